@@ -71,7 +71,7 @@ class ServedRelease:
     shows_sent: bool
 
     def enter(self) -> Answering:
-        """From now on it is the current one, until it is left again."""
+        """Make this the current one until it is left again."""
         before = enter(self.answering)
         if self.shows_sent:
             remember_sent()

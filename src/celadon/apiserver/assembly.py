@@ -361,13 +361,13 @@ def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[Jso
     )
     service = bootstrap_objects.kubernetes_service(service_address)
     flow_control = (*bootstrap_objects.priority_levels(), *bootstrap_objects.flow_schemas())
-    others = (
+    more = (
         *bootstrap_objects.initial_priority_classes(),
         *bootstrap_roles(gates),
         *flow_control,
         service,
     )
-    return (*namespaces, *accounts, *others)
+    return (*namespaces, *accounts, *more)
 
 
 def objects_of_server(
@@ -421,12 +421,12 @@ def _first_object(obj: JsonObject, target: Target, context: DefaultingContext) -
     maker = bootstrap_objects.MAKERS.get(target.kind.kind, bootstrap_objects.SERVER)
     if maker:
         track_create(draft, target, FieldWriter(maker, context.now))
-    finish_create = create.finish_create(draft)
-    new, shown = create.stored_new(draft, finish_create, target), _status(obj, context.now)
+    created = create.finish_create(draft)
+    new, document = create.stored_new(draft, created, target), _status(obj, context.now)
     if target.resource.gvr == FLOW_SCHEMAS:
         consumer = FieldWriter(bootstrap_objects.FLOW_CONSUMER, context.now)
-        shown = with_applied_status(new, shown["status"], target.resource, consumer)
-    return in_order({**new, **shown})
+        document = with_applied_status(new, document["status"], target.resource, consumer)
+    return in_order({**new, **document})
 
 
 def _status(obj: JsonObject, now: str) -> JsonObject:
@@ -511,11 +511,11 @@ class ApiServer:
             self.core.static.load()
             catalog = self.served.current().catalog
             services = settings.service_addresses
-            own = objects_of_server(
+            initial = objects_of_server(
                 settings.address, settings.client_ca, now, services, settings.front_proxy.data()
             )
             await create_initial_objects(
-                self.objects, catalog, self.core.new_context, own, first_address(services)
+                self.objects, catalog, self.core.new_context, initial, first_address(services)
             )
             if self.core.settings.controllers:
                 self.controllers.start()
@@ -530,7 +530,7 @@ class ApiServer:
         self.objects.store.close()
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """One request. Whatever is wrong with it is an answer, too."""
+        """Answer one request. Whatever is wrong with it becomes an answer, too."""
         before = self._release.enter()
         try:
             return await self._handled(request)
@@ -628,9 +628,9 @@ _FAILED: Final = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
-    fromkeys = (RecordedWarning(text) for text in dict.fromkeys(texts))
+    warnings = (RecordedWarning(text) for text in dict.fromkeys(texts))
     return tuple(
-        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(fromkeys)
+        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(warnings)
     )
 
 

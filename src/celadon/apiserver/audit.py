@@ -86,10 +86,10 @@ class GroupResources:
         if self.names and info.name not in self.names:
             return False
         full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        expected = {full, ANY}
+        names = {full, ANY}
         if info.subresource:
-            expected |= {f"{info.resource}/*", f"*/{info.subresource}"}
-        return not expected.isdisjoint(self.resources)
+            names |= {f"{info.resource}/*", f"*/{info.subresource}"}
+        return not names.isdisjoint(self.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +435,7 @@ class Exchange:
         """Return whether the sender's credentials were no good."""
         return self.answer.user is None and self.answer.code == UNAUTHORIZED
 
-    def event(self, stage: str, at: datetime, recording: Recording) -> JsonObject:
+    def event(self, stage: str, moment: datetime, recording: Recording) -> JsonObject:
         """The event of a stage; `recording` says how much of it."""
         answer, answered = self.answer, stage != REQUEST_RECEIVED
         is_create = self.info.is_resource and self.info.verb in ("create", "update")
@@ -476,7 +476,7 @@ class Exchange:
             if recording.level >= Level.REQUEST_RESPONSE and result is not None:
                 event["responseObject"] = _shown(result, recording)
         event["requestReceivedTimestamp"] = _time(self.received)
-        event["stageTimestamp"] = _time(at)
+        event["stageTimestamp"] = _time(moment)
         annotations = {**answer.audit, **(answer.request_audit if wants_request else {})}
         if answered and annotations:
             event["annotations"] = dict(sorted(annotations.items()))
@@ -553,15 +553,15 @@ def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
 def _reference(info: RequestInfo, sent: object) -> JsonObject:
     """Return a reference to an object: what the path does not say of it, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
-    own: JsonObject = meta if isinstance(meta, dict) else {}
+    metadata: JsonObject = meta if isinstance(meta, dict) else {}
     result = {
         "resource": info.resource,
-        "namespace": info.namespace or own.get("namespace"),
-        "name": info.name or own.get("name"),
-        "uid": own.get("uid"),
+        "namespace": info.namespace or metadata.get("namespace"),
+        "name": info.name or metadata.get("name"),
+        "uid": metadata.get("uid"),
         "apiGroup": info.group,
         "apiVersion": info.version,
-        "resourceVersion": own.get("resourceVersion"),
+        "resourceVersion": metadata.get("resourceVersion"),
         "subresource": info.subresource,
     }
     return {name: value for name, value in result.items() if value}
@@ -606,8 +606,8 @@ def _shown(obj: object, recording: Recording) -> Any:  # noqa: ANN401 - any JSON
     return {**obj, "metadata": left}
 
 
-def _time(at: datetime) -> str:
-    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 NOBODY: Final = User("")
@@ -654,20 +654,20 @@ class AuditedHandler:
         if stage in recording.omitted_stages:
             return
         request, answer = exchange.request, exchange.answer
-        at = exchange.received if stage == REQUEST_RECEIVED else self.now()
+        moment = exchange.received if stage == REQUEST_RECEIVED else self.now()
         much = request.has_long_head
         if stage != REQUEST_RECEIVED:
             much = much or is_large(request) or len(answer.body) > LARGE_BYTES
         if not much:
-            self._keep(_line(exchange, stage, at, recording))
+            self._keep(_line(exchange, stage, moment, recording))
             return
         owner = "" if answer.user is None else answer.user.name
         work = RequestWork(self.workers, owner, size=request.size)
         try:
-            line = await work.step(_line, exchange, stage, at, recording, aside=True)
+            line = await work.step(_line, exchange, stage, moment, recording, aside=True)
         except (StatusError, TooMuchWork):  # its bodies and long headers cannot be shown
             bare = exchange.shortened()
-            line = _line(bare, stage, at, replace(recording, level=Level.METADATA))
+            line = _line(bare, stage, moment, replace(recording, level=Level.METADATA))
         self._keep(line)
 
     async def _recorded(
@@ -699,8 +699,8 @@ class AuditedHandler:
             log_lines.warn("the audit log cannot be written", {"err": str(error)})
 
 
-def _line(exchange: Exchange, stage: str, at: datetime, recording: Recording) -> bytes:
-    return line_of(exchange.event(stage, at, recording))
+def _line(exchange: Exchange, stage: str, moment: datetime, recording: Recording) -> bytes:
+    return line_of(exchange.event(stage, moment, recording))
 
 
 def _info(request: HttpRequest) -> RequestInfo:

@@ -515,7 +515,7 @@ _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 
 
 def api_services(catalog: Catalog) -> Iterator[JsonDict]:
-    """One for each group version that has served resources, in the order of the catalogue."""
+    """Yield an APIService for each group version with served resources, in the catalog's order."""
     served = dict.fromkeys(
         (resource.gvr.group, resource.gvr.version) for resource in catalog if resource.served
     )

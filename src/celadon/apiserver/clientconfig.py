@@ -259,8 +259,8 @@ class _Reader:
         try:
             return (self._folder / file).read_bytes()
         except (OSError, ValueError) as error:  # the latter for a name that no file can have
-            why = (getattr(error, "strerror", None) or str(error)).lower()
-            raise KubeconfigError(f"`{self._path}`: `{name}`: `{file}`: {why}") from None
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            raise KubeconfigError(f"`{self._path}`: `{name}`: `{file}`: {reason}") from None
 
     def _command(self, value: JsonObject) -> ExecCommand:
         version = _text(value, "apiVersion")
@@ -356,11 +356,11 @@ async def run_plugin(plugin: ExecCommand, target: ExecTarget) -> ExecCredential:
     spec: JsonDict = {"interactive": False}
     if plugin.provides_cluster:
         spec["cluster"] = target.to_json()
-    asked = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
+    credential_request = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
     environment = {
         **os.environ,
         **plugin.environment,
-        "KUBERNETES_EXEC_INFO": json.dumps(asked),
+        "KUBERNETES_EXEC_INFO": json.dumps(credential_request),
     }
     command = plugin.command
     if os.sep in command:
@@ -425,8 +425,8 @@ async def _output(command: str, arguments: tuple[str, ...], environment: dict[st
 
 def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
     try:
-        loads = json.loads(printed)
-        status = loads["status"]
+        document = json.loads(printed)
+        status = document["status"]
         until = status.get("expirationTimestamp")
         credential = ExecCredential(
             status.get("token") or "",
@@ -434,7 +434,7 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
             (status.get("clientKeyData") or "").encode(),
             datetime.fromisoformat(until).timestamp() if until else float("inf"),
         )
-        answers = loads["apiVersion"], loads["kind"]
+        answers = document["apiVersion"], document["kind"]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ExecFailure(f"exec: `{plugin.command}` printed no ExecCredential") from None
     if answers != (plugin.api_version, "ExecCredential"):

@@ -221,13 +221,13 @@ def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[
         raise webhooks.CallError(failure[0])
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     try:
-        found, document = request_bodies.interpreted(as_json(reply.body), expected)
+        gvk, document = request_bodies.interpreted(as_json(reply.body), expected)
     except (request_bodies.Uninterpretable, webhooks.UnreadableBody) as error:
         raise webhooks.CallError(str(error)) from None
-    if found.group != GROUP or found.version not in REVIEW_VERSIONS or found.kind != KIND:
-        raise webhooks.CallError(webhooks.other_kind(found, expected))
-    if found != expected:
-        raise webhooks.CallError(webhooks.unknown_conversion(found, expected))
+    if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
+        raise webhooks.CallError(webhooks.other_kind(gvk, expected))
+    if gvk != expected:
+        raise webhooks.CallError(webhooks.unknown_conversion(gvk, expected))
     response = _member(document.value, "response")
     if response is None:
         raise _Malformed("no response provided")
@@ -324,23 +324,23 @@ def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
         raise _InvalidMetadata(f"invalid metadata of type {type_text(data)} in converted object")
     result = dict(metadata.metadata(before))
     for name in ("labels", "annotations"):
-        found = data.get(name)
-        if found is None:
+        texts = data.get(name)
+        if texts is None:
             result.pop(name, None)
             continue
-        if not isinstance(found, dict):
+        if not isinstance(texts, dict):
             raise _InvalidMetadata(
-                f"invalid metadata.{name} of type {type_text(found)} in converted object"
+                f"invalid metadata.{name} of type {type_text(texts)} in converted object"
             )
-        for key, value in found.items():
+        for key, value in texts.items():
             if not isinstance(value, str):
                 raise _InvalidMetadata(
                     f"metadata.{name}[{key}] must be a string, but is {type_text(value)} in "
                     "converted object"
                 )
-        if found != result.get(name):
-            _require_valid(name, found)
-        result[name] = found
+        if texts != result.get(name):
+            _require_valid(name, texts)
+        result[name] = texts
     return result
 
 
@@ -444,15 +444,17 @@ class Conversions:
     def all_shown(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
         """Return stored objects of one kind in a version, as lists and watches show them: what was
         converted before is not asked for again. Raises ConversionFailed."""
-        shown = self._kept(objects, custom)
-        missing = [obj for obj, item in zip(objects, shown, strict=True) if item is None]
-        return _merged(shown, _waited(lambda: self._fetched(missing, custom)) if missing else [])
+        converted = self._kept(objects, custom)
+        missing = [obj for obj, item in zip(objects, converted, strict=True) if item is None]
+        return _merged(
+            converted, _waited(lambda: self._fetched(missing, custom)) if missing else []
+        )
 
     async def prepared(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
         """The same, for who is on the event loop."""
-        shown = self._kept(objects, custom)
-        missing = [obj for obj, item in zip(objects, shown, strict=True) if item is None]
-        return _merged(shown, await self._fetched(missing, custom) if missing else [])
+        converted = self._kept(objects, custom)
+        missing = [obj for obj, item in zip(objects, converted, strict=True) if item is None]
+        return _merged(converted, await self._fetched(missing, custom) if missing else [])
 
     def _webhook(self, source: GroupVersionKind, target: GroupVersionKind) -> ConversionWebhook:
         """Return the webhook that converts between two versions. Raises ConversionFailed for
@@ -478,9 +480,9 @@ class Conversions:
         """Asks for objects that are not in the version, and keeps what it gets. They may be stored
         in several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
-        for some in _batches(objects):
-            webhook = self._webhook(metadata.gvk(some[0]), custom.gvk)
-            for obj, item in zip(some, await self._received(some, custom), strict=True):
+        for batch in _batches(objects):
+            webhook = self._webhook(metadata.gvk(batch[0]), custom.gvk)
+            for obj, item in zip(batch, await self._received(batch, custom), strict=True):
                 fetched.append(item)
                 self.memory.keep(_key(obj, custom.gvk, webhook), item, _weight(item))
         return fetched
@@ -498,17 +500,17 @@ class Conversions:
         """Objects of a kind in another version, so many at once as a webhook may be asked for, and
         nothing kept: as a server shows those that are `stored`, otherwise just as the webhook gives
         them. Raises ConversionFailed."""
-        given: list[JsonObject] = []
-        for some in _batches(objects):
-            source = metadata.gvk(some[0])
+        result: list[JsonObject] = []
+        for batch in _batches(objects):
+            source = metadata.gvk(batch[0])
             webhook = self._webhook(source, target)
             if source == target:
-                given += some
+                result += batch
             elif stored:
-                given += await self._received(some, self.kinds().custom[target])
+                result += await self._received(batch, self.kinds().custom[target])
             else:
-                given += await self._asked(webhook, some, target)
-        return given
+                result += await self._asked(webhook, batch, target)
+        return result
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
@@ -529,18 +531,18 @@ class Conversions:
 
 # Whoever is on the event loop converts first (`prepared`), so this is reached in workers only; a
 # call that blocked the loop would stop the very server that may have to answer it.
-def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _waited(fetch: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Wait for what a webhook has to say. Raises ConversionFailed on the event loop, which must not
     wait: who asks there has to be mended."""
     require_server("webhooks")
     if not is_worker():
         raise ConversionFailed("a conversion webhook was needed where nobody may wait for one")
-    return waited_for(asked)
+    return waited_for(fetch)
 
 
-def _merged(shown: list[JsonObject | None], fetched: list[JsonObject]) -> list[JsonObject]:
+def _merged(converted: list[JsonObject | None], fetched: list[JsonObject]) -> list[JsonObject]:
     rest = iter(fetched)
-    return [next(rest) if item is None else item for item in shown]
+    return [next(rest) if item is None else item for item in converted]
 
 
 def _key(obj: JsonObject, target: GroupVersionKind, webhook: ConversionWebhook) -> tuple[str, ...]:
@@ -562,13 +564,13 @@ def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
     some: list[JsonObject] = []
     size = 0
     for obj in objects:
-        own = _weight(obj)
+        weight = _weight(obj)
         is_other = some and obj.get("apiVersion") != some[0].get("apiVersion")
-        if some and (is_other or len(some) == _MOST_OBJECTS or size + own > _MOST_BYTES):
+        if some and (is_other or len(some) == _MOST_OBJECTS or size + weight > _MOST_BYTES):
             yield some
             some, size = [], 0
         some.append(obj)
-        size += own
+        size += weight
     if some:
         yield some
 
@@ -593,10 +595,10 @@ class CalledWebhooks:
     ) -> None:
         """The definitions are among `objects`."""
         definitions = [obj for obj in objects if _says_whom_to_ask(obj)]
-        found = _Conversions(
+        conversions = _Conversions(
             RememberedKinds(version).of(definitions), conversion_webhooks(definitions)
         )
-        self._conversions = Conversions(lambda: found, call, lambda: str(uuid.uuid4()))
+        self._conversions = Conversions(lambda: conversions, call, lambda: str(uuid.uuid4()))
         self._once = once
         self._unreached: dict[GroupKind, str] = {}
 

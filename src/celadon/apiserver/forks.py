@@ -107,9 +107,9 @@ class Parent:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
-    def tell(self, said: ForkMessage) -> None:
+    def tell(self, message: ForkMessage) -> None:
         """Send something to the parent."""
-        self._connection.sendall(said.written())
+        self._connection.sendall(message.written())
 
     def tell_who_we_are(self) -> None:
         """Send our process id, with a descriptor by which our end is seen."""
@@ -117,9 +117,9 @@ class Parent:
         socket.send_fds(self._connection, [_BORN.pack(os.getpid())], [end])
         os.close(end)
 
-    def ask(self, said: ForkMessage) -> ForkMessage:
+    def ask(self, message: ForkMessage) -> ForkMessage:
         """Send something to the parent, and wait for its reply."""
-        self.tell(said)
+        self.tell(message)
         return self.hear()
 
     def hear(self) -> ForkMessage:
@@ -131,10 +131,10 @@ class Parent:
     def asks_for_forks(self) -> Iterator[tuple[socket.socket, float]]:
         """Yield what a template is asked for: connections for forks, and what these may use."""
         while True:
-            asked, files, _, _ = socket.recv_fds(self._connection, _ASKED.size, 1)
+            data, files, _, _ = socket.recv_fds(self._connection, _ASKED.size, 1)
             if not files:
                 return
-            yield socket.socket(fileno=files[0]), _ASKED.unpack(asked)[0]
+            yield socket.socket(fileno=files[0]), _ASKED.unpack(data)[0]
 
     def _exactly(self, size: int) -> bytes:
         read = bytearray()
@@ -175,20 +175,20 @@ def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> 
         settle()
         parent = Parent(connection)
         try:
-            said = life(parent)
+            message = life(parent)
         except MemoryError:
             raise
         except Elsewhere as elsewhere:
-            said = ForkMessage({"elsewhere": elsewhere.reason})
+            message = ForkMessage({"elsewhere": elsewhere.reason})
         except BaseException:  # noqa: BLE001 - whatever it is, it will be seen there
-            said = ForkMessage({"elsewhere": ""})
-        parent.tell(said)
+            message = ForkMessage({"elsewhere": ""})
+        parent.tell(message)
         code = 0
     finally:
         os._exit(code)
 
 
-def _let_go(own: int) -> None:
+def _let_go(own_file: int) -> None:
     """Close all that the parent has open, and let its end be the end of this process."""
     import resource  # late: not on every platform
 
@@ -198,8 +198,8 @@ def _let_go(own: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    os.closerange(_FIRST_FILE, own)
-    os.closerange(own + 1, most_files)
+    os.closerange(_FIRST_FILE, own_file)
+    os.closerange(own_file + 1, most_files)
 
 
 def _give_way() -> None:
@@ -263,10 +263,10 @@ class Process(ABC):
     def kill(self) -> None:
         """End the process now."""
 
-    def tell(self, said: ForkMessage) -> None:
+    def tell(self, message: ForkMessage) -> None:
         """Short things only: nobody waits until the fork has heard them."""
         with contextlib.suppress(OSError):  # it has gone
-            self._connection.send(said.written())
+            self._connection.send(message.written())
 
     def close(self) -> None:
         """End it, and wait until it has ended; nobody is told."""
@@ -289,8 +289,8 @@ class Process(ABC):
             self._loop.remove_reader(self._connection.fileno())
             return False
         self._unread += piece
-        while (said := self._next()) is not None:
-            self._heard(said)
+        while (message := self._next()) is not None:
+            self._heard(message)
         return True
 
     def _next(self) -> ForkMessage | None:
@@ -301,9 +301,9 @@ class Process(ABC):
         begin, end = _SIZES.size + head, _SIZES.size + head + body
         if len(unread) < end:
             return None
-        said = ForkMessage(json.loads(unread[_SIZES.size : begin]), bytes(unread[begin:end]))
+        message = ForkMessage(json.loads(unread[_SIZES.size : begin]), bytes(unread[begin:end]))
         del unread[:end]
-        return said
+        return message
 
     def _over(self) -> None:
         while self._read():
@@ -461,7 +461,7 @@ class TemplateFork(Process):
     def __init__(
         self,
         template: Template,
-        told: ForkMessage,
+        message: ForkMessage,
         seconds: float,
         heard: Callable[[ForkMessage], None],
         ended: Callable[[], None],
@@ -479,7 +479,7 @@ class TemplateFork(Process):
         self._pid: int | None = None
         self._end: int | None = None
         self._is_killed = False
-        self._unsent = [memoryview(told.start()), memoryview(told.body)]
+        self._unsent = [memoryview(message.start()), memoryview(message.body)]
         self._loop.add_writer(ours.fileno(), self._write)
 
     def _write(self) -> None:
@@ -519,8 +519,8 @@ class TemplateFork(Process):
             self._ended()
 
     def used(self) -> float:
-        known = self._pid is not None and not self._is_over
-        return _processor_time(self._pid or 0, self.spent) if known else self.spent
+        is_running = self._pid is not None and not self._is_over
+        return _processor_time(self._pid or 0, self.spent) if is_running else self.spent
 
     def kill(self) -> None:
         if self._is_over:
@@ -642,26 +642,26 @@ def _asked_to_store(transaction: Transaction) -> ForkMessage:
     return ForkMessage(head, b"".join(values))
 
 
-def asked_transaction(said: ForkMessage) -> Transaction:
+def asked_transaction(message: ForkMessage) -> Transaction:
     """Return what a fork wants to be stored."""
     index, operations = 0, list[Put | Delete]()
-    for key, *of_put in said.head["operations"]:
+    for key, *of_put in message.head["operations"]:
         if not of_put:
             operations.append(Delete(key))
             continue
         size, seconds = of_put
-        operations.append(Put(key, said.body[index : index + size], seconds))
+        operations.append(Put(key, message.body[index : index + size], seconds))
         index += size
-    conditions = tuple(Condition(key, revision) for key, revision in said.head["conditions"])
+    conditions = tuple(Condition(key, revision) for key, revision in message.head["conditions"])
     return Transaction(conditions, tuple(operations))
 
 
 async def stored_for_fork(
-    submit: Callable[[Transaction], Awaitable[Outcome]], said: ForkMessage
+    submit: Callable[[Transaction], Awaitable[Outcome]], message: ForkMessage
 ) -> ForkMessage:
     """Return what a fork is told that wants something to be stored. Raises as the store."""
     try:
-        outcome = await submit(asked_transaction(said))
+        outcome = await submit(asked_transaction(message))
     except StoreClosed:
         return ForkMessage({})
     if not isinstance(outcome, Committed):

@@ -92,8 +92,8 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     except OSError:
         return None
     try:
-        getpeercert = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return x509.load_der_x509_certificate(getpeercert)
+        encoded = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        return x509.load_der_x509_certificate(encoded)
     except (ValueError, x509.InvalidVersion):
         return None
     finally:
@@ -132,12 +132,12 @@ def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
 def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     """Return why the certificate is not for that name; empty if it is."""
     names = _extension(certificate, x509.SubjectAlternativeName)
-    subject_alternative_name = names or x509.SubjectAlternativeName([])
-    hosts = subject_alternative_name.get_values_for_type(x509.DNSName)
-    addresses = [str(item) for item in subject_alternative_name.get_values_for_type(x509.IPAddress)]
+    alternative_names = names or x509.SubjectAlternativeName([])
+    hosts = alternative_names.get_values_for_type(x509.DNSName)
+    addresses = [str(item) for item in alternative_names.get_values_for_type(x509.IPAddress)]
     address = _address(name)
     name = address or name
-    shown, kind = (addresses, "IP SANs") if address else (hosts, "names")
+    known_names, kind = (addresses, "IP SANs") if address else (hosts, "names")
     if name in addresses if address else any(_covers(host, name) for host in hosts):
         return ""
     if names is None and any(
@@ -146,11 +146,11 @@ def _wrong_name(certificate: x509.Certificate, name: str) -> str:
         return "certificate relies on legacy Common Name field, use SANs instead"
     if address and not addresses:
         return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
-    if len(shown) >= _MAX_SHOWN:
-        return f"certificate is valid for {len(shown)} {kind}, but none matched {name}"
-    if not shown:
+    if len(known_names) >= _MAX_SHOWN:
+        return f"certificate is valid for {len(known_names)} {kind}, but none matched {name}"
+    if not known_names:
         return f"certificate is not valid for any names, but wanted to match {name}"
-    return f"certificate is valid for {', '.join(shown)}, not {name}"
+    return f"certificate is valid for {', '.join(known_names)}, not {name}"
 
 
 def _no_chain(
@@ -230,10 +230,13 @@ def _address(name: str) -> str:
 
 def _covers(pattern: str, name: str) -> bool:
     """A star stands for the whole first label."""
-    lower, removesuffix = pattern.lower().split("."), name.lower().removesuffix(".").split(".")
-    if len(lower) != len(removesuffix):
+    pattern_labels, name_labels = (
+        pattern.lower().split("."),
+        name.lower().removesuffix(".").split("."),
+    )
+    if len(pattern_labels) != len(name_labels):
         return False
-    return lower[0] in {"*", removesuffix[0]} and lower[1:] == removesuffix[1:]
+    return pattern_labels[0] in {"*", name_labels[0]} and pattern_labels[1:] == name_labels[1:]
 
 
 # --- Trusted roots -----------------------------------------------------------
@@ -421,11 +424,11 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
     else:
         return host, 0
     try:
-        getaddrinfo = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise _unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(getaddrinfo, key=lambda one: one[0])
+    family, _, _, _, address = min(infos, key=lambda address_info: address_info[0])
     return str(address[0]), family
 
 
@@ -539,8 +542,8 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("write", error) from None
 
     def _broken(self, operation: str, error: OSError) -> NetworkFailure:
-        here, there = self._ends
-        return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")
+        local, remote = self._ends
+        return NetworkFailure(f"{operation} tcp {local}->{remote}: {operation}: {_words(error)}")
 
     async def aclose(self) -> None:
         """Close the connection without a farewell, for which TLS would wait."""

@@ -142,10 +142,10 @@ def _between_brackets(text: bytes, index: int, opened: Sequence[_Container], rea
     """Return where the next bracket is. What comes before it is read if it is enough. Raises
     NotInPieces."""
     while text[index : index + 1] not in _BRACKETS:
-        found = _RUN.match(text, index)
-        if found is None or not opened:
+        run = _RUN.match(text, index)
+        if run is None or not opened:
             raise NotInPieces
-        index = found.end()
+        index = run.end()
         if index - opened[-1].start >= PIECE:
             comma = _TO_COMMA.match(text, index)
             if comma is not None:
@@ -431,10 +431,10 @@ def compressed(answer: HttpAnswer, request: HttpRequest) -> HttpAnswer:
     """The same answer, its body in gzip if that is wanted and worth it."""
     if len(answer.body) <= THRESHOLD or not _accepts_gzip(request):
         return answer
-    told = (*answer.headers, ("Content-Encoding", "gzip"))
-    if VARY_ENCODING not in told:
-        told += (VARY_ENCODING,)
-    return replace(answer, body=gzip.compress(answer.body, _LEVEL, mtime=0), headers=told)
+    headers = (*answer.headers, ("Content-Encoding", "gzip"))
+    if VARY_ENCODING not in headers:
+        headers += (VARY_ENCODING,)
+    return replace(answer, body=gzip.compress(answer.body, _LEVEL, mtime=0), headers=headers)
 
 
 def _accepts_gzip(request: HttpRequest) -> bool:
@@ -506,20 +506,20 @@ def json_bytes(obj: JsonObject) -> bytes:
     have `sorted_json_bytes`."""
     text = _fast(obj)
     if text is None:
-        in_parts = _in_parts(obj, json_bytes)
-        if in_parts is not None:
-            return in_parts
+        written = _in_parts(obj, json_bytes)
+        if written is not None:
+            return written
         return json_text(obj).encode("utf-8", "replace")
     if len(text.translate(None, _ESCAPED)) == len(text):
         return text
-    return _TO_ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)
+    return _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)
 
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
     """Return JSON of a custom resource for clients: its members have no order of their own."""
-    in_parts = _in_parts(obj, sorted_json_bytes)
-    if in_parts is not None:
-        return in_parts
+    written = _in_parts(obj, sorted_json_bytes)
+    if written is not None:
+        return written
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return escaped_html(text).encode("utf-8", "replace")
 
@@ -531,10 +531,10 @@ def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | 
         parts = obj.get(member)
         if isinstance(parts, list) and len(parts) > _MANY:
             empty = f'"{member}":[]'.encode()
-            before, found, after = write({**obj, member: []}).partition(empty)
-            if found and empty not in after:
+            before, separator, after = write({**obj, member: []}).partition(empty)
+            if separator and empty not in after:
                 items = b",".join([write(part) for part in parts])
-                return b"".join((before, found[:-1], items, b"]", after))
+                return b"".join((before, separator[:-1], items, b"]", after))
     return None
 
 
@@ -554,10 +554,10 @@ def read_stored(value: bytes) -> JsonDict:
         if len(value) > LARGE_JSON:
             with contextlib.suppress(NotInPieces):
                 return cast("JsonDict", read_in_pieces(value, _DECODER.decode))
-        decode: JsonDict = _DECODER.decode(value)
+        document: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
-        decode = json.loads(value)
-    return decode
+        document = json.loads(value)
+    return document
 
 
 def _fast(obj: JsonObject) -> bytes | None:

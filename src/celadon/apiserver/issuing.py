@@ -104,12 +104,12 @@ def server_certificate(
 def covers_names(certificate: x509.Certificate, names: Iterable[str]) -> bool:
     """Return whether a server's certificate names all of these."""
     try:
-        subject_alternative_name = certificate.extensions.get_extension_for_class(
+        extension = certificate.extensions.get_extension_for_class(
             x509.SubjectAlternativeName
         ).value
     except x509.ExtensionNotFound:
         return False
-    return {general_name(name) for name in names} <= set(subject_alternative_name)
+    return {general_name(name) for name in names} <= set(extension)
 
 
 def general_name(name: str) -> x509.GeneralName:

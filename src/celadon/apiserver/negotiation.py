@@ -186,7 +186,7 @@ def accepted(
     """
     header = accept_header(request)
     negotiated = _remembered if len(header) <= LONGEST else _negotiated
-    expected, pretty = negotiated(
+    accepted, pretty = negotiated(
         header,
         tuple(types),
         routed=routed,
@@ -194,7 +194,7 @@ def accepted(
         tables=tables,
         whole=tuple(whole or types),
     )
-    return replace(expected, pretty=True) if pretty or is_pretty(request) else expected
+    return replace(accepted, pretty=True) if pretty or is_pretty(request) else accepted
 
 
 def accepted_of_error(request: HttpRequest) -> Accepted:
@@ -217,15 +217,15 @@ def _negotiated(
 ) -> tuple[Accepted, bool]:
     """Return what was found, and whether it is to be pretty."""
     if routed:
-        shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
-        _require_route(header, types, shown)
+        offered = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
+        _require_route(header, types, offered)
     for clause in media_clauses(header):
         for media_type in types:
-            found = _accepted(clause, media_type) if clause.fits(media_type) else None
-            if found is None or (found.form is Form.TABLE and not tables):
+            accepted = _accepted(clause, media_type) if clause.fits(media_type) else None
+            if accepted is None or (accepted.form is Form.TABLE and not tables):
                 continue
-            if found.form is not Form.OBJECT or media_type in whole:
-                return found, clause.is_pretty
+            if accepted.form is not Form.OBJECT or media_type in whole:
+                return accepted, clause.is_pretty
     raise status.not_acceptable(types)
 
 
@@ -233,10 +233,10 @@ _remembered: Final = functools.lru_cache(_HEADERS_KEPT)(_negotiated)
 """Clients send few different headers."""
 
 
-def require_stream(found: Accepted, types: Sequence[str]) -> None:
+def require_stream(accepted: Accepted, types: Sequence[str]) -> None:
     """Refuse a stream of the type that was chosen among all types, if that cannot be streamed:
     there is no second choice. Raises StatusError 406."""
-    if found.media_type not in STREAM_TYPES:
+    if accepted.media_type not in STREAM_TYPES:
         raise status.not_acceptable([_streamed(type_) for type_ in types if type_ in STREAM_TYPES])
 
 
@@ -245,11 +245,11 @@ def require_route(request: HttpRequest, types: Sequence[str]) -> None:
     _require_route(accept_header(request), types, types)
 
 
-def _require_route(header: str, types: Sequence[str], shown: Sequence[str]) -> None:
+def _require_route(header: str, types: Sequence[str], offered: Sequence[str]) -> None:
     """The router knows whole types and `*/*`, to the letter."""
-    given = {part.partition(";")[0].strip(" ") for part in header.split(",")}
-    if header and given.isdisjoint((ANY_TYPE, *types)):
-        raise _unroutable(shown)
+    media_types = {part.partition(";")[0].strip(" ") for part in header.split(",")}
+    if header and media_types.isdisjoint((ANY_TYPE, *types)):
+        raise _unroutable(offered)
 
 
 def _streamed(media_type: str) -> str:
@@ -272,12 +272,12 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
         return None
     if not clause.converts:
         return Accepted(media_type)
-    expected, version = parameters.get("as", ""), parameters.get("v", "")
+    form_name, version = parameters.get("as", ""), parameters.get("v", "")
     if parameters.get("g") != META_GROUP or version not in ("v1", "v1beta1"):
         return None
-    if expected not in {form.value for form in Form if form is not Form.OBJECT}:
+    if form_name not in {form.value for form in Form if form is not Form.OBJECT}:
         return None
-    form = Form(expected)
+    form = Form(form_name)
     if form is Form.TABLE and media_type == PROTOBUF:
         return None
     return Accepted(media_type, form, version)

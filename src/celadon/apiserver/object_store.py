@@ -249,9 +249,9 @@ class ObjectStore:
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as. A worker reads it itself."""
-        entry, found = self._entry(object_key(resource, namespace, name))
-        if entry is None or found is not None:
-            return found
+        entry, stored = self._entry(object_key(resource, namespace, name))
+        if entry is None or stored is not None:
+            return stored
         return self._kept(entry, self._object(entry))
 
     @on_loop
@@ -280,8 +280,8 @@ class ObjectStore:
         begin, objects, key = prefix + start if start else "", list[StoredObject](), prefix
         while True:
             left = None if limit is None else limit - len(objects)
-            page, known = self._entries(prefix, begin, left, revision)
-            objects += self._all_read(page.entries, known)
+            page, known_objects = self._entries(prefix, begin, left, revision)
+            objects += self._all_read(page.entries, known_objects)
             key = page.entries[-1].key if page.entries else key
             if not page.remaining or len(objects) == limit:
                 break
@@ -338,8 +338,8 @@ class ObjectStore:
 
     def stored(self, entry: Entry) -> StoredObject:
         """An entry, decoded. Raises Undecodable."""
-        found = self._known(entry)
-        return self._kept(entry, self._object(entry)) if found is None else found
+        known_object = self._known(entry)
+        return self._kept(entry, self._object(entry)) if known_object is None else known_object
 
     def all_stored(self, entries: Sequence[Entry]) -> Sequence[StoredObject]:
         """The same of many; a worker reads them itself."""
@@ -350,9 +350,9 @@ class ObjectStore:
     ) -> Sequence[StoredObject]:
         if None in known:
             pairs = zip(entries, known, strict=True)
-            read = [self._object(one) if found is None else found.object for one, found in pairs]
+            read = [self._object(entry) if hit is None else hit.object for entry, hit in pairs]
             known = self._all_kept(entries, read)
-        return [one for one in known if one is not None]
+        return [stored for stored in known if stored is not None]
 
     def is_read(self, entry: Entry) -> bool:
         """Return whether the object takes no time."""
@@ -370,11 +370,11 @@ class ObjectStore:
 
     def _known(self, entry: Entry) -> StoredObject | None:
         """Return what has been read already."""
-        found = self._decoded.get(entry.key)
-        if found is None or found.revision < entry.mod_revision:
+        stored = self._decoded.get(entry.key)
+        if stored is None or stored.revision < entry.mod_revision:
             return None
-        if found.revision == entry.mod_revision:
-            return found
+        if stored.revision == entry.mod_revision:
+            return stored
         return self._former.get((entry.key, entry.mod_revision))
 
     @on_loop
@@ -384,29 +384,29 @@ class ObjectStore:
     def _object(self, entry: Entry) -> JsonObject:
         """An object that has just been written need not be read: the store gives back the same
         bytes."""
-        known = self._encoded.get(id(entry.value))
-        if known is None:
+        document = self._encoded.get(id(entry.value))
+        if document is None:
             coming = self._coming.get(id(entry.value))
-            known = None if coming is None else coming[1]
-        if known is not None:
-            return _with_version(known, str(entry.mod_revision))
+            document = None if coming is None else coming[1]
+        if document is not None:
+            return _with_version(document, str(entry.mod_revision))
         return decoded(entry, entry.mod_revision)
 
     @on_loop
     def _kept(self, entry: Entry, obj: JsonObject) -> StoredObject:
         """Remember an object that was read, and return the one that all share: another thread may
         have read it meanwhile."""
-        known = self._known(entry)
-        if known is not None:
-            return known
+        stored = self._known(entry)
+        if stored is not None:
+            return stored
         stored_object = StoredObject(obj, entry.mod_revision)
-        found = self._decoded.get(entry.key)
-        if found is not None and found.revision > entry.mod_revision:
+        newer = self._decoded.get(entry.key)
+        if newer is not None and newer.revision > entry.mod_revision:
             self._former.keep((entry.key, entry.mod_revision), stored_object, weight(entry.value))
             return stored_object
-        if found is not None:
+        if newer is not None:
             former = self._decoded.weight_of(entry.key)
-            self._former.keep((entry.key, found.revision), found, former)
+            self._former.keep((entry.key, newer.revision), newer, former)
         self._decoded.keep(entry.key, stored_object, weight(entry.value))
         return stored_object
 
@@ -420,16 +420,16 @@ class ObjectStore:
         """Return what a deletion took away, with the revision of the deletion."""
         assert event.previous is not None, "a deletion of something"
         key = (event.key, event.revision)
-        found = self._former.get(key)
-        if found is None:
+        stored = self._former.get(key)
+        if stored is None:
             former = self._decoded.get(event.key)
             if former is not None and former.revision == event.previous.mod_revision:
                 obj: JsonObject = _with_version(former.object, str(event.revision))
             else:
                 obj = decoded(event.previous, event.revision)
-            found = StoredObject(obj, event.revision)
-            self._former.keep(key, found, weight(event.previous.value))
-        return found.object
+            stored = StoredObject(obj, event.revision)
+            self._former.keep(key, stored, weight(event.previous.value))
+        return stored.object
 
     def claim(self, key: str) -> Condition:
         """Return the condition that nobody claims the key between now and a write with it."""
@@ -447,10 +447,10 @@ class ObjectStore:
     ) -> StoredObject | None:
         """Store a new object; return None when there is one already, or somebody else has claimed
         the same. What is large is encoded by `work`. Raises what that raises."""
-        value, known = await work.step(_encoded_and_known, obj, resource)
+        value, known_value = await work.step(_encoded_and_known, obj, resource)
         key = object_key(resource, namespace, name)
         transaction = create(key, value, self._seconds(resource))
-        return await self._written(_claiming(transaction, claims), known)
+        return await self._written(_claiming(transaction, claims), known_value)
 
     async def update(
         self,
@@ -466,12 +466,12 @@ class ObjectStore:
         has claimed the same. What is there already is not written again. What is large is encoded
         by `work`. Raises what that raises."""
         key = object_key(resource, namespace, name)
-        value, known = await work.step(_encoded_and_known, obj, resource)
+        value, known_value = await work.step(_encoded_and_known, obj, resource)
         entry = self.store.get(key)
         if entry is not None and entry.mod_revision == revision and entry.value == value:
             return self.stored(entry)
         transaction = _claiming(update(key, value, revision, self._seconds(resource)), claims)
-        return await self._written(transaction, known)
+        return await self._written(transaction, known_value)
 
     def _seconds(self, resource: Resource) -> int | None:
         """Return how long its objects last."""
@@ -763,9 +763,9 @@ class ObjectTexts:
 
     def whole(self, obj: JsonObject, resource: Resource) -> bytes:
         """Return the JSON of an object as a get shows it, without a line feed."""
-        found = self._texts.get(id(obj))
-        if found is not None:
-            return found[1]
+        cached = self._texts.get(id(obj))
+        if cached is not None:
+            return cached[1]
         text = sorted_json_bytes(obj) if resource.custom else json_bytes(obj)
         self._texts.keep(id(obj), (obj, text), weight(text))
         return text
@@ -786,11 +786,11 @@ class ObjectTexts:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk
         head = json_bytes({"kind": gvk.kind, "apiVersion": gvk.api_version})[:-1] + b","
-        overloaded, size = self._texts.get, len(head)
+        get, size = self._texts.get, len(head)
         items = []
         for obj in objects:
-            known = overloaded(id(obj))  # a call of `whole` would cost as much as all else here
-            text = self.whole(obj, resource) if known is None else known[1]
+            cached = get(id(obj))  # a call of `whole` would cost as much as all else here
+            text = self.whole(obj, resource) if cached is None else cached[1]
             items.append(b"{" + text[size:] if text.startswith(head) else _item(obj))
         return b",".join(items)
 

@@ -112,33 +112,33 @@ class QuotaCharging:
     async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:
         """Charge quotas for what is stored inside of this, and give that back when it fails. Raises
         StatusError for what does not fit. Unless it is `for_good`, nothing is written."""
-        namespace, taken = request.namespace, dict[str, Charge]()
+        namespace, charges = request.namespace, dict[str, Charge]()
         with self._open.keep(namespace):
             try:
                 if is_counted(request):
-                    await self._take(request, taken, for_good=for_good)
+                    await self._take(request, charges, for_good=for_good)
                 yield
             except BaseException:
-                for name, charge in taken.items():
+                for name, charge in charges.items():
                     await self._give_back(namespace, name, charge)
                 raise
 
-    async def _take(self, request: Request, obj: dict[str, Charge], *, for_good: bool) -> None:
+    async def _take(self, request: Request, charges: dict[str, Charge], *, for_good: bool) -> None:
         """Quotas that somebody has written in between are asked again, and only they."""
         while True:
             quotas = {
                 name: quota
                 for quota in self._quotas(request.namespace)
-                if (name := metadata.name(quota.object)) not in obj
+                if (name := metadata.name(quota.object)) not in charges
             }
-            given = [quota.object for quota in quotas.values()]
-            found = fit(given, request, self._now(), () if obj else self._limited)
-            if found.refusal is not None:
-                raise found.refusal
-            for name, charge in found.charges.items() if for_good else ():
+            documents = [quota.object for quota in quotas.values()]
+            fitting = fit(documents, request, self._now(), () if charges else self._limited)
+            if fitting.refusal is not None:
+                raise fitting.refusal
+            for name, charge in fitting.charges.items() if for_good else ():
                 if await self._write(quotas[name], charge.used):
-                    obj[name] = charge
-            if not for_good or found.charges.keys() <= obj.keys():
+                    charges[name] = charge
+            if not for_good or fitting.charges.keys() <= charges.keys():
                 return
 
     async def _give_back(self, namespace: str, name: str, charge: Charge) -> None:
@@ -155,10 +155,10 @@ class QuotaCharging:
         obj = quota.object
         changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, namespace, name, changed, quota.revision
         )
-        return update is not None
+        return updated is not None
 
     def _quotas(self, namespace: str) -> tuple[StoredObject, ...]:
         return self._objects.page(self._resource, namespace).objects

@@ -158,9 +158,9 @@ def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
 def selected_name(selector: str) -> str:
     """The name that a field selector demands of `metadata.name`; empty if it does not."""
     for term in dict.fromkeys(selector.split(",")):
-        found = _NAME_SELECTOR.match(term)
-        if found is not None and found[1] not in (".", "..") and not set("/%") & set(found[1]):
-            return found[1]
+        match = _NAME_SELECTOR.match(term)
+        if match is not None and match[1] not in (".", "..") and not set("/%") & set(match[1]):
+            return match[1]
     return ""
 
 
@@ -302,8 +302,8 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
             reason = "resourceVersionMatch is forbidden when continue is provided"
             errors.append(fieldpath.forbidden(_match_path(), reason))
         if options.match not in (EXACT, NOT_OLDER_THAN):
-            known = (EXACT, NOT_OLDER_THAN, "")
-            errors.append(fieldpath.not_supported(_match_path(), options.match, known))
+            choices = (EXACT, NOT_OLDER_THAN, "")
+            errors.append(fieldpath.not_supported(_match_path(), options.match, choices))
         if options.match == EXACT and options.resource_version == "0":
             reason = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             errors.append(fieldpath.forbidden(_match_path(), reason))

@@ -132,8 +132,8 @@ class Publications:
 
     def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
         """A page of metrics, to be written by what is returned; None for other paths."""
-        take = self._metrics.get(path)
-        return None if take is None else take()
+        metrics = self._metrics.get(path)
+        return None if metrics is None else metrics()
 
     def answer(
         self,
@@ -600,26 +600,26 @@ class RequestLayers:
             counts = counted_since(families, before)
             return ForkMessage({**_told(answer, notes), "counts": counts}, answer.body)
 
-        async def stored(said: ForkMessage) -> ForkMessage:
-            return await stored_for_fork(core.objects.submit, said)
+        async def stored(request_message: ForkMessage) -> ForkMessage:
+            return await stored_for_fork(core.objects.submit, request_message)
 
         try:
-            said, spent = await core.workers.run_forked(
+            message, spent = await core.workers.run_forked(
                 owner, life, stored, REQUEST_SECONDS, request.size
             )
         except ForkFailed as error:
             log_lines.warn("no process for a request", {"err": str(error)})
             return None, 0.0
-        if "elsewhere" in said.head:
-            if said.head["elsewhere"] and notes.info is not None:
+        if "elsewhere" in message.head:
+            if message.head["elsewhere"] and notes.info is not None:
                 kind = notes.info.verb, notes.info.group, notes.info.resource
                 if len(self._not_forked) >= _MOST_KINDS:
                     self._not_forked.clear()
                 self._not_forked[kind] = asyncio.get_running_loop().time() + ELSEWHERE_SECONDS
             return None, spent
-        add_counts(core.metrics.families(), said.head["counts"])
-        answer = _heard(said, notes)
-        if said.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
+        add_counts(core.metrics.families(), message.head["counts"])
+        answer = _heard(message, notes)
+        if message.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
             served = core.served.current()
             notes.endpoint = find_endpoint(notes.info, served.catalog, served.groups)
         return answer, spent
@@ -702,9 +702,9 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
     }
 
 
-def _heard(said: ForkMessage, notes: Notes) -> HttpAnswer:
+def _heard(message: ForkMessage, notes: Notes) -> HttpAnswer:
     """The answer; the notes are taken over."""
-    head = said.head
+    head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]
     notes.user, notes.impersonated_user = _heard_user(head["user"]), _heard_user(head["as"])
@@ -712,7 +712,7 @@ def _heard(said: ForkMessage, notes: Notes) -> HttpAnswer:
         notes.info = RequestInfo(**{**head["info"], "rest": tuple(head["info"]["rest"])})
     notes.flow_headers = tuple((name, value) for name, value in head["flow_headers"])
     headers = tuple((name, value) for name, value in head["headers"])
-    return HttpAnswer(head["code"], head["content_type"], said.body, headers)
+    return HttpAnswer(head["code"], head["content_type"], message.body, headers)
 
 
 def _told_user(user: User) -> JsonDict:
@@ -720,5 +720,5 @@ def _told_user(user: User) -> JsonDict:
     return {"name": user.name, "groups": user.groups, "uid": user.uid, "extra": extra}
 
 
-def _heard_user(told: JsonDict | None) -> User | None:
-    return None if told is None else User(**{**told, "groups": tuple(told["groups"])})
+def _heard_user(fields: JsonDict | None) -> User | None:
+    return None if fields is None else User(**{**fields, "groups": tuple(fields["groups"])})

@@ -144,9 +144,9 @@ class RequestWork:
     size: int = 0
 
     async def aside(self, function: Callable[..., T], *args: object) -> T:
-        """One work by itself, in a worker, with the whole budget. Raises as `step`."""
-        made, _ = await self.workers.run(self.owner, functools.partial(function, *args))
-        return made
+        """Do one work in a worker with the whole budget. Raises as `step`."""
+        result, _ = await self.workers.run(self.owner, functools.partial(function, *args))
+        return result
 
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
         """Call a function here, or in a worker if the request is large, or this step is to be taken
@@ -157,9 +157,9 @@ class RequestWork:
         if left <= 0:
             raise out_of_time()
         called = functools.partial(function, *args)
-        made, spent = await self.workers.run(self.owner, called, left, self.size)
+        result, spent = await self.workers.run(self.owner, called, left, self.size)
         self.spent += spent
-        return made
+        return result
 
 
 @dataclass(slots=True)
@@ -197,20 +197,20 @@ class Pace:
     ) -> T:
         """Take a step as `RequestWork.step` does. `waits` is asked of what is cheap: whether it may
         have to wait for somebody all the same, which nobody may here."""
-        known = self._known.get(kind)
-        if known is None or known.rules is not rules:
+        history = self._known.get(kind)
+        if history is None or history.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost
                 raise Elsewhere
             if len(self._known) >= _KINDS:
                 self._known.clear()
-            known = self._known[kind] = _StepHistory(rules)
+            history = self._known[kind] = _StepHistory(rules)
         if work.is_large:
             return await work.step(function, *args)
-        measured = functools.partial(self._measured, known, function, *args)
-        aside = aside or known.is_dear() or (waits is not None and waits())
+        measured = functools.partial(self._measured, history, function, *args)
+        aside = aside or history.is_dear() or (waits is not None and waits())
         return await work.step(measured, aside=aside)
 
-    def _measured(self, known: _StepHistory, function: Callable[..., T], *args: object) -> T:
+    def _measured(self, history: _StepHistory, function: Callable[..., T], *args: object) -> T:
         began = self._clock()
         try:
             return function(*args)
@@ -219,11 +219,11 @@ class Pace:
         # for cheap again and again.
         finally:  # even if it was ended
             seconds = self._clock() - began
-            expected = known.seconds or 0.0
+            expected = history.seconds or 0.0
             if DEAR_SECONDS < seconds > expected:
-                known.surprises += 1
-            known.cheap = 0 if seconds > DEAR_SECONDS else known.cheap + 1
-            if known.cheap >= _FORGIVEN:
-                known.cheap = known.surprises = 0
-            falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
-            known.seconds = max(seconds, expected * falls)
+                history.surprises += 1
+            history.cheap = 0 if seconds > DEAR_SECONDS else history.cheap + 1
+            if history.cheap >= _FORGIVEN:
+                history.cheap = history.surprises = 0
+            falls = 1.0 if history.surprises >= _SURPRISES else _DECAY
+            history.seconds = max(seconds, expected * falls)

@@ -90,19 +90,19 @@ class StoreWorld:
             return result
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        by_gvr = self.catalog.by_gvr(resource)
-        stored = None if by_gvr is None else self._objects.get(by_gvr, namespace, name)
-        if by_gvr is None or stored is None:
+        served = self.catalog.by_gvr(resource)
+        stored = None if served is None else self._objects.get(served, namespace, name)
+        if served is None or stored is None:
             return None
-        (shown,) = self._shown([stored.object], by_gvr)
-        return shown
+        (converted,) = self._shown([stored.object], served)
+        return converted
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        by_gvr = self.catalog.by_gvr(resource)
-        if by_gvr is None:
+        served = self.catalog.by_gvr(resource)
+        if served is None:
             return ()
-        page = self._objects.page(by_gvr, namespace)
-        return self._shown([stored.object for stored in page.objects], by_gvr)
+        page = self._objects.page(served, namespace)
+        return self._shown([stored.object for stored in page.objects], served)
 
     def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
         """Stored objects in the version of a resource. Raises ConversionError."""

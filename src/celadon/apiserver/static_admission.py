@@ -59,7 +59,7 @@ class ManifestFolder:
 
 def read_folder(folder: str) -> ManifestFolder:
     """Read the files of a folder. Raises ManifestError."""
-    seen = hashlib.sha256()
+    digest = hashlib.sha256()
     texts: list[tuple[str, bytes]] = []
     is_empty = True
     for path in _files(folder):
@@ -67,13 +67,13 @@ def read_folder(folder: str) -> ManifestFolder:
         if not data:
             continue
         is_empty = False
-        seen.update(data + b"\0")
+        digest.update(data + b"\0")
         try:
             texts += [(str(path), part) for part in yaml_parts(data)]
         except SeparatorError as error:
             where = f"failed to split YAML documents in file {quote(str(path))}"
             raise ManifestError(f"{where}: {error}") from None
-    return ManifestFolder(tuple(texts), "" if is_empty else f"sha256:{seen.hexdigest()}")
+    return ManifestFolder(tuple(texts), "" if is_empty else f"sha256:{digest.hexdigest()}")
 
 
 def folder_signature(folder: str) -> Signature:
@@ -96,8 +96,8 @@ def _files(folder: str) -> list[Path]:
     except OSError as error:
         reason = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
         raise ManifestError(reason) from None
-    found = (Path(folder, name) for name in sorted(names, key=os.fsencode))
-    return [path for path in found if os.path.splitext(path.name)[1].lower() in SUFFIXES]
+    paths = (Path(folder, name) for name in sorted(names, key=os.fsencode))
+    return [path for path in paths if os.path.splitext(path.name)[1].lower() in SUFFIXES]
 
 
 def _content(path: Path) -> bytes:
@@ -216,10 +216,10 @@ class StaticFiles:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         folders = settings.plugin_settings.static_folders
-        asked = {name: folder for name, folder in folders.items() if name in settings.plugins}
+        enabled = {name: folder for name, folder in folders.items() if name in settings.plugins}
         self._sources = {
             name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
-            for name, folder in asked.items()
+            for name, folder in enabled.items()
         }
 
     def load(self) -> None:

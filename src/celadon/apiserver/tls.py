@@ -128,10 +128,12 @@ class _ServerContext(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        wrap_bio = super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
-        assert isinstance(wrap_bio, _ServerSide)
-        wrap_bio.outgoing = outgoing
-        return wrap_bio
+        server_side_object = super().wrap_bio(
+            incoming, outgoing, server_side, server_hostname, session
+        )
+        assert isinstance(server_side_object, _ServerSide)
+        server_side_object.outgoing = outgoing
+        return server_side_object
 
 
 # --- Go trust ----------------------------------------------------------------
@@ -155,7 +157,8 @@ def trust_as_go(context: ssl.SSLContext) -> None:
 
 
 def verified_chain(tls: ssl.SSLObject) -> frozenset[bytes]:
-    """In DER form; empty if the other side shows none, or if the session was resumed."""
+    """Return the chain in DER form; it is empty if the peer shows none, or the session was
+    resumed."""
     # of `ssl` from Python 3.13 on, as bytes; before that only below it, as objects
     result = getattr(tls, "get_verified_chain", None) or tls._sslobj.get_verified_chain  # type: ignore[attr-defined]
     return frozenset(

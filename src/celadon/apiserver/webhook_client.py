@@ -216,7 +216,7 @@ class WebhookClient:
             context = await go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
-            async_connection_pool = httpcore.AsyncConnectionPool(
+            new_pool = httpcore.AsyncConnectionPool(
                 ssl_context=context,
                 max_connections=None,
                 max_keepalive_connections=IDLE_CONNECTIONS,
@@ -224,9 +224,7 @@ class WebhookClient:
                 http2=http2,
                 network_backend=self._network,
             )
-            pool = self._pools.setdefault(
-                key, async_connection_pool
-            )  # another call may have been faster
+            pool = self._pools.setdefault(key, new_pool)  # another call may have been faster
             # A client may configure webhooks without end, each with another bundle of authorities.
             if len(self._pools) > POOLS:
                 _, oldest = self._pools.popitem(last=False)
@@ -249,11 +247,11 @@ class Exchange:
         pool: httpcore.AsyncConnectionPool,
         url: str,
         body: bytes,
-        own: Headers = (),
+        own_headers: Headers = (),
         held: HeldBytes | None = None,
     ) -> None:
         self._pool = pool
-        self._own = own
+        self._own = own_headers
         self._owner = _server(url)
         self._body = body
         self._held = HeldBytes() if held is None else held
@@ -343,10 +341,10 @@ def without_password(url: str) -> str:
     """Return a URL as Go shows it in an error."""
     scheme, slashes, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
-    user, at, host = authority.rpartition("@")
+    user, at_sign, host = authority.rpartition("@")
     name, colon, _ = user.partition(":")
     text = f"{name}:***" if colon else name
-    return f"{scheme}{slashes}{text}{at}{host}{slash}{path}"
+    return f"{scheme}{slashes}{text}{at_sign}{host}{slash}{path}"
 
 
 class _Trace:
@@ -407,8 +405,8 @@ async def _pass_over(got: httpcore.Response) -> None:
 class _Body:
     """Reads the body of an answer, within the room there is."""
 
-    def __init__(self, got: httpcore.Response, held: HeldBytes) -> None:
-        self._got = got
+    def __init__(self, response: httpcore.Response, held: HeldBytes) -> None:
+        self._got = response
         self._held = held
         self._parts: list[bytes] = []
         self._size = 0

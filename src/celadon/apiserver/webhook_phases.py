@@ -105,19 +105,19 @@ class WebhookView:
         return hooks
 
     def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:
-        known = self._decoded
-        decoded = {obj.revision: self._configuration(obj, known) for obj in rules.objects}
+        configurations = self._decoded
+        decoded = {obj.revision: self._configuration(obj, configurations) for obj in rules.objects}
         self._decoded = decoded
         return hooks.replaced(
             [configuration for configuration in decoded.values() if configuration is not None]
         )
 
     def _configuration(
-        self, stored: StoredObject, known: Mapping[int, WebhookConfiguration | None]
+        self, stored: StoredObject, configurations: Mapping[int, WebhookConfiguration | None]
     ) -> WebhookConfiguration | None:
         """The same object as before for what has not changed, so that it is not compiled again."""
-        if stored.revision in known:
-            return known[stored.revision]
+        if stored.revision in configurations:
+            return configurations[stored.revision]
         try:
             return decode_webhooks(stored.object, mutating=self._mutating).value
         except RegistrationError:

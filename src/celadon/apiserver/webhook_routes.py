@@ -47,10 +47,10 @@ class ServiceRoutes:
     asks is in the network of the cluster, where services have their names."""
 
     def __init__(
-        self, world: World | None, given: Mapping[tuple[str, str, int], Address] = {}
+        self, world: World | None, addresses: Mapping[tuple[str, str, int], Address] = {}
     ) -> None:
         self._world = world
-        self._given = given
+        self._given = addresses
 
     def address(self, host: str, port: int) -> Address:
         """Return where to dial `host`, the host of a URL. Raises NetworkFailure."""
@@ -173,15 +173,15 @@ def _given(text: str) -> tuple[tuple[str, str, int], tuple[str, int]]:
     service, equals, address = text.partition("=")
     namespace, slash, name = service.partition("/")
     name, colon, port = name.partition(":")
-    found = urlsplit(address if "//" in address else f"//{address}")
+    url = urlsplit(address if "//" in address else f"//{address}")
     try:
-        there = found.port or HTTPS_PORT
+        target_port = url.port or HTTPS_PORT
         number = int(port) if colon else 0
     except ValueError:
-        there = 0
+        target_port = 0
         number = -1
-    readable = equals and slash and namespace and name and found.hostname and there
-    plain = found.scheme in {"", "https"} and found.path in {"", "/"} and not found.query
+    readable = equals and slash and namespace and name and url.hostname and target_port
+    plain = url.scheme in {"", "https"} and url.path in {"", "/"} and not url.query
     if not readable or not plain or not 0 <= number <= 65535 or (colon and not number):
         raise ValueError(f"`{text}` is not NAMESPACE/NAME[:PORT]=HOST:PORT")
-    return (namespace, name, number), (found.hostname or "", there)
+    return (namespace, name, number), (url.hostname or "", target_port)

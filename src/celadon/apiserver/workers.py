@@ -80,23 +80,21 @@ def is_worker() -> bool:
     return _here.work is not None
 
 
-def waited_for(asked: Callable[[], Coroutine[Any, Any, R]]) -> R:
+def waited_for(call: Callable[[], Coroutine[Any, Any, R]]) -> R:
     """Return what a coroutine on the loop gives, asked from a worker that waits for it. Its place
     is free for others meanwhile: what is waited for may be the network."""
     home, work = _here.home, _here.work
     assert home is not None, "asked by a worker"
     assert work is not None, "which works on something"
     future: Future[R] = Future()
-    home.call_soon_threadsafe(_wait_for, future, asked, work)
+    home.call_soon_threadsafe(_wait_for, future, call, work)
     return future.result()
 
 
-def _wait_for(
-    future: Future[Any], asked: Callable[[], Coroutine[Any, Any, R]], work: _Work
-) -> None:
+def _wait_for(future: Future[Any], call: Callable[[], Coroutine[Any, Any, R]], work: _Work) -> None:
     async def wait() -> None:
         try:
-            future.set_result(await asked())
+            future.set_result(await call())
         except BaseException as error:  # noqa: BLE001  it is for who asked
             future.set_exception(error)
 
@@ -141,14 +139,14 @@ class Turns:
 A = TypeVar("A")
 
 
-async def aside(function: Callable[[A], R], given: A) -> R:
+async def aside(function: Callable[[A], R], argument: A) -> R:
     """Return what the function gives, in a thread that has no turn to wait for."""
     context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
     loop = asyncio.get_running_loop()
     try:
-        future = loop.run_in_executor(None, context.run, function, given)
+        future = loop.run_in_executor(None, context.run, function, argument)
     except RuntimeError:  # the system has no more threads
-        return function(given)
+        return function(argument)
     return await future
 
 
@@ -381,19 +379,19 @@ class _ForkedWork(_Work):
         except ForkFailed as error:
             workers.loop.call_soon(workers.over, self, None, error)
 
-    def _heard(self, said: ForkMessage) -> None:
+    def _heard(self, message: ForkMessage) -> None:
         assert self.fork is not None
-        if "operations" in said.head:
-            self._asking = asyncio.ensure_future(self._answer(said))
+        if "operations" in message.head:
+            self._asking = asyncio.ensure_future(self._answer(message))
             return
         self.spent = self.fork.used()
         if self.future is not None and not self.future.done():
-            self.future.set_result(said)
+            self.future.set_result(message)
 
-    async def _answer(self, said: ForkMessage) -> None:
+    async def _answer(self, message: ForkMessage) -> None:
         assert self.fork is not None
         try:
-            self.fork.tell(await self.hear(said))
+            self.fork.tell(await self.hear(message))
         except Exception as error:  # noqa: BLE001 - it is for who waits
             if self.future is not None and not self.future.done():
                 self.future.set_exception(error)
@@ -509,7 +507,7 @@ class Workers:
         self,
         owner: str,
         template: Callable[[], Template],
-        told: ForkMessage,
+        message: ForkMessage,
         allowed: float = REQUEST_SECONDS,
     ) -> tuple[ForkMessage, float]:
         """Do work as `run_forked` does, in a fork of the template, which is told what it is for,
@@ -518,16 +516,18 @@ class Workers:
         def fork(
             seconds: float, heard: Callable[[ForkMessage], None], ended: Callable[[], None]
         ) -> Process:
-            return TemplateFork(template(), told, seconds, heard, ended)
+            return TemplateFork(template(), message, seconds, heard, ended)
 
-        return await self._done(_ForkedWork(self, owner, fork, _unasked, allowed, len(told.body)))
+        return await self._done(
+            _ForkedWork(self, owner, fork, _unasked, allowed, len(message.body))
+        )
 
     async def _done(self, work: _Work) -> tuple[Any, float]:
         """Wait until it is this work's turn, and the turn is over."""
         self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(work.owner, deque())
-        held = work.size + sum(waiter.size for waiter in waiting)
-        if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
+        waiting_bytes = work.size + sum(waiter.size for waiter in waiting)
+        if len(waiting) >= MOST_WAITING or (waiting and waiting_bytes > MOST_WAITING_BYTES):
             raise TooMuchWork
         work.future = future = self._loop.create_future()
         waiting.append(work)
@@ -615,7 +615,7 @@ class Workers:
                 work.end()
         self._begin_some()
 
-    def over(self, work: _Work, obj: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+    def over(self, work: _Work, result: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """Take what a thread has made, in the loop, when it is done."""
         if work in self._without_place:
             self._without_place.remove(work)
@@ -628,7 +628,7 @@ class Workers:
         future = work.future
         if future is not None and not future.done():
             if error is None:
-                future.set_result(obj)
+                future.set_result(result)
             elif isinstance(error, WorkEnded):
                 future.set_exception(out_of_time())
             else:
@@ -690,23 +690,23 @@ def _let_go(error: BaseException) -> None:
     given back on the loop, a tenth of a second for three megabytes."""
     if not isinstance(error, StatusError | WorkEnded):
         return
-    seen: BaseException | None = error
-    while seen is not None:
-        seen.__traceback__ = None
-        seen = seen.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        cause.__traceback__ = None
+        cause = cause.__context__
 
 
 def _tell(
     work: _Work,
     loop: asyncio.AbstractEventLoop,
     done: Done,
-    obj: Any,  # noqa: ANN401 - any function's
+    result: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
     work.is_told = True
     work.spent = time.thread_time() - work.began_at
     if not loop.is_closed():
-        loop.call_soon_threadsafe(done, work, obj, error)
+        loop.call_soon_threadsafe(done, work, result, error)
 
 
 _Asked = tuple[_Work, asyncio.AbstractEventLoop, Done]
@@ -747,24 +747,24 @@ class _Lender:
     # Nothing of what was done stays in the variables of a thread that waits.
 
     def _begin_threads(self) -> None:
-        while (asked := self._wanted.get()) is not None:
+        while (work := self._wanted.get()) is not None:
             works: _Works = queue.SimpleQueue()
-            works.put(asked)
+            works.put(work)
             thread = threading.Thread(target=self._live, args=(works,), name="worker", daemon=True)
             try:
                 thread.start()
             except RuntimeError as error:  # the system has no more threads
-                _tell(*asked, None, error)
+                _tell(*work, None, error)
             else:
-                asked[0].thread = thread
-            del asked
+                work[0].thread = thread
+            del work
 
     def _live(self, works: _Works) -> None:
         free = threading.current_thread(), works
-        while (asked := self._next(free)) is not None:
-            if not _worked(*asked):
+        while (work := self._next(free)) is not None:
+            if not _worked(*work):
                 return
-            del asked
+            del work
             self._free.append(free)
 
     def _next(self, free: _Free) -> _Asked | None:

@@ -154,20 +154,20 @@ def _joined(
             else [condition]
         )
     )
-    fromkeys = list(dict.fromkeys(condition for condition in flat if condition != neutral))
-    fromkeys = _absorbed(_with_joined_loops(fromkeys, binding), binding)
-    if decisive in fromkeys:
+    operands = list(dict.fromkeys(condition for condition in flat if condition != neutral))
+    operands = _absorbed(_with_joined_loops(operands, binding), binding)
+    if decisive in operands:
         return decisive
-    if len(fromkeys) < 2:
-        return fromkeys[0] if fromkeys else neutral
+    if len(operands) < 2:
+        return operands[0] if operands else neutral
     operators = {Binding.AND: " && ", Binding.OR: " || "}
     other = _OTHER[binding]
     return Condition(
-        operators[binding].join(condition.inside(binding) for condition in fromkeys),
+        operators[binding].join(condition.inside(binding) for condition in operands),
         binding,
-        operators[other].join(negation(condition).inside(other) for condition in fromkeys),
+        operators[other].join(negation(condition).inside(other) for condition in operands),
         other,
-        tuple(fromkeys),
+        tuple(operands),
     )
 
 
@@ -203,8 +203,8 @@ def _grouped(
         if loop is None or loop.is_negated is not (binding is Binding.OR):
             result[condition] = condition
             continue
-        known = result.get(key(loop))
-        same = known.loop if known is not None else None
+        entry = result.get(key(loop))
+        same = entry.loop if entry is not None else None
         result[key(loop)] = condition if same is None else _loop(together(same, loop))
     return list(result.values())
 
@@ -225,18 +225,18 @@ def _loop(loop: Loop) -> Condition:
 
 def _absorbed(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
     """Return operands without what another of them says already: `a || !a && b` is `a || b`."""
-    known = set(conditions)
+    operands = set(conditions)
     result: list[Condition] = []
     for condition in conditions:
         if not condition.operands:
             result.append(condition)
             continue
-        if known & set(condition.operands):
+        if operands & set(condition.operands):
             continue
         left = [
-            _without(each, known, binding)
-            for each in condition.operands
-            if negation(each) not in known
+            _without(operand, operands, binding)
+            for operand in condition.operands
+            if negation(operand) not in operands
         ]
         is_same = left == list(condition.operands)
         together = conjunction if binding is Binding.OR else disjunction
@@ -253,19 +253,19 @@ def _without(
     return disjunction(left) if binding is Binding.OR else conjunction(left)
 
 
-def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
+def choice(condition: Condition, consequent: Condition, otherwise: Condition) -> Condition:
     """Return `condition ? then : otherwise`."""
-    if condition in (ALWAYS, NEVER) or then == otherwise:
-        return otherwise if condition == NEVER else then
-    if then in (ALWAYS, NEVER):
-        together = disjunction if then == ALWAYS else conjunction
-        return together([condition if then == ALWAYS else negation(condition), otherwise])
+    if condition in (ALWAYS, NEVER) or consequent == otherwise:
+        return otherwise if condition == NEVER else consequent
+    if consequent in (ALWAYS, NEVER):
+        together = disjunction if consequent == ALWAYS else conjunction
+        return together([condition if consequent == ALWAYS else negation(condition), otherwise])
     if otherwise in (ALWAYS, NEVER):
         together = disjunction if otherwise == ALWAYS else conjunction
-        return together([negation(condition) if otherwise == ALWAYS else condition, then])
+        return together([negation(condition) if otherwise == ALWAYS else condition, consequent])
     parts = [
         f"{condition.inside(Binding.OR)} ? {a.inside(Binding.OR)} : {b.inside(Binding.CHOICE)}"
-        for a, b in ((then, otherwise), (negation(then), negation(otherwise)))
+        for a, b in ((consequent, otherwise), (negation(consequent), negation(otherwise)))
     ]
     return Condition(parts[0], Binding.CHOICE, parts[1], Binding.CHOICE)
 

@@ -169,7 +169,7 @@ def disagreement(
     # A case without assertions expects a violation, as gator does.
     for assertion in case.assertions or ({},):
         pattern = str(assertion.get("message") or "")
-        is_found = any(re.search(pattern, text) for text in messages)
+        is_found = any(re.search(pattern, message) for message in messages)
         if is_found != _wants(assertion.get("violations")):
             expected = "no violation" if is_found else "a violation"
             if pattern:
@@ -191,12 +191,12 @@ def _messages(case: GatorCase, documents: Sequence[JsonObject], catalog: Catalog
     review = case.object
     obj, old, operation, user = review, None, Operation.CREATE, User("kubernetes-admin")
     if review.get("kind") == "AdmissionReview":
-        asked = review.get("request") or {}
-        name = str(asked.get("operation"))
+        review_request = review.get("request") or {}
+        name = str(review_request.get("operation"))
         operation = Operation[name] if name in Operation.__members__ else operation
-        old = asked.get("oldObject")
-        obj = asked.get("object") or old or {}
-        user_info = asked.get("userInfo") or {}
+        old = review_request.get("oldObject")
+        obj = review_request.get("object") or old or {}
+        user_info = review_request.get("userInfo") or {}
         user = User(user_info.get("username") or user.name, tuple(user_info.get("groups") or ()))
     request = request_for(obj, operation, user, catalog, old, with_nulls=False)
     namespaces = [
@@ -205,10 +205,10 @@ def _messages(case: GatorCase, documents: Sequence[JsonObject], catalog: Catalog
         if item.get("kind") == "Namespace"
     ]
     around = namespace_with(request.namespace or "default", {})
-    others = [
+    inventory = [
         document for document in documents if document["kind"] not in (POLICY_KIND, BINDING_KIND)
     ]
-    world = ObjectWorld([around, *namespaces, *others])
+    world = ObjectWorld([around, *namespaces, *inventory])
     policies = [
         decode_policy(document).value for document in documents if document["kind"] == POLICY_KIND
     ]
@@ -333,18 +333,18 @@ def read_suite(
             rule,
             resource,
             _expected(result),
-            _operation(result, known),
+            _operation(result, variables),
             requester,
             namespaces,
-            known,
-            wanted,
+            variables,
+            expectation,
         )
         for result in suite["results"]
         if not any(result.get(name) for name in _OTHER_KINDS)
         for policy, rule in [_names(result)]
         for resource in _resources(result, resources)
-        for known in [_values(values, policy, rule, metadata.name(resource))]
-        for wanted in _wanted(resource, [patched[file] for file in _patched_names(result)])
+        for variables in [_values(values, policy, rule, metadata.name(resource))]
+        for expectation in _wanted(resource, [patched[file] for file in _patched_names(result)])
     ]
 
 
@@ -448,7 +448,7 @@ def judged_by(
 
 def _changed_by(
     case: Case,
-    own: Sequence[JsonObject],
+    policies: Sequence[JsonObject],
     together: Sequence[JsonObject],
     request: Request,
     world: ObjectWorld,
@@ -459,14 +459,16 @@ def _changed_by(
     before = drafted(request.object or {}, request.kind, kinds.context).form()
     request = replace(request, object=before)
     try:
-        is_changed = _mutating(own).rounds(world, kinds).run(request, 0) != before
+        is_changed = _mutating(policies).rounds(world, kinds).run(request, 0) != before
         after = _mutating(together).rounds(world, kinds).run(request, 0)
     except StatusError as error:
         return "error", str(error)
-    result = "pass" if is_changed or (not case.rule and _matches(own, request, world)) else "skip"
+    result = (
+        "pass" if is_changed or (not case.rule and _matches(policies, request, world)) else "skip"
+    )
     if case.patched is not None:
-        wanted = request_for(case.patched, case.operation, case.user, world.catalog).object
-        expected = drafted(wanted or {}, request.kind, kinds.context).form()
+        patched = request_for(case.patched, case.operation, case.user, world.catalog).object
+        expected = drafted(patched or {}, request.kind, kinds.context).form()
         difference = _difference(after, expected)
         if difference and (is_changed or case.expected == "pass"):
             return "fail", difference

@@ -75,12 +75,12 @@ class Translation:
 
 
 def _told(error: FieldError) -> str:
-    removesuffix = (
+    detail = (
         error.issues[-1].message.removesuffix(" (in container '')")
         if error.issues
         else error.detail
     )
-    return f"{error.path}: {removesuffix}"
+    return f"{error.path}: {detail}"
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
@@ -199,25 +199,25 @@ def _with_namespace_variables(spec: JsonObject) -> tuple[JsonDict, str]:
     if not asking:
         return result, ""
     left = [condition for condition in conditions if condition not in asking]
-    given = list(spec.get("variables") or ())
-    taken = {element["name"] for element in given}
+    own_variables = list(spec.get("variables") or ())
+    names = {variable["name"] for variable in own_variables}
     variables: list[JsonObject] = []
     for item in asking:
         name = _camel_case(item["name"])
-        while name in taken:
+        while name in names:
             name += "Here"
-        taken.add(name)
+        names.add(name)
         variables.append({"name": name, "expression": item["expression"]})
     result.pop("matchConditions")
     if left:
         result["matchConditions"] = left
-    result["variables"] = [*variables, *given]
+    result["variables"] = [*variables, *own_variables]
     return result, "".join(f"!variables.{variable['name']} || " for variable in variables)
 
 
 def _camel_case(name: str) -> str:
-    first, *others = re.split(r"[^A-Za-z0-9]+", name)
-    return first + "".join(item.capitalize() for item in others)
+    first, *words = re.split(r"[^A-Za-z0-9]+", name)
+    return first + "".join(word.capitalize() for word in words)
 
 
 _CONTAINERS: Final = re.compile(
@@ -231,18 +231,18 @@ _CONTAINERS: Final = re.compile(
 def with_container_variable(spec: JsonDict) -> JsonDict:
     """Return a spec whose validations call all containers of a pod by a name."""
     texts = [validation["expression"] for validation in spec["validations"]]
-    found = next(filter(None, map(_CONTAINERS.search, texts)), None)
+    match = next(filter(None, map(_CONTAINERS.search, texts)), None)
     variables = list(spec.get("variables") or ())
-    if found is None or any(item["name"] == "containers" for item in variables):
+    if match is None or any(variable["name"] == "containers" for variable in variables):
         return spec
     named = [
         {
             **validation,
-            "expression": validation["expression"].replace(found[0], "variables.containers"),
+            "expression": validation["expression"].replace(match[0], "variables.containers"),
         }
         for validation in spec["validations"]
     ]
-    variable = {"name": "containers", "expression": found[1]}
+    variable = {"name": "containers", "expression": match[1]}
     result = {name: member for name, member in spec.items() if name != "validations"}
     return {**result, "variables": [*variables, variable], "validations": named}
 
@@ -354,9 +354,9 @@ class Merged:
     names: dict[str, str]
 
 
-def merged(name: str, documents: Sequence[JsonObject], taken: Collection[str]) -> Merged:
+def merged(name: str, documents: Sequence[JsonObject], reserved: Collection[str]) -> Merged:
     """Return the documents that rules of a policy of this name have become, as they are written.
-    `taken` are the names of policies that no other may have."""
+    `reserved` are the names of policies that no other may have."""
     bindings: dict[str, list[JsonObject]] = {}
     for document in documents:
         if document["kind"] == BINDING_KIND:
@@ -373,11 +373,11 @@ def merged(name: str, documents: Sequence[JsonObject], taken: Collection[str]) -
     names: dict[str, str] = {}
     result: dict[str, JsonObject] = {}
     for group in (each for same in groups.values() for each in same if len(each) > 1):
-        first, *others = map(_name, group)
-        new = _common_name(name, [first, *others])
-        if new in {*taken, *result} - {first, *others}:
+        first, *remaining = map(_name, group)
+        new = _common_name(name, [first, *remaining])
+        if new in {*reserved, *result} - {first, *remaining}:
             continue
-        names |= dict.fromkeys([first, *others], new)
+        names |= dict.fromkeys([first, *remaining], new)
         result[first] = _joined(group, new)
     return Merged(tuple(_written(documents, names, result)), names)
 
@@ -437,12 +437,12 @@ def _joined(group: Sequence[JsonObject], name: str) -> JsonObject:
 
 
 def _written(
-    documents: Sequence[JsonObject], names: dict[str, str], obj: dict[str, JsonObject]
+    documents: Sequence[JsonObject], names: dict[str, str], changed: dict[str, JsonObject]
 ) -> Iterator[JsonObject]:
     seen: set[tuple[str, str]] = set()
     for document in documents:
         if document["kind"] == POLICY_KIND and _name(document) in names:
-            document = obj.get(_name(document), document)
+            document = changed.get(_name(document), document)
         elif document["kind"] == BINDING_KIND and document["spec"]["policyName"] in names:
             policy = document["spec"]["policyName"]
             new = names[policy]

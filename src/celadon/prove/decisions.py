@@ -116,58 +116,60 @@ def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> For
 def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
     """Return where an object selector takes the new object or the old one."""
     outcomes = [item for item in (request.object, request.old_object) if not _is_null(item)]
-    return either(satisfied(selector, item) for item in outcomes)
+    return either(satisfied(selector, outcome) for outcome in outcomes)
 
 
-def _is_null(made: Outcome) -> bool:
-    return all(isinstance(case.value, Null) for case in made.cases)
+def _is_null(outcome: Outcome) -> bool:
+    return all(isinstance(case.value, Null) for case in outcome.cases)
 
 
-def satisfied(selector: LabelSelector, made: Outcome, namespace: Text | None = None) -> Formula:
+def satisfied(selector: LabelSelector, labels: Outcome, namespace: Text | None = None) -> Formula:
     """Return where the labels of an object are as a selector demands. A `namespace` is the name of
     what is a namespace, where that is a label, too."""
     if selector.nothing:
         return FALSE
-    return both(*(_holds(requirement, made, namespace) for requirement in selector.requirements))
+    return both(*(_holds(requirement, labels, namespace) for requirement in selector.requirements))
 
 
-def _holds(requirement: Requirement, made: Outcome, namespace: Text | None) -> Formula:
+def _holds(requirement: Requirement, labels: Outcome, namespace: Text | None) -> Formula:
     if namespace is not None and requirement.key == NAMESPACE_NAME:
-        true, values = TRUE, certain(namespace)
+        has_label, values = TRUE, certain(namespace)
     else:
-        true, values = _label(made, requirement.key)
-    one_of = _one_of(values, requirement.values)
+        has_label, values = _label(labels, requirement.key)
+    is_in = _one_of(values, requirement.values)
     operator = requirement.operator
     if operator in _HAS:
-        return both(true, one_of)
+        return both(has_label, is_in)
     if operator in _HAS_NOT:
-        return either((negated(true), negated(one_of)))
+        return either((negated(has_label), negated(is_in)))
     if operator is Operator.EXISTS:
-        return true
+        return has_label
     if operator is Operator.DOES_NOT_EXIST:
-        return negated(true)
+        return negated(has_label)
     raise NotModelled("a selector that compares numbers")
 
 
-def _one_of(made: Outcome, texts: Sequence[str]) -> Formula:
+def _one_of(outcome: Outcome, texts: Sequence[str]) -> Formula:
     return either(
-        both(case.guard, equal(case.value, literal(word))) for case in made.cases for word in texts
+        both(case.guard, equal(case.value, literal(word)))
+        for case in outcome.cases
+        for word in texts
     )
 
 
-def _label(made: Outcome, key: str) -> tuple[Formula, Outcome]:
+def _label(labels: Outcome, key: str) -> tuple[Formula, Outcome]:
     """Return where there is a label, and its value."""
     for name in ("metadata", "labels", key):
-        made = mapped(made, functools.partial(optional_member, key=Text(text(name))))
-    there: list[Formula] = []
+        labels = mapped(labels, functools.partial(optional_member, key=Text(text(name))))
+    presence: list[Formula] = []
     values: list[Case] = []
-    for case in made.cases:
+    for case in labels.cases:
         if isinstance(case.value, Maybe):
-            there.append(both(case.guard, case.value.there))
+            presence.append(both(case.guard, case.value.there))
             values += (
                 Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
-    return either(there), outcome(values)
+    return either(presence), outcome(values)
 
 
 ACTIONS: Final = ("Deny", "Warn", "Audit")
@@ -287,7 +289,7 @@ class Scene:
             for param in self.params.values()
             if not param.is_given and z3.is_true(model.eval(param.there, model_completion=True))
         ]
-        completed = (self.request.completed(item, model) for item in outcomes)
+        completed = (self.request.completed(outcome, model) for outcome in outcomes)
         result += [item for item in completed if item is not None]
         old = request.old_object
         if old is not None and self.endpoint.resource.gvr == NAMESPACES:
@@ -301,8 +303,8 @@ class Scene:
                 *outcomes,
             )
         ]
-        told = (item for item in written[2:] if item is not None and not _is_name_only(item))
-        return Sketch(request, tuple(result), written[0], written[1], tuple(told))
+        facts = (item for item in written[2:] if item is not None and not _is_name_only(item))
+        return Sketch(request, tuple(result), written[0], written[1], tuple(facts))
 
 
 class Sketch(NamedTuple):
@@ -325,31 +327,31 @@ def _is_name_only(value: JsonObject) -> bool:
     return {"name", "labels"}.issuperset(about) and about.get("labels", labels) == labels
 
 
-def _as_of(release: str, kind: GroupVersionKind, made: Outcome) -> Outcome:
+def _as_of(release: str, kind: GroupVersionKind, outcome: Outcome) -> Outcome:
     """An object as an older release sees it. Raises NotModelled."""
     newer = frozenset(always_set(kind))
     with answering_as(release):
         schema, older = schema_for(kind), frozenset(always_set(kind))
         if schema is None:
-            return made
+            return outcome
         if older - newer or any(_has_path(schema, word) for word in newer - older):
             raise NotModelled("defaults that differ between the releases")
-    return narrowed(made, schema, release)
+    return narrowed(outcome, schema, release)
 
 
 def _has_path(schema: Schema, path: str) -> bool:
     """Return whether there is a field, as rules of defaulting name it:
     `spec.containers[*].image`."""
-    found: Schema | None = schema
+    inner: Schema | None = schema
     for name in path.split("."):
-        if found is None:
+        if inner is None:
             return False
-        found = resolved(found).properties.get(name.removesuffix("[*]").removesuffix("{*}"))
-        if found is not None and name.endswith("]"):
-            found = resolved(found).items
-        elif found is not None and name.endswith("}"):
-            found = resolved(found).additional_properties
-    return found is not None
+        inner = resolved(inner).properties.get(name.removesuffix("[*]").removesuffix("{*}"))
+        if inner is not None and name.endswith("]"):
+            inner = resolved(inner).items
+        elif inner is not None and name.endswith("}"):
+            inner = resolved(inner).additional_properties
+    return inner is not None
 
 
 def target(endpoint: Endpoint) -> Request:
@@ -444,21 +446,27 @@ class Decider:
             if not ref.name or metadata.name(item) == ref.name
         ]
         where = self.scene.request.namespace_name if is_own else place or None
-        asked = [str(source.resource), "" if is_own else place, ref.name, ref.selector, resource]
-        key = json.dumps(asked)
+        key_parts = [
+            str(source.resource),
+            "" if is_own else place,
+            ref.name,
+            ref.selector,
+            resource,
+        ]
+        key = json.dumps(key_parts)
         param = self.scene.params.get(key)
         if param is None:
             if ref.name and resource and not is_own:
-                known = typed(resource[0], source)
-                param = Param(TRUE, certain(literal(known)), is_given=True)
+                document = typed(resource[0], source)
+                param = Param(TRUE, certain(literal(document)), is_given=True)
             else:
                 param = self._param(source, ref.name, ref.selector, where)
             self.scene.params[key] = param
         is_missed = ref.parameter_not_found_action == ACTIONS[0]
-        made = param.object
+        outcome = param.object
         if not param.is_given and self.engine.version != self.scene.version:
-            made = _as_of(self.engine.version, _kind_of(source), made)
-        return _ParamLookup(param.there, key, made, is_missed=is_missed)
+            outcome = _as_of(self.engine.version, _kind_of(source), outcome)
+        return _ParamLookup(param.there, key, outcome, is_missed=is_missed)
 
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
@@ -493,10 +501,12 @@ class Decider:
         against = [] if policy.ignores_failures else [failed]
         for validation in policy.validations:
             with self._alternative():
-                made = self._outcome(policy, validation.expression, look, claim=self._claim(policy))
-            wrong = negated(is_true(made))
+                outcome = self._outcome(
+                    policy, validation.expression, look, claim=self._claim(policy)
+                )
+            wrong = negated(is_true(outcome))
             if policy.ignores_failures:
-                wrong = both(wrong, negated(made.error))
+                wrong = both(wrong, negated(outcome.error))
             against.append(both(is_evaluated, wrong))
         violated = either(against)
         # An annotation that fails refuses the request whatever the actions of the binding are.
@@ -533,21 +543,21 @@ class Decider:
             in_condition,
             self.engine.version,
         )
-        known, opaque = self.scene.known, self.scene.opaque_ones
+        outcomes, opaque = self.scene.known, self.scene.opaque_ones
         if key in opaque:
             return opaque[key]
-        if (key, claim) in known:
-            kept, demand = known[key, claim]
+        if (key, claim) in outcomes:
+            known_outcome, demand = outcomes[key, claim]
             self.scene.inputs.demand(demand)
-            return kept
-        made, demand = self.scene.inputs.evaluated(
+            return known_outcome
+        outcome, demand = self.scene.inputs.evaluated(
             lambda: self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
         )
-        if isinstance(made, Gap):
-            opaque[key] = self.scene.opaque(made)
+        if isinstance(outcome, Gap):
+            opaque[key] = self.scene.opaque(outcome)
             return opaque[key]
-        known[key, claim] = made, demand
-        return made
+        outcomes[key, claim] = outcome, demand
+        return outcome
 
     def _alternative(self) -> AbstractContextManager[None]:
         """One validation is enough to refuse a request."""
@@ -577,17 +587,17 @@ class Decider:
         values: dict[str, Outcome] = {}
         places: list[tuple[Source, int | None]] = []
 
-        def evaluated(one: Expression) -> Outcome:
-            if one.program is None:
+        def evaluated(candidate: Expression) -> Outcome:
+            if candidate.program is None:
                 return FAILS
-            checked = one.program.checked
+            checked = candidate.program.checked
             evaluator = Evaluator(checked, self.scene.unmodelled)
-            if claim is not None and one is expression:
+            if claim is not None and candidate is expression:
                 evaluator.free = free_loops(checked.root, claim)
             try:
                 return evaluator.evaluate(scope)
             except NotModelled:
-                places.append((one.source, checked.ast.positions.get(evaluator.place[0].id)))
+                places.append((candidate.source, checked.ast.positions.get(evaluator.place[0].id)))
                 raise
 
         def variable(name: str) -> Outcome:

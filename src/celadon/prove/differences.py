@@ -200,7 +200,7 @@ class Differences:
             for operation, verb in _WRITES:
                 if (operation, "") in seen and verb in resource.verbs:
                     yield Endpoint(resource, resource.gvk, operation)
-            for operation, name in sorted(seen, key=lambda one: one[1]):
+            for operation, name in sorted(seen, key=lambda endpoint: endpoint[1]):
                 if name:
                     yield Endpoint(resource, resource.gvk, operation, name)
         self.unseen = [
@@ -218,19 +218,19 @@ class Differences:
         )
         result = []
         for name in sorted({*old, *new}):
-            one, other = old.get(name), new.get(name)
-            if one is None or other is None or not self._is_same(one, other):
-                result += [hook for hook in (one, other) if hook is not None and hook.bindings]
+            before, after = old.get(name), new.get(name)
+            if before is None or after is None or not self._is_same(before, after):
+                result += [hook for hook in (before, after) if hook is not None and hook.bindings]
         return result
 
-    def _is_same(self, one: Hook[CompiledPolicy], other: Hook[CompiledPolicy]) -> bool:
+    def _is_same(self, before: Hook[CompiledPolicy], after: Hook[CompiledPolicy]) -> bool:
         specs = [
             (hook.policy.spec, [(bound.name, bound.spec) for bound in hook.bindings])
-            for hook in (one, other)
+            for hook in (before, after)
         ]
         if specs[0] != specs[1] or self.old.engine.version != self.new.engine.version:
             return False
-        return one.policy.spec.param_kind is None or self._params_are_same
+        return before.policy.spec.param_kind is None or self._params_are_same
 
     @property
     def _params_are_same(self) -> bool:
@@ -260,18 +260,18 @@ class Differences:
 
 
 def compared_together(
-    differenceses: Sequence[Differences], endpoint: Endpoint
+    comparisons: Sequence[Differences], endpoint: Endpoint
 ) -> Iterator[tuple[int, Comparison]]:
     """Compare each of several policies with the same set: does it refuse what the set admits? Yield
     which it is, and the answer. What the set decides is evaluated once."""
-    left = list(range(len(differenceses)))
-    items = differenceses[0].items
+    left = list(range(len(comparisons)))
+    items = comparisons[0].items
     before: dict[int, Comparison] = {}
     while left:
-        scene = differenceses[0].scene(endpoint, items)
+        scene = comparisons[0].scene(endpoint, items)
         again, more = [], items
         for number in left:
-            look = differenceses[number].look(Direction.LOOSER, scene)
+            look = comparisons[number].look(Direction.LOOSER, scene)
             look.prepare()
             with scene.inputs.one_question():
                 comparison = look.answer()
@@ -351,20 +351,22 @@ class EndpointQuestion:
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
         lost = less_strict(before, after, several=scene.has_several_params)
         lost = lost[: 1 if self.differences.about else None]
-        find = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
-        if not find.is_proved and find.example is None:
+        outcome = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
+        if not outcome.is_proved and outcome.example is None:
             admitted = [negated(item.denied) for item in self._unchanged()]
             example = search.adapted(admitted, self._confirmed)
-            find = SearchOutcome(example)
+            outcome = SearchOutcome(example)
             if example is None:
                 lost = [both(item, *admitted) for item in lost]
-                find = search.find(either(lost), self._confirmed, lost[:1])
-        self.is_proved = find.is_proved
-        if find.is_proved:
+                outcome = search.find(either(lost), self._confirmed, lost[:1])
+        self.is_proved = outcome.is_proved
+        if outcome.is_proved:
             return self._proved()
-        finding = Finding.UNDECIDED if find.example is None else Finding.DIFFERS
+        finding = Finding.UNDECIDED if outcome.example is None else Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
-        return Comparison(self.endpoint, self.direction, finding, find.example, find.reason, gaps)
+        return Comparison(
+            self.endpoint, self.direction, finding, outcome.example, outcome.reason, gaps
+        )
 
     def _proved(self) -> Comparison:
         inputs = self.scene.inputs
@@ -377,8 +379,8 @@ class EndpointQuestion:
         with answering_as(side.engine.version):
             side.engine.prepare()
         world = self._world(side, ())
-        asked = sought if self.differences.about else None
-        return Decider(self.scene, side.engine, world, asked).effects(self.changed)
+        asked_effects = sought if self.differences.about else None
+        return Decider(self.scene, side.engine, world, asked_effects).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
         """Return the effects of each policy that has not changed, which are the same on both

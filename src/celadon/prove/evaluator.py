@@ -103,7 +103,7 @@ class Evaluator:
         return self.node(self.checked.root, scope)
 
     def node(self, node: syntax.Expr, scope: Scope) -> Outcome:
-        """One node; `scope` has the variables."""
+        """Return the outcome of one node; `scope` has the variables."""
         try:
             return self._node(node, scope)
         except NotModelled:
@@ -135,11 +135,11 @@ class Evaluator:
         raise NotModelled("an object literal")
 
     def _ident(self, node: syntax.Ident, scope: Scope) -> Outcome:
-        found = scope.get(node.name)
-        if found is not None:
+        variable = scope.get(node.name)
+        if variable is not None:
             if self.checked.types[node.id].kind is types.Kind.TYPE:
                 raise NotModelled("a variable that is a type")
-            return _reopened(found)
+            return _reopened(variable)
         reference = self.checked.references.get(node.id)
         if reference is not None and reference.value is not None:
             return certain(literal(reference.value))
@@ -169,30 +169,30 @@ class Evaluator:
         errors are none there."""
         operand, key = node.args
         around, place = self.node(operand, scope), self._part(key, scope)
-        find = member if node.function == syntax.INDEX else optional_member
+        member_of = member if node.function == syntax.INDEX else optional_member
 
         def found_in(values: list[Value]) -> Outcome:
             if any(isinstance(value, EngineCall) for value in values):
                 return functions.part_of_split(*values) or self._asked(node, values)
-            return find(*values)
+            return member_of(*values)
 
-        found = combined([around, place], found_in, takes_asked=True)
+        chosen = combined([around, place], found_in, takes_asked=True)
         absent = either(
             both(case.guard, negated(case.value.there))
             for case in around.cases
             if isinstance(case.value, Maybe)
         )
-        return selected(absent, certain(Maybe(FALSE, FAILS)), found)
+        return selected(absent, certain(Maybe(FALSE, FAILS)), chosen)
 
     def _call(self, node: syntax.Call, scope: Scope) -> Outcome:
         match node.function:
             case syntax.CONDITIONAL:
-                condition, then, otherwise = node.args
-                return self._conditional(condition, then, otherwise, scope)
+                condition, consequent, otherwise = node.args
+                return self._conditional(condition, consequent, otherwise, scope)
             case syntax.LOGICAL_AND:
-                return _conjunction(*(self.node(item, scope) for item in node.args))
+                return _conjunction(*(self.node(argument, scope) for argument in node.args))
             case syntax.LOGICAL_OR:
-                return _disjunction(*(self.node(item, scope) for item in node.args))
+                return _disjunction(*(self.node(argument, scope) for argument in node.args))
             case syntax.NOT_STRICTLY_FALSE:
                 return functions.not_strictly_false(self.node(node.args[0], scope))
             case "or" | "orValue" if node.target is not None:
@@ -236,20 +236,20 @@ class Evaluator:
             self._enter(values[0].sources, self.few[node.id] + 1)
             return certain(Int(functions.number_of(values[0])))
         meaning = MEANINGS.get(node.function)
-        none = None if meaning is None else meaning(values)
-        if none is not None:
-            return none
-        if node.function == "type" and (none := self.unmodelled.sample("type", values[0])):
-            return none
-        known = [native(value) for value in values]
+        sample = None if meaning is None else meaning(values)
+        if sample is not None:
+            return sample
+        if node.function == "type" and (sample := self.unmodelled.sample("type", values[0])):
+            return sample
+        constants = [native(value) for value in values]
         member = node.target is not None
-        if all(item is not functions.NOT_LITERAL for item in known):
-            return self.unmodelled.run(node.function, known, member=member)
-        asked, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
+        if all(constant is not functions.NOT_LITERAL for constant in constants):
+            return self.unmodelled.run(node.function, constants, member=member)
+        modelled, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
         if plain is None:
-            return asked
+            return modelled
         self.unmodelled.plain.append(plain[0])
-        return selected(plain[0], certain(plain[1]), asked)
+        return selected(plain[0], certain(plain[1]), modelled)
 
     def _asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         result = self.checked.types[node.id]
@@ -257,19 +257,19 @@ class Evaluator:
 
     def _readable(self, function: str, value: Text) -> Outcome:
         """`isQuantity(text)` and the like: where `quantity(text)` does not fail."""
-        known = native(value)
-        if known is not functions.NOT_LITERAL:
-            return self.unmodelled.run(function, [known], member=False)
+        constant = native(value)
+        if constant is not functions.NOT_LITERAL:
+            return self.unmodelled.run(function, [constant], member=False)
         call = self.unmodelled.call(_READ_BY[function], [value], types.DYN, member=False)
         return certain(Truth(negated(call.error)))
 
     def _of_asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         """A function of what only the engine knows."""
         if node.function in _OF_ANYTHING:
-            made = MEANINGS[node.function](values)
+            outcome = MEANINGS[node.function](values)
         else:
-            made = compared(node.function, values)
-        return self._asked(node, values) if made is None else made
+            outcome = compared(node.function, values)
+        return self._asked(node, values) if outcome is None else outcome
 
     def _sought(self, element: Value, container: Value) -> None:
         """Something asks whether a list or map has something."""
@@ -279,13 +279,13 @@ class Evaluator:
             _asked(container, element)
 
     def _conditional(
-        self, condition: syntax.Expr, then: syntax.Expr, otherwise: syntax.Expr, scope: Scope
+        self, condition: syntax.Expr, consequent: syntax.Expr, otherwise: syntax.Expr, scope: Scope
     ) -> Outcome:
         node = self.node(condition, scope)
         yes, no = is_true(node), is_false(node)
         fails = Outcome(TRUE, ())
         # A branch that is never taken may have in it what is not modelled.
-        first = FAILS if z3.is_false(yes) else self._part(then, scope)
+        first = FAILS if z3.is_false(yes) else self._part(consequent, scope)
         second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
         return _reopened(selected(either((yes, no)), selected(yes, first, second), fails))
 
@@ -298,8 +298,8 @@ class Evaluator:
         def otherwise(value: Value) -> Outcome:
             if not isinstance(value, Maybe):
                 return FAILS
-            there = value.value if is_value else certain(Maybe(TRUE, value.value))
-            return selected(value.there, there, other)
+            present = value.value if is_value else certain(Maybe(TRUE, value.value))
+            return selected(value.there, present, other)
 
         return mapped(self.node(node.target, scope), otherwise)
 
@@ -309,14 +309,14 @@ class Evaluator:
         items: list[Item] = []
         errors: list[Formula] = []
         for number, element in enumerate(node.elements):
-            made = self.node(element, scope)
-            errors.append(made.error)
+            value = self.node(element, scope)
+            errors.append(value.error)
             if number in node.optional:
-                there, made, wrong = _taken(made)
+                present, value, wrong = _taken(value)
                 errors.append(wrong)
-                items.append(Item(there, made))
+                items.append(Item(present, value))
             else:
-                items.append(Item(TRUE, made))
+                items.append(Item(TRUE, value))
         error = either(errors)
         return outcome([Case(negated(error), List(tuple(items)))], error)
 
@@ -326,15 +326,15 @@ class Evaluator:
         for entry in node.entries:
             key, value = self.node(entry.key, scope), self.node(entry.value, scope)
             errors += [key.error, value.error]
-            true = TRUE
+            present = TRUE
             if entry.optional:
-                true, value, wrong = _taken(value)
+                present, value, wrong = _taken(value)
                 errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
                     raise NotModelled("a key of a map that is no scalar")
                 entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
-                entries.append(Entry(both(true, case.guard), case.value, value))
+                entries.append(Entry(both(present, case.guard), case.value, value))
         error = either(errors)
         return outcome([Case(negated(error), Map(tuple(entries)))], error)
 
@@ -406,7 +406,7 @@ def _sizes(root: syntax.Expr) -> Iterator[int]:
     for node in syntax.walk(root):
         if not isinstance(node, syntax.Call):
             continue
-        numbers = [item.value for item in node.args if isinstance(item, syntax.Literal)]
+        numbers = [argument.value for argument in node.args if isinstance(argument, syntax.Literal)]
         is_place = node.function in (syntax.INDEX, syntax.OPT_INDEX)
         if is_place or (node.function in _COMPARISONS and any(map(_asks_size, node.args))):
             yield from (number for number in numbers if type(number) is int)
@@ -466,20 +466,20 @@ def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, O
     ]
 
 
-def _taken(made: Outcome) -> tuple[Formula, Outcome, Formula]:
+def _taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
     """Return of `?x` in a literal where there is one, what it is, and where it is no optional."""
-    there: list[Formula] = []
+    presence: list[Formula] = []
     cases: list[Case] = []
     wrong: list[Formula] = []
-    for case in made.cases:
+    for case in optional.cases:
         if isinstance(case.value, Maybe):
-            there.append(both(case.guard, case.value.there))
+            presence.append(both(case.guard, case.value.there))
             cases += (
                 Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
         else:
             wrong.append(case.guard)
-    return either(there), outcome(cases), either(wrong)
+    return either(presence), outcome(cases), either(wrong)
 
 
 def _unless_replaced(entry: Entry, guard: Formula, key: Scalar) -> Entry:
@@ -514,8 +514,8 @@ def _disjunction(*operands: Outcome) -> Outcome:
 
 def _decided(yes: Formula, no: Formula) -> Outcome:
     """An error where neither side decides."""
-    known = either((yes, no))
-    return outcome([Case(known, Truth(yes))], negated(known))
+    decided = either((yes, no))
+    return outcome([Case(decided, Truth(yes))], negated(decided))
 
 
 # --- Optionals that pass through an attribute ---------------------------------
@@ -524,16 +524,16 @@ def _decided(yes: Formula, no: Formula) -> Outcome:
 # that is an optional comes out as an optional of the Go value inside.
 
 
-def _reopened(made: Outcome) -> Outcome:
-    if not any(isinstance(case.value, Maybe) for case in made.cases):
-        return made
+def _reopened(outcome: Outcome) -> Outcome:
+    if not any(isinstance(case.value, Maybe) for case in outcome.cases):
+        return outcome
     return Outcome(
-        made.error,
+        outcome.error,
         tuple(
             Case(case.guard, Maybe(case.value.there, mapped(case.value.value, _again)))
             if isinstance(case.value, Maybe)
             else case
-            for case in made.cases
+            for case in outcome.cases
         ),
     )
 
@@ -559,7 +559,7 @@ def _has(value: Value, name: str) -> Outcome:
     """`has(value.name)`."""
     match value:
         case Maybe():
-            inside = mapped(value.value, lambda one: _has(one, name))
+            inside = mapped(value.value, lambda inner: _has(inner, name))
             return selected(value.there, inside, certain(literal(value=False)))
         case Fields() | Map():
             return certain(Truth(_found(value, Text(logic.text(name)))[0]))
@@ -592,11 +592,11 @@ def member(value: Value, key: Value) -> Outcome:
         case _ if not isinstance(key, KEYS):
             return FAILS
         case List():
-            there, found = _element(value, key)
-            return FAILS if there is None else selected(there, found, FAILS)
+            present, member = _element(value, key)
+            return FAILS if present is None else selected(present, member, FAILS)
         case Fields() | Map():
-            there, found = _found(value, key)
-            return selected(there, found, FAILS)
+            present, member = _found(value, key)
+            return selected(present, member, FAILS)
     return FAILS
 
 
@@ -604,16 +604,16 @@ def optional_member(value: Value, key: Value) -> Outcome:
     """`value[?key]`, `value.?key`: no value where there is none, and of what is none itself."""
     match value:
         case Maybe():
-            inside = mapped(value.value, lambda one: optional_member(one, key))
+            inside = mapped(value.value, lambda inner: optional_member(inner, key))
             return selected(value.there, inside, certain(Maybe(FALSE, FAILS)))
         case _ if not isinstance(key, KEYS):
             return FAILS
         case List():
-            there, found = _element(value, key)
-            return FAILS if there is None else certain(Maybe(there, found))
+            present, member = _element(value, key)
+            return FAILS if present is None else certain(Maybe(present, member))
         case Fields() | Map():
-            there, found = _found(value, key)
-            return certain(Maybe(there, found))
+            present, member = _found(value, key)
+            return certain(Maybe(present, member))
     return certain(Maybe(FALSE, FAILS))
 
 
@@ -630,8 +630,8 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
         if fields is None:
             raise NotModelled("a field whose name is not known")
         return _found(fields, key)
-    made = value.field(name)
-    return (FALSE, FAILS) if made is None else made
+    member = value.field(name)
+    return (FALSE, FAILS) if member is None else member
 
 
 def _asked(value: Map, key: Value) -> None:

@@ -77,22 +77,22 @@ def mended(
 
 
 def _with_other_images(written: WrittenRequest) -> WrittenRequest:
-    """With other images before, which is all that may change in a pod."""
-    deepcopy = copy.deepcopy(written)
-    assert deepcopy.old_object is not None
-    spec = deepcopy.old_object.get("spec")
+    """Return a request whose old object has other images: all that may change in a pod."""
+    copied = copy.deepcopy(written)
+    assert copied.old_object is not None
+    spec = copied.old_object.get("spec")
     containers = spec.get("containers") if isinstance(spec, dict) else None
     for container in containers or ():
         container["image"] = "z"
-    return deepcopy
+    return copied
 
 
 def _filled(
     kind: GroupVersionKind, written: WrittenRequest, holds: Holds, texts: Sequence[str]
 ) -> WrittenRequest:
-    """With what validation misses."""
+    """Return a request with what validation misses filled in."""
     given_up: set[str] = set()
-    seen = [written]
+    tried = [written]
     for _ in range(_ATTEMPTS):
         error = next(
             (error for error in _errors(kind, written) if str(error) not in given_up), None
@@ -100,9 +100,9 @@ def _filled(
         if error is None:
             break
         for proposal in _proposals(kind, written, error, texts):
-            if proposal not in seen and _still(proposal, holds):
+            if proposal not in tried and _still(proposal, holds):
                 written = proposal
-                seen.append(written)
+                tried.append(written)
                 break
         else:
             given_up.add(str(error))
@@ -110,7 +110,7 @@ def _filled(
 
 
 def _shrunk(kind: GroupVersionKind, written: WrittenRequest, holds: Holds) -> WrittenRequest:
-    """Without the fields that nothing depends on."""
+    """Return a request without the fields that nothing depends on."""
     errors = set(map(str, _errors(kind, written)))
     left = _MOST_FIELDS
     for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
@@ -213,14 +213,14 @@ def _proposals(
 def _changed(
     written: WrittenRequest, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
 ) -> WrittenRequest:
-    """With a value at a place; what is `labelled` gets the labels."""
-    deepcopy = copy.deepcopy(written)
-    for item in (deepcopy.object, deepcopy.old_object):
+    """Return a request with a value at a place; what is `labelled` gets the labels."""
+    copied = copy.deepcopy(written)
+    for item in (copied.object, copied.old_object):
         if item is not None:
             _put(item, steps, copy.deepcopy(value))
             if labelled:
                 _put(item, (*labelled, "metadata", "labels"), dict(_LABELS))
-    return deepcopy
+    return copied
 
 
 def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401 - JSON at any depth
@@ -236,15 +236,15 @@ def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401
 
 
 def _renamed(written: WrittenRequest, steps: tuple[Any, ...], key: str) -> WrittenRequest:
-    """With a plain key for an odd one, where complaints are about keys of maps."""
-    deepcopy = copy.deepcopy(written)
-    for value in (deepcopy.object, deepcopy.old_object):
+    """Return a request with plain keys for odd ones, where complaints are about keys of maps."""
+    copied = copy.deepcopy(written)
+    for value in (copied.object, copied.old_object):
         result: Any = value
         for step in steps:
             result = result.get(step) if isinstance(result, dict) else None
         if isinstance(result, dict) and key in result and _TEXT not in result:
             result[_TEXT] = result.pop(key)
-    return deepcopy
+    return copied
 
 
 def _schema_at(schema: Schema | None, steps: tuple[Any, ...]) -> Schema | None:

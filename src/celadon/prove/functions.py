@@ -97,10 +97,10 @@ def _literal(term: Term, is_literal: bool, kind: type) -> object:  # noqa: FBT00
     return z3.is_true(term) if kind is bool else kind(term.as_long())
 
 
-def _sure(made: Outcome) -> object:
-    if not z3.is_false(made.error) or len(made.cases) != 1:
+def _sure(outcome: Outcome) -> object:
+    if not z3.is_false(outcome.error) or len(outcome.cases) != 1:
         return NOT_LITERAL
-    return native(made.cases[0].value)
+    return native(outcome.cases[0].value)
 
 
 def _native_list(value: List) -> object:
@@ -164,9 +164,9 @@ def _optional_of(value: cel.Optional) -> Value:
 
 
 def _scalar(key: object) -> Scalar:
-    made = literal(key)
-    assert isinstance(made, Null | Truth | Int | Uint | Double | Text | EngineValue)
-    return made
+    scalar = literal(key)
+    assert isinstance(scalar, Null | Truth | Int | Uint | Double | Text | EngineValue)
+    return scalar
 
 
 # --- Equality and order ------------------------------------------------------
@@ -259,9 +259,9 @@ def same_key(a: Value, b: Value) -> Formula:
 def _nearest(number: Int | Uint) -> Term:
     """Return the double that is nearest to an integer, of two the even one, as an integer again:
     cel-go compares integers with doubles as doubles (`common/types/compare.go`)."""
-    known = native(number)
-    if known is not NOT_LITERAL:
-        return logic.integer(int(float(known)))  # type: ignore[arg-type]
+    constant = native(number)
+    if constant is not NOT_LITERAL:
+        return logic.integer(int(float(constant)))  # type: ignore[arg-type]
     size = result = z3.If(number.term < 0, -number.term, number.term)
     for bits in range(1, 12):  # that do not fit into the 53 of a double
         unit = 1 << bits
@@ -283,16 +283,16 @@ def _equal_objects(a: Value, b: Value) -> Formula:
 
 def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
     """Return where one field is the same in two objects, or in neither."""
-    one, other = (fields.field(name) or (FALSE, FAILS) for fields in (a, b))
-    inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
-    return both(one[0] == other[0], inside)
+    left, right = (fields.field(name) or (FALSE, FAILS) for fields in (a, b))
+    inside = z3.Implies(both(left[0], right[0]), _equal_outcomes(left[1], right[1]))
+    return both(left[0] == right[0], inside)
 
 
 def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
     """Neither of them is an error where this is asked."""
     return either(
-        both(item.guard, other.guard, equal(item.value, other.value))
-        for item in a.cases
+        both(case.guard, other.guard, equal(case.value, other.value))
+        for case in a.cases
         for other in b.cases
     )
 
@@ -320,9 +320,9 @@ def _equal_lists(a: List, b: List) -> Formula:
     return both(same(size_of(a), size_of(b)), *pairs)
 
 
-def _has_item(value: List, expected: Item) -> Formula:
+def _has_item(value: List, sought: Item) -> Formula:
     return either(
-        both(item.there, _equal_outcomes(item.value, expected.value)) for item in value.items
+        both(item.there, _equal_outcomes(item.value, sought.value)) for item in value.items
     )
 
 
@@ -485,7 +485,7 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
                 term = folded(a.term - quotient * b.term)
                 bounded = Outcome(bounded.error, (Case(bounded.cases[0].guard, type(a)(term)),))
             works = negated(fails)
-            cases = tuple(Case(both(works, item.guard), item.value) for item in bounded.cases)
+            cases = tuple(Case(both(works, case.guard), case.value) for case in bounded.cases)
             return Outcome(either((fails, bounded.error)), cases)
         case [Double(), Double()] if rest:
             return FAILS
@@ -558,10 +558,10 @@ def _matches(values: list[Value]) -> Outcome | None:
 
     match values:
         case [Text() as text, Text() as pattern]:
-            known = native(pattern)
-            if not isinstance(known, str) or _is_literal(text):
+            constant = native(pattern)
+            if not isinstance(constant, str) or _is_literal(text):
                 return None
-            language = contained(known)
+            language = contained(constant)
             return FAILS if language is None else _bool(z3.InRe(text.term, language))
     return FAILS
 
@@ -583,7 +583,7 @@ def _value(values: list[Value]) -> Outcome | None:
     match values:
         case [Maybe() as optional]:
             inside = optional.value
-            cases = [Case(both(optional.there, item.guard), item.value) for item in inside.cases]
+            cases = [Case(both(optional.there, case.guard), case.value) for case in inside.cases]
             return outcome(cases, either((negated(optional.there), inside.error)))
     return FAILS
 
@@ -630,7 +630,7 @@ def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome 
             number = z3.StrToInt(digits)
             bounded = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
             fits = z3.InRe(digits, _DIGITS)
-            cases = [Case(both(fits, item.guard), item.value) for item in bounded.cases]
+            cases = [Case(both(fits, case.guard), case.value) for case in bounded.cases]
             return outcome(cases, either((negated(fits), bounded.error)))
         case [(Int() | Uint()) as number]:
             return _bounded(kind, number.term)
@@ -723,8 +723,8 @@ def plain_meaning(function: str, values: Sequence[Value]) -> tuple[Formula, Valu
         case [Text() as text, Text() as part, Text()] if function == "replace":
             return negated(z3.Contains(text.term, part.term)), text
         case [Text() as text, Text() as pattern] if function == "matches":
-            found = Truth(z3.Contains(text.term, pattern.term))
-            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), found
+            contains = Truth(z3.Contains(text.term, pattern.term))
+            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), contains
     return None
 
 
@@ -741,21 +741,21 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     text, separator = parts.arguments
     if not isinstance(text, Text) or not isinstance(separator, Text):
         return None
-    known = native(separator)
-    if not isinstance(known, str) or not known:
+    constant = native(separator)
+    if not isinstance(constant, str) or not constant:
         return None  # without a separator the characters are the parts
     if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
         return None
     rest: Term = text.term
-    true = TRUE
+    present = TRUE
     for _ in range(number):
-        true = both(true, z3.Contains(rest, separator.term))
-        begin = z3.IndexOf(rest, separator.term, 0) + len(known)
+        present = both(present, z3.Contains(rest, separator.term))
+        begin = z3.IndexOf(rest, separator.term, 0) + len(constant)
         rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
     end = z3.If(
         z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
     )
-    return Outcome(negated(true), (Case(true, Text(z3.SubString(rest, 0, end))),))
+    return Outcome(negated(present), (Case(present, Text(z3.SubString(rest, 0, end))),))
 
 
 Meaning = Callable[[list[Value]], Outcome | None]
@@ -794,6 +794,6 @@ MEANINGS: Final[Mapping[str, Meaning]] = {
 }
 
 
-def not_strictly_false(made: Outcome) -> Outcome:
+def not_strictly_false(outcome: Outcome) -> Outcome:
     """Return what the macros ask before they go on."""
-    return _bool(negated(both(is_false(made), negated(made.error))))
+    return _bool(negated(both(is_false(outcome), negated(outcome.error))))

@@ -37,7 +37,7 @@ class KnownKinds:
         resources: dict[GroupVersionResource, Resource] = {}
         for definition in definitions:
             result |= custom_kinds(definition)
-            resources |= {each.gvr: each for each in custom_resources(definition)}
+            resources |= {resource.gvr: resource for resource in custom_resources(definition)}
         return cls(result, tuple(resources.values()))
 
     @property

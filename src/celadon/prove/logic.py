@@ -45,7 +45,7 @@ def both(*formulas: Formula) -> Formula:
 
 
 def either(formulas: Iterable[Formula]) -> Formula:
-    """At least one of them holds."""
+    """Return the formula that at least one of them holds."""
     result: dict[int, Formula] = {}
     for formula in formulas:
         number = formula.get_id()
@@ -73,11 +73,11 @@ def negated(formula: Formula) -> Formula:
     return formula.arg(0) if z3.is_not(formula) else z3.Not(formula)
 
 
-def chosen(condition: Formula, then: Term, otherwise: Term) -> Term:
-    """`then` where the condition holds."""
-    if z3.is_true(condition) or then.eq(otherwise):
-        return then
-    return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+def chosen(condition: Formula, consequent: Term, otherwise: Term) -> Term:
+    """`consequent` where the condition holds."""
+    if z3.is_true(condition) or consequent.eq(otherwise):
+        return consequent
+    return otherwise if z3.is_false(condition) else z3.If(condition, consequent, otherwise)
 
 
 def folded(term: Term) -> Term:
@@ -93,16 +93,16 @@ def unknowns(term: Term) -> Iterator[str]:
     seen: set[int] = set()
     waiting = [term.as_ast()]
     while waiting:  # without the wrappers of z3's own functions: formulas are large
-        pop = waiting.pop()
-        number = z3.Z3_get_ast_id(context, pop)
-        if number in seen or z3.Z3_get_ast_kind(context, pop) != z3.Z3_APP_AST:
+        node = waiting.pop()
+        number = z3.Z3_get_ast_id(context, node)
+        if number in seen or z3.Z3_get_ast_kind(context, node) != z3.Z3_APP_AST:
             continue
         seen.add(number)
-        function = z3.Z3_get_app_decl(context, pop)
+        function = z3.Z3_get_app_decl(context, node)
         kind = z3.Z3_get_decl_kind(context, function)
         # Languages are large, and have no unknowns.
-        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, pop)
-        waiting += (z3.Z3_get_app_arg(context, pop, place) for place in range(count))
+        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, node)
+        waiting += (z3.Z3_get_app_arg(context, node, place) for place in range(count))
         if kind == z3.Z3_OP_UNINTERPRETED:
             yield z3.FuncDeclRef(function, term.ctx).name()
 
@@ -182,5 +182,5 @@ def double_of(term: Term) -> float:
     if term.isNaN():
         return math.nan
     bits: int = z3.simplify(z3.fpToIEEEBV(term)).as_long()
-    unpack: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
-    return unpack
+    number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return number

@@ -103,11 +103,13 @@ class BoundPolicy:
         return BoundPolicy({**self.policy, "spec": spec}, self.bindings)
 
 
-def side_of(given: Iterable[BoundPolicy], version: str) -> Side:
+def side_of(bound: Iterable[BoundPolicy], version: str) -> Side:
     """Policies in force."""
-    every = list(given)
-    policies = [decode_policy(policy.policy).value for policy in every]
-    bindings = [decode_binding(each).value for policy in every for each in policy.bindings]
+    bound_policies = list(bound)
+    policies = [decode_policy(policy.policy).value for policy in bound_policies]
+    bindings = [
+        decode_binding(binding).value for policy in bound_policies for binding in policy.bindings
+    ]
     return Side(Engine(policies, bindings, version))
 
 
@@ -153,8 +155,8 @@ class Mutant:
         kinds = self._kinds
         as_it_is = self.old.matching != self.new.matching
         for validations in _pairs(self.old.validations, self.new.validations):
-            given = zip((self.old, self.new), validations, strict=True)
-            alone = [policy.with_only(validation) for policy, validation in given]
+            pairs = zip((self.old, self.new), validations, strict=True)
+            alone = [policy.with_only(validation) for policy, validation in pairs]
             old, new = (
                 side_of([policy] if as_it_is else policy.probes(), self.version) for policy in alone
             )

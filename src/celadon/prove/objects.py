@@ -192,15 +192,16 @@ class Inputs:
         return unknown
 
     @contextmanager
-    def only_where(self, there: Formula) -> Iterator[None]:
+    def only_where(self, present: Formula) -> Iterator[None]:
         """Assume what is said of texts and lists meanwhile only where something is there: what a
         part that cannot exist is to be must not rule out objects without it."""
-        known, long = len(self.patterns), len(self.long)
+        patterns, long = len(self.patterns), len(self.long)
         yield
-        self.assumed += (either((negated(there), item)) for item in self.long[long:])
+        self.assumed += (either((negated(present), item)) for item in self.long[long:])
         del self.long[long:]
-        self.patterns[known:] = (
-            replace(pattern, there=both(there, pattern.there)) for pattern in self.patterns[known:]
+        self.patterns[patterns:] = (
+            replace(pattern, there=both(present, pattern.there))
+            for pattern in self.patterns[patterns:]
         )
 
     @property
@@ -219,8 +220,8 @@ class Inputs:
         yield
         self.alternatives -= 1
         for cut in self.cuts:
-            known = before.get(id(cut), 0)
-            cut.most, cut.loops = max(cut.most, cut.loops - known), known
+            loops = before.get(id(cut), 0)
+            cut.most, cut.loops = max(cut.most, cut.loops - loops), loops
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
@@ -238,7 +239,7 @@ class Inputs:
         before = {id(cut): (cut.loops, cut.is_counted) for cut in self.cuts}
         for cut in self.cuts:
             cut.is_counted = False
-        made = evaluate()
+        value = evaluate()
         result = []
         for cut in self.cuts:
             loops, was_counted = before.get(id(cut), (0, False))
@@ -247,7 +248,7 @@ class Inputs:
             cut.loops, cut.is_counted = loops, was_counted
         demand = Demand(tuple(result))
         self.demand(demand)
-        return made, demand
+        return value, demand
 
     def demand(self, demand: Demand) -> None:
         """Ask for what was asked for before; what one question asks for once is enough for all that
@@ -291,7 +292,7 @@ class Inputs:
         is_null = self.presence(f"{path} null")
         with self.only_where(negated(is_null)):
             not_null = self._not_null(schema, path, objects, below)
-        cases = [Case(both(negated(is_null), item.guard), item.value) for item in not_null.cases]
+        cases = [Case(both(negated(is_null), case.guard), case.value) for case in not_null.cases]
         return outcome([Case(is_null, Null()), *cases])
 
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
@@ -419,15 +420,15 @@ class Inputs:
             items.append(Item(presence, item))
         if objects.is_custom:
             self.long += (item.there for item in items[: schema.limits.min_items or 0])
-        made = List(tuple(items), frozenset({self._cut(path)}))
+        list_value = List(tuple(items), frozenset({self._cut(path)}))
         if not objects.is_custom and element.ref in UNIQUE:
-            self._differ(made, schema)
-        return made
+            self._differ(list_value, schema)
+        return list_value
 
-    def _differ(self, made: List, schema: Schema) -> None:
+    def _differ(self, list_value: List, schema: Schema) -> None:
         """Keys of map lists differ."""
-        for number, item in enumerate(made.items):
-            for other in made.items[:number]:
+        for number, item in enumerate(list_value.items):
+            for other in list_value.items[:number]:
                 same = _same_item(item, other, schema)
                 if same is not None:
                     self.assumed.append(negated(both(item.there, other.there, same)))
@@ -456,10 +457,10 @@ class Inputs:
 
     # Values of a model.
 
-    def json(self, made: Outcome, model: z3.ModelRef) -> Json:
+    def json(self, outcome: Outcome, model: z3.ModelRef) -> Json:
         """Return what an unknown value is in a model; fields that nobody asked for are left out,
         but for what the schema requires."""
-        (case,) = (item for item in made.cases if _holds(item.guard, model))
+        (case,) = (case for case in outcome.cases if _holds(case.guard, model))
         return self._json(case.value, model)
 
     def _json(self, value: Value, model: z3.ModelRef) -> Json:
@@ -492,9 +493,9 @@ class Inputs:
     def scalar(self, term: Term, model: z3.ModelRef) -> Json:
         """Return what a term is in a model."""
         value = model.eval(term, model_completion=True)
-        known = native(_BY_SORT.get(value.sort_kind(), Double)(value))
-        assert known is None or isinstance(known, bool | int | float | str)
-        return known
+        scalar = native(_BY_SORT.get(value.sort_kind(), Double)(value))
+        assert scalar is None or isinstance(scalar, bool | int | float | str)
+        return scalar
 
 
 _BY_SORT: Final[Mapping[int, type[Truth | Int | Text | Double]]] = {
@@ -508,8 +509,8 @@ def _holds(formula: Formula, model: z3.ModelRef) -> bool:
     return bool(z3.is_true(model.eval(formula, model_completion=True)))
 
 
-def _same_item(one: Item, other: Item, schema: Schema) -> Formula | None:
-    (first,), (second,) = one.value.cases, other.value.cases
+def _same_item(left: Item, right: Item, schema: Schema) -> Formula | None:
+    (first,), (second,) = left.value.cases, right.value.cases
     if not isinstance(first.value, Fields):
         return None
     assert isinstance(second.value, Fields)
@@ -564,41 +565,41 @@ class _Objects:
             return (FALSE, certain(Unshaped(path))) if schema.preserve_unknown else None
         if not below and name in self.given:
             return TRUE, certain(functions.literal(self.given[name]))
-        here = (*below, name)
-        if self.given.get("kind") == "Pod" and _rule_path(here) in _GETS_TOKEN:
+        field_path = (*below, name)
+        if self.given.get("kind") == "Pod" and _rule_path(field_path) in _GETS_TOKEN:
             self._go_without_token()
         if schema.name in built_in():
-            return self._written(schema, name, place, here)
-        is_sure = name in schema.required or _rule_path(here) in self.always
-        true = TRUE if is_sure else self.inputs.presence(place)
-        with self.inputs.only_where(true):
-            return true, self.inputs.value(inside, place, self, here)
+            return self._written(schema, name, place, field_path)
+        is_sure = name in schema.required or _rule_path(field_path) in self.always
+        present = TRUE if is_sure else self.inputs.presence(place)
+        with self.inputs.only_where(present):
+            return present, self.inputs.value(inside, place, self, field_path)
 
     def _go_without_token(self) -> None:
         """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
         then an example is another one than the solver has found."""
-        there, mounts = self.made["spec",].made_field("automountServiceAccountToken")
-        self.inputs.usual.append(both(there, is_false(mounts)))
+        present, mounts = self.made["spec",].made_field("automountServiceAccountToken")
+        self.inputs.usual.append(both(present, is_false(mounts)))
 
     def _written(
-        self, schema: Schema, name: str, place: str, here: Path
+        self, schema: Schema, name: str, place: str, field_path: Path
     ) -> tuple[Formula, Outcome]:
         """A field as Go writes it: some are there even if empty, most are left out then."""
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
-        value = self.inputs.value(schema.properties[name], place, self, here)
+        value = self.inputs.value(schema.properties[name], place, self, field_path)
         if (schema.name, name) in _MAY_BE_EMPTY:
             is_empty = self.inputs.presence(f"{place} empty")
             value = selected(is_empty, certain(functions.literal("")), value)
         is_full = _is_full(value)
         is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
-        is_sure = is_demanded or _rule_path(here) in self.always
+        is_sure = is_demanded or _rule_path(field_path) in self.always
         if name not in always:
-            true = TRUE if is_sure else self.inputs.presence(place)
+            present = TRUE if is_sure else self.inputs.presence(place)
             # What is no pointer is left out by Go where it is empty (`omitempty`).
             if name not in pointers:
-                self.inputs.assumed.append(either((negated(true), is_full)))
-            return true, value
+                self.inputs.assumed.append(either((negated(present), is_full)))
+            return present, value
         if name in schema.required:
             self.inputs.usual.append(is_full)
         if is_demanded:
@@ -608,23 +609,25 @@ class _Objects:
             value = selected(is_value, value, certain(Null()))
         return TRUE, value
 
-    def _value_there(self, made: Outcome, place: str, *, may_be_empty: bool) -> Formula:
+    def _value_there(self, outcome: Outcome, place: str, *, may_be_empty: bool) -> Formula:
         """Return where what may be null is not: a full value is none, nor is an empty one behind a
         pointer, nor `[]` until it is stored."""
-        if not _has_empty(made):
+        if not _has_empty(outcome):
             return self.inputs.presence(place)
-        if may_be_empty or _is_container(made):
-            return either((_is_full(made), self.inputs.presence(f"{place} empty")))
-        return _is_full(made)
+        if may_be_empty or _is_container(outcome):
+            return either((_is_full(outcome), self.inputs.presence(f"{place} empty")))
+        return _is_full(outcome)
 
 
-def narrowed(made: Outcome, schema: Schema, release: str) -> Outcome:
+def narrowed(outcome: Outcome, schema: Schema, release: str) -> Outcome:
     """The same value as a server of an older release sees it, which knows no more fields than its
     schema."""
     with answering_as(release):
-        known = resolved(schema)
-    cases = (Case(case.guard, _narrowed(case.value, known, release)) for case in made.cases)
-    return Outcome(made.error, tuple(cases))
+        resolved_schema = resolved(schema)
+    cases = (
+        Case(case.guard, _narrowed(case.value, resolved_schema, release)) for case in outcome.cases
+    )
+    return Outcome(outcome.error, tuple(cases))
 
 
 def _narrowed(value: Value, schema: Schema, release: str) -> Value:
@@ -633,11 +636,11 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
 
             def field_of(name: str) -> tuple[Formula, Outcome] | None:
                 inside = schema.properties.get(name)
-                none = None if inside is None else value.field(name)
-                if inside is None or none is None:
+                field = None if inside is None else value.field(name)
+                if inside is None or field is None:
                     return None
-                made = none[0], narrowed(none[1], inside, release)
-                return _as_written(*made, schema.name, name, release)
+                member = field[0], narrowed(field[1], inside, release)
+                return _as_written(*member, schema.name, name, release)
 
             return Fields(value.path, field_of, value.least)
         case List() if schema.items is not None:
@@ -657,7 +660,7 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
 
 
 def _as_written(
-    there: Formula, made: Outcome, type_name: str, name: str, release: str
+    present: Formula, outcome: Outcome, type_name: str, name: str, release: str
 ) -> tuple[Formula, Outcome]:
     """A field of a type as an older release writes it, which may show as null what the newer leaves
     out. Raises NotModelled."""
@@ -665,10 +668,10 @@ def _as_written(
     with answering_as(release):
         older = _manner(type_name, name)
     if newer == older:
-        return there, made
-    if _is_container(made) or True in (newer.is_pointer, older.is_pointer) or newer.is_always:
+        return present, outcome
+    if _is_container(outcome) or True in (newer.is_pointer, older.is_pointer) or newer.is_always:
         raise NotModelled(f"{name}, which releases write differently")
-    return TRUE, selected(there, made, certain(Null()))
+    return TRUE, selected(present, outcome, certain(Null()))
 
 
 class _Manner(NamedTuple):
@@ -692,17 +695,17 @@ def _rule_path(path: Path) -> str:
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
 
 
-def _is_container(made: Outcome) -> bool:
-    return any(isinstance(case.value, List | Map) for case in made.cases)
+def _is_container(outcome: Outcome) -> bool:
+    return any(isinstance(case.value, List | Map) for case in outcome.cases)
 
 
-def _has_empty(made: Outcome) -> bool:
+def _has_empty(outcome: Outcome) -> bool:
     """Return whether there is an empty value of the kind."""
     kinds = (*_EMPTY, List, Map)
-    return all(isinstance(case.value, kinds) for case in made.cases)
+    return all(isinstance(case.value, kinds) for case in outcome.cases)
 
 
-def _is_full(made: Outcome) -> Formula:
+def _is_full(outcome: Outcome) -> Formula:
     """Return where a value is no empty text, list or map, zero or false; objects always are
     full."""
     return either(
@@ -712,7 +715,7 @@ def _is_full(made: Outcome) -> Formula:
             if type(case.value) in _EMPTY
             else either(part.there for part in _parts(case.value)),
         )
-        for case in made.cases
+        for case in outcome.cases
     )
 
 

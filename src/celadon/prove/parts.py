@@ -129,16 +129,16 @@ class Superfluous:
         """Each part, and the answers for all endpoints; of validations that contradict each other
         for those at which they are asked anything."""
         result = list(parts(self.document))
-        asked = [(part, self._asked(part.more, part.less)) for part in result]
-        asked += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]
+        queries = [(part, self._asked(part.more, part.less)) for part in result]
+        queries += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]
         answers: dict[tuple[str | int, ...], list[Comparison]] = {part.path: [] for part in result}
-        if asked:
-            with answering_as(asked[0][1].newest):
-                for endpoint in asked[0][1].endpoints():
+        if queries:
+            with answering_as(queries[0][1].newest):
+                for endpoint in queries[0][1].endpoints():
                     for number, differences in compared_together(
-                        [differences for _, differences in asked], endpoint
+                        [differences for _, differences in queries], endpoint
                     ):
-                        part, _ = asked[number]
+                        part, _ = queries[number]
                         if part.fault is Fault.SUPERFLUOUS or not self._is_idle(differences):
                             answers[part.path].append(differences)
         return ((part, answers[part.path]) for part in result)
@@ -196,9 +196,9 @@ def shadow(
         differences = Differences(before, after, items, seconds, kinds=kinds)
         return differences.comparisons((Direction.STRICTER,))
 
-    others = [*bindings[:number], *bindings[number + 1 :]]
-    found = Shadow(tuple(compared(others, bindings)))
-    if not found.is_fault:
-        return found
+    remaining = [*bindings[:number], *bindings[number + 1 :]]
+    shadow = Shadow(tuple(compared(remaining, bindings)))
+    if not shadow.is_fault:
+        return shadow
     alone = (comparison.example for comparison in compared([], [bindings[number]]))
-    return Shadow(found.answers, next((example for example in alone if example is not None), None))
+    return Shadow(shadow.answers, next((example for example in alone if example is not None), None))

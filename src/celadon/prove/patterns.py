@@ -74,10 +74,10 @@ def _shortest(node: Node) -> str:
         case Chars():
             plain = (ord(char) for char in _PLAIN)
             ends = [low for low, _ in node.chars]
-            found = (
+            characters = (
                 number for number in plain if any(low <= number <= high for low, high in node.chars)
             )
-            return chr(next(found, min(ends, default=0)))
+            return chr(next(characters, min(ends, default=0)))
         case Capture():
             return _shortest(node.sub)
         case Concat():

@@ -103,7 +103,7 @@ def policy_document(
 
 
 def side_of(policy: JsonObject, version: str) -> Side:
-    """One policy, in force everywhere."""
+    """Return a side with one policy, in force everywhere."""
     decoded = decode_policy(policy).value
     binding: JsonObject = {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -127,18 +127,18 @@ class Properties:
     def answers(self, about: Property) -> Iterator[Comparison]:
         """The answers, endpoint by endpoint. An example is a request against the property."""
         side = Side(self.side.engine) if about.any_params else self.side
-        one = side_of(about.policy(), side.engine.version)
-        old, new = (one, side) if about.subject is Subject.ADMITTED else (side, one)
-        yield from self._asked(old, new, one).comparisons([Direction.LOOSER])
+        stated = side_of(about.policy(), side.engine.version)
+        old, new = (stated, side) if about.subject is Subject.ADMITTED else (side, stated)
+        yield from self._asked(old, new, stated).comparisons([Direction.LOOSER])
 
     def refuses_all(self, policies: Sequence[JsonObject]) -> Iterator[tuple[int, Comparison]]:
         """Compare each of these policies with the set: does the set refuse all that it refuses?
         Yield which of them it is, and the answer. They match the same."""
         sides = [side_of(policy, self.side.engine.version) for policy in policies]
-        differenceses = [self._asked(side, self.side, side) for side in sides]
+        comparisons = [self._asked(side, self.side, side) for side in sides]
         with answering_as(self.side.engine.version):
-            for endpoint in differenceses[0].endpoints():
-                yield from compared_together(differenceses, endpoint)
+            for endpoint in comparisons[0].endpoints():
+                yield from compared_together(comparisons, endpoint)
 
     def refuses_only(self, policy: JsonObject) -> Iterator[Comparison]:
         """Compare the set with this policy: does it refuse all that the set refuses?"""
@@ -201,11 +201,11 @@ class Standard:
     def named(cls, text: str, latest: int) -> Standard | None:
         """`pod-security/baseline:1.32`; without a version the `latest`. None if there is no such
         standard."""
-        fullmatch = _NAME.fullmatch(text)
-        if fullmatch is None:
+        match = _NAME.fullmatch(text)
+        if match is None:
             return None
-        minor = int(fullmatch[3]) if fullmatch[3] else latest
-        return cls(fullmatch[1], minor) if minor >= OLDEST else None
+        minor = int(match[3]) if match[3] else latest
+        return cls(match[1], minor) if minor >= OLDEST else None
 
     def __str__(self) -> str:
         return f"pod-security/{self.level}:1.{self.minor}"

@@ -197,8 +197,8 @@ def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
         or Operation.CONNECT.value in rule.operations
     ):
         return True
-    known = {resource.gvr.group for resource in catalog}
-    return not known.issuperset(rule.api_groups)  # nor is `*` one of them
+    groups = {resource.gvr.group for resource in catalog}
+    return not groups.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
 def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:
@@ -249,22 +249,22 @@ class _EndpointQuestion:
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
         """The answer about one validation."""
         try:
-            expected = self._wanted(index, checked, question)
+            formula = self._wanted(index, checked, question)
         except NotModelled as error:
             return self._undecided(index, question, str(error))
-        return self._searched(index, question, expected)
+        return self._searched(index, question, formula)
 
     def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
         outcome = self._evaluated(checked, self._scope())
         matched = self._matched()
         # Expressions of type dyn may come to what is no bool: the engine calls that an error, too.
-        expected = {
+        answer = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),
             Question.ADMITS: is_true(outcome),
             Question.MESSAGE: both(is_false(outcome), self._has_no_message(index, question)),
         }[question]
-        return both(matched, expected)
+        return both(matched, answer)
 
     def _has_no_message(self, index: int, question: Question) -> Formula:
         """Return where a validation has no message, as `_message` of
@@ -304,7 +304,7 @@ class _EndpointQuestion:
         }
         values: dict[str, Outcome] = {}
 
-        def get(name: str) -> Outcome:
+        def variable(name: str) -> Outcome:
             if name not in values:
                 program = policy.variables[name].program
                 if program is None:
@@ -312,7 +312,7 @@ class _EndpointQuestion:
                 values[name] = self._evaluated(program.checked, scope)
             return values[name]
 
-        scope["variables"] = certain(Variables(get))
+        scope["variables"] = certain(Variables(variable))
         return scope
 
     def _evaluated(self, checked: CheckedAst, scope: dict[str, Outcome]) -> Outcome:
@@ -336,17 +336,17 @@ class _EndpointQuestion:
 
     # Looking for an example.
 
-    def _searched(self, index: int, question: Question, expected: Formula) -> Reply:
+    def _searched(self, index: int, question: Question, formula: Formula) -> Reply:
         def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
             request, around = self.request.example(model)
             return (request, around) if self._holds(index, question, request, around) else None
 
-        find = Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirmed)
-        if find.is_proved:
+        outcome = Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirmed)
+        if outcome.is_proved:
             return self._proved(index, question)
-        if find.example is None:
-            return self._undecided(index, question, find.reason)
-        return Reply(index, question, Answer.YES, self.endpoint, *find.example)
+        if outcome.example is None:
+            return self._undecided(index, question, outcome.reason)
+        return Reply(index, question, Answer.YES, self.endpoint, *outcome.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
         answer, bounded, items = proved_with(self.inputs)

@@ -186,13 +186,13 @@ class SymbolicRequest:
         _, metadata = case.value.made_field("metadata")
         (inner,) = metadata.cases
         assert isinstance(inner.value, Fields)
-        there, text = inner.value.made_field(field)
+        present, text = inner.value.made_field(field)
         if name is None:
-            self._inputs.assumed.append(negated(there))
+            self._inputs.assumed.append(negated(present))
             return
         (leaf,) = text.cases
         assert isinstance(leaf.value, Text)
-        self._inputs.assumed += [there, leaf.value.term == name]
+        self._inputs.assumed += [present, leaf.value.term == name]
 
     def _user(self) -> Map:
         path, inputs = "request.userInfo", self._inputs
@@ -315,6 +315,6 @@ def _first_is_there(outcome: Outcome) -> Formula:
 
 
 def _key(name: str) -> Text:
-    made = literal(name)
-    assert isinstance(made, Text)
-    return made
+    key = literal(name)
+    assert isinstance(key, Text)
+    return key

@@ -54,13 +54,13 @@ def free_loops(node: syntax.Expr, claim: Claim) -> frozenset[int]:
 def _free(node: syntax.Expr, claim: Claim) -> Iterator[int]:
     match node:
         case syntax.Call(function=syntax.LOGICAL_AND | syntax.LOGICAL_OR):
-            for item in node.args:
-                yield from _free(item, claim)
+            for argument in node.args:
+                yield from _free(argument, claim)
         case syntax.Call(function=syntax.LOGICAL_NOT):
             yield from _free(node.args[0], claim.of_negation)
         case syntax.Call(function=syntax.CONDITIONAL):
-            for item in node.args[1:]:
-                yield from _free(item, claim)
+            for argument in node.args[1:]:
+                yield from _free(argument, claim)
         case syntax.Comprehension():
             yield from _of_loop(node, claim)
 
@@ -87,8 +87,8 @@ def _of_range(node: syntax.Expr) -> Iterator[int]:
     """Loops that make the list of another one: what they keep is up to that one."""
     match node:
         case syntax.Call(function=syntax.ADD):
-            for item in node.args:
-                yield from _of_range(item)
+            for argument in node.args:
+                yield from _of_range(argument)
         case syntax.Comprehension(accu_init=syntax.ListLiteral()):
             yield node.id
             yield from _of_range(node.iter_range)
@@ -187,35 +187,35 @@ class Search:
         before = _steps(solver)
         with _interrupted_at(self.deadline, self.context) as is_too_much:
             check = solver.check(*assumptions)
-        taken = _steps(solver) - before
+        steps = _steps(solver) - before
         # The solver takes an interrupt of the keyboard for itself, and says no more of it than that
         # it was not one of the limits.
         is_canceled = check == z3.unknown and solver.reason_unknown() == _CANCELED
-        if is_canceled and not is_too_much.is_set() and taken < self.steps:
+        if is_canceled and not is_too_much.is_set() and steps < self.steps:
             raise KeyboardInterrupt
-        self.steps -= taken
+        self.steps -= steps
         return check
 
     def find(
         self,
-        expected: Formula,
+        formula: Formula,
         confirm: Confirm[T],
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> SearchOutcome[T]:
         """An example of what is wanted, with as few fields as it can do without. Of several, those
         are preferred where these hold."""
-        if z3.is_false(expected):
+        if z3.is_false(formula):
             return SearchOutcome(is_proved=True)
-        concerned, others = self._parts(expected)
+        concerned, others = self._parts(formula)
         absent = [negated(presence) for presence in self.inputs.presences]
         # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first
         # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
-        asked = _Query([*concerned.assumed, expected], wishes, self, concerned.patterns)
+        query = _Query([*concerned.assumed, formula], wishes, self, concerned.patterns)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
-        apart = [element for element in absent if not _names(element) & asked.names]
+        apart = [element for element in absent if not _names(element) & query.names]
         possible = (z3.Or(element, negated(element)) for element in apart)
         least = [*apart, *likely, *self.inputs.usual]
         beside = _Query([*others.assumed, *possible], least, self, others.patterns)
@@ -223,22 +223,22 @@ class Search:
         # be made to fit whatever was found: so the hard question is not asked together with a
         # hundred easy ones.
         for number in range(tries):
-            model = self._model(asked)
+            model = self._model(query)
             if isinstance(model, SearchOutcome):
                 # With examples ruled out that did not hold, nothing is proved any more.
                 return model if not number else SearchOutcome(reason="no example held")
             whole = self._model(beside)
             if isinstance(whole, SearchOutcome):
                 return SearchOutcome(reason=whole.reason or "no such request exists")
-            for item in asked.decided(model):
+            for item in query.decided(model):
                 whole.update_value(item(), model[item])
             self.latest = whole
-            self.decided = {element.name() for element in asked.decided(model)}
+            self.decided = {element.name() for element in query.decided(model)}
             example = _confirmed(confirm, whole)
             if example is not None:
                 return SearchOutcome(example)
             # The engine decides otherwise than the model says: look for another one.
-            asked.tell(either(element() != model[element] for element in asked.decided(model)))
+            query.tell(either(element() != model[element] for element in query.decided(model)))
         return SearchOutcome(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
@@ -258,19 +258,19 @@ class Search:
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(presence) for presence in self.inputs.presences]
-        asked = _Query(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
-        asked.tell(
+        query = _Query(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
+        query.tell(
             *(
                 constant() == model[constant]
                 for constant in _constants(model)
                 if constant.name() in self.decided
             )
         )
-        found = self._model(asked)
-        if isinstance(found, SearchOutcome):
+        adapted = self._model(query)
+        if isinstance(adapted, SearchOutcome):
             return None
-        for item in asked.decided(found):
-            model.update_value(item(), found[item])
+        for item in query.decided(adapted):
+            model.update_value(item(), adapted[item])
             self.decided.add(item.name())
         return model
 
@@ -284,9 +284,9 @@ class Search:
             if constant.range() != z3.BoolSort()
         ]
 
-    def _parts(self, expected: Formula) -> tuple[_Assumptions, _Assumptions]:
+    def _parts(self, formula: Formula) -> tuple[_Assumptions, _Assumptions]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
-        names = _names(expected)
+        names = _names(formula)
         assumed = [(item, _names(item)) for item in self.inputs.assumed]
         patterns = [(pattern, _names_of_pattern(pattern)) for pattern in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]
@@ -303,23 +303,23 @@ class Search:
         )
         return concerned, others
 
-    def _model(self, asked: _Query) -> z3.ModelRef | SearchOutcome[Any]:
+    def _model(self, query: _Query) -> z3.ModelRef | SearchOutcome[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for _ in range(MOST_LESSONS):
-            check = asked.check()
+            check = query.check()
             if check == z3.unsat:
                 return SearchOutcome(is_proved=True)
             if check == z3.unknown:
                 needed = "memory" if _is_full() else "time"
                 return SearchOutcome(reason=f"the solver needs more {needed}")
-            model = asked.model()
-            lessons = [pattern.formula for pattern in asked.patterns if not pattern.holds(model)]
+            model = query.model()
+            lessons = [pattern.formula for pattern in query.patterns if not pattern.holds(model)]
             lessons += [
-                lesson for lesson in self.unmodelled.lessons(model) if _names(lesson) & asked.names
+                lesson for lesson in self.unmodelled.lessons(model) if _names(lesson) & query.names
             ]
             if not lessons:
                 return model
-            asked.tell(*lessons)
+            query.tell(*lessons)
         return SearchOutcome(reason="the engine has it otherwise each time")
 
 
@@ -422,7 +422,7 @@ class _Query:
             if check != z3.unsat:
                 return check
             core = {item.decl().name() for item in self._solver.unsat_core()}
-            against = [wishe for wishe in self._wishes if wishe.decl().name() in core]
+            against = [wish for wish in self._wishes if wish.decl().name() in core]
             if not against:
                 return check
             self._wishes.remove(against[0])
@@ -449,5 +449,5 @@ def _names_of_pattern(pattern: Pattern) -> set[str]:
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
     """The unknowns that a model is about; in the order of their names, since that of the model is
     not always the same."""
-    decls = (decl for decl in model.decls() if decl.arity() == 0)
-    return sorted(decls, key=z3.FuncDeclRef.name)
+    declarations = (declaration for declaration in model.decls() if declaration.arity() == 0)
+    return sorted(declarations, key=z3.FuncDeclRef.name)

@@ -383,9 +383,9 @@ class Unmodelled:
     def _call(
         self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
     ) -> Call:
-        asked = EngineCall(function, tuple(arguments), member)
+        engine_call = EngineCall(function, tuple(arguments), member)
         leaves: list[Term] = []
-        name = self._name(asked, leaves)
+        name = self._name(engine_call, leaves)
         leaves = [folded(leaf) for leaf in leaves]
         sorts = [term.sort() for term in leaves]
         fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
@@ -401,20 +401,20 @@ class Unmodelled:
             if (numeral := _plain_quantity(function, arguments)) is not None:
                 fails = both(negated(numeral.where), fails)
                 measure = logic.chosen(numeral.where, z3.ToReal(numeral.value), measure)
-            asked = EngineCall(function, asked.arguments, member, kind, measure)
+            engine_call = EngineCall(function, engine_call.arguments, member, kind, measure)
         value = None
         if result.kind in _SORTS:
             form, sort = _SORTS[result.kind]
             value = form(z3.Function(name, *sorts, sort())(*leaves))
-        call = Call(name, asked, tuple(leaves), failing, fails, value, result)
+        call = Call(name, engine_call, tuple(leaves), failing, fails, value, result)
         self.calls.append(call)
         return call
 
-    def _optional(self, asked: EngineCall, result: types.Type) -> Maybe:
+    def _optional(self, engine_call: EngineCall, result: types.Type) -> Maybe:
         """An optional: whether it has a value is a call, and so is its value."""
-        has = self._call("hasValue", [asked], types.BOOL, member=True).result
+        has = self._call("hasValue", [engine_call], types.BOOL, member=True).result
         assert isinstance(has, Truth)
-        inside = self.call("value", [asked], result.params[0], member=True)
+        inside = self.call("value", [engine_call], result.params[0], member=True)
         return Maybe(has.term, Outcome(FALSE, (Case(TRUE, inside.cases[0].value),)))
 
     def _name(self, value: Value, leaves: list[Term]) -> str:
@@ -446,10 +446,10 @@ class Unmodelled:
                 return f"optional({self._guarded(value.there, value.value, leaves)})"
         raise NotModelled("a function of a whole object")
 
-    def _guarded(self, there: Formula, outcome: Outcome, leaves: list[Term]) -> str:
-        if z3.is_false(there):
+    def _guarded(self, present: Formula, outcome: Outcome, leaves: list[Term]) -> str:
+        if z3.is_false(present):
             return "none"
-        leaves.append(there)
+        leaves.append(present)
         parts = []
         for case in outcome.cases:
             leaves.append(case.guard)
@@ -465,9 +465,9 @@ class Unmodelled:
 
     # Lessons.
 
-    def value(self, asked: EngineCall, model: Model) -> object:
+    def value(self, engine_call: EngineCall, model: Model) -> object:
         """Return what the engine gives for a call in a model."""
-        return self._engine_says(asked, model)
+        return self._engine_says(engine_call, model)
 
     def known(self, call: Call, model: Model) -> list[tuple[Term, Term]]:
         """Return what the terms of a call are in a model of those before it."""
@@ -507,9 +507,9 @@ class Unmodelled:
             numeral = _plain_quantity(call.asked.function, arguments)
             if samples and (numeral is None or not numeral.where.eq(TRUE)):
                 term = arguments[0].term
-                known = [] if numeral is None else [numeral.where]
+                numerals = [] if numeral is None else [numeral.where]
                 texts = (same(term, logic.text(sample)) for sample in samples)
-                plain.append(either((*known, *texts)))
+                plain.append(either((*numerals, *texts)))
         return plain
 
     def _samples(self, function: str) -> list[str]:
@@ -525,31 +525,31 @@ class Unmodelled:
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return
         for sample in self._samples(function):
-            known = self._call(function, [Text(logic.text(sample))], call.type, member=member)
+            sampled = self._call(function, [Text(logic.text(sample))], call.type, member=member)
             self.calls.pop()
-            yield self._right(known, self._engine_says(known.asked, None))
+            yield self._right(sampled, self._engine_says(sampled.asked, None))
 
     def _lesson(self, call: Call, model: Model) -> Formula | None:
         values = [model.eval(leaf, model_completion=True) for leaf in call.leaves]
-        here = both(*map(same, call.leaves, values))
+        at_sample = both(*map(same, call.leaves, values))
         if any(z3.is_string_value(value) and not logic.is_text(value) for value in values):
-            return negated(here)
+            return negated(at_sample)
         try:
             right = self._right(call, self._engine_says(call.asked, model))
         except _Failed:
             return None
         if z3.is_true(model.eval(right, model_completion=True)):
             return None
-        return z3.Implies(here, right)
+        return z3.Implies(at_sample, right)
 
-    def _engine_says(self, asked: EngineCall, model: Model | None) -> object:
+    def _engine_says(self, engine_call: EngineCall, model: Model | None) -> object:
         """The engine's value of a call; an EvaluationError where it fails. Raises _Failed where a
         call inside does."""
-        arguments = [self._in_model(argument, model) for argument in asked.arguments]
+        arguments = [self._in_model(argument, model) for argument in engine_call.arguments]
         if any(argument is NOT_LITERAL for argument in arguments):
             raise _Failed
         try:
-            return self._run(asked.function, arguments, member=asked.member)
+            return self._run(engine_call.function, arguments, member=engine_call.member)
         except EvaluationError as error:
             return error
 
@@ -563,10 +563,10 @@ class Unmodelled:
         """The result and the measure of a call, and what they are if the engine gives this."""
         result = []
         if call.result is not None:
-            made = literal(value)
-            if not isinstance(made, type(call.result)):
+            literal_value = literal(value)
+            if not isinstance(literal_value, type(call.result)):
                 raise NotModelled(f"{call.asked.function}, which gives another type")
-            result.append((call.result.term, made.term))
+            result.append((call.result.term, literal_value.term))
         if call.asked.kind is not None:
             result.append((call.asked.measure, call.asked.kind.measured(value)))
         return result
@@ -575,8 +575,8 @@ class Unmodelled:
         """The engine's value in a model; NOT_LITERAL where it fails in it."""
         match value:
             case EngineCall():
-                engine_says = self._engine_says(value, model)
-                return NOT_LITERAL if isinstance(engine_says, EvaluationError) else engine_says
+                answer = self._engine_says(value, model)
+                return NOT_LITERAL if isinstance(answer, EvaluationError) else answer
             case Truth() | Int() | Uint() | Double() | Text():
                 if model is None:
                     return native(value)
@@ -602,10 +602,10 @@ class Unmodelled:
     def _outcome(self, outcome: Outcome, model: Model | None) -> object:
         for case in outcome.cases:
             if _holds(case.guard, model):
-                in_model = self._in_model(case.value, model)
-                if in_model is NOT_LITERAL:
+                assigned = self._in_model(case.value, model)
+                if assigned is NOT_LITERAL:
                     raise _Failed
-                return in_model
+                return assigned
         raise _Failed
 
 

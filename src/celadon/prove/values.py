@@ -202,9 +202,9 @@ class Fields:
 
     def made_field(self, name: str) -> tuple[Formula, Outcome]:
         """A field that every such object may have."""
-        found = self.field(name)
-        assert found is not None
-        return found
+        member = self.field(name)
+        assert member is not None
+        return member
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,29 +289,29 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
     return Outcome(error, (*merged.values(), *_joined(others)))
 
 
-def _with_whole(merged: Double, one: Case, other: Case) -> Double:
+def _with_whole(merged: Double, left: Case, right: Case) -> Double:
     """Return what two doubles become, with the integer that it is if both are one."""
-    assert isinstance(one.value, Double)
-    assert isinstance(other.value, Double)
-    a, b = one.value.whole, other.value.whole
+    assert isinstance(left.value, Double)
+    assert isinstance(right.value, Double)
+    a, b = left.value.whole, right.value.whole
     if a is None or b is None:
         return merged
-    return Double(merged.term, chosen(one.guard, a, b))
+    return Double(merged.term, chosen(left.guard, a, b))
 
 
 def _with_numeral(merged: Text, *cases: Case) -> Text:
     """Return what two texts become, with what is known of either as a numeral."""
-    known = [
+    numerals = [
         Numeral(both(case.guard, case.value.numeral.where), case.value.numeral.value)
         for case in cases
         if isinstance(case.value, Text) and case.value.numeral is not None
     ]
-    if not known:
+    if not numerals:
         return merged
-    value = known[0].value
-    for item in known[1:]:
-        value = chosen(item.where, item.value, value)
-    return Text(merged.term, Numeral(either(element.where for element in known), value))
+    value = numerals[0].value
+    for numeral in numerals[1:]:
+        value = chosen(numeral.where, numeral.value, value)
+    return Text(merged.term, Numeral(either(numeral.where for numeral in numerals), value))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:
@@ -354,18 +354,18 @@ def _as_one(a: Case, b: Case) -> Case | None:
     return Case(guard, List((*a.value.items[:shared], *rest), a.value.sources | b.value.sources))
 
 
-def selected(condition: Formula, then: Outcome, otherwise: Outcome) -> Outcome:
-    """One of two outcomes."""
+def selected(condition: Formula, consequent: Outcome, otherwise: Outcome) -> Outcome:
+    """Return one of two outcomes, by a condition."""
     if condition.eq(TRUE):
-        return then
+        return consequent
     if condition.eq(FALSE):
         return otherwise
     other = negated(condition)
     cases = [
-        *(Case(both(condition, case.guard), case.value) for case in then.cases),
+        *(Case(both(condition, case.guard), case.value) for case in consequent.cases),
         *(Case(both(other, case.guard), case.value) for case in otherwise.cases),
     ]
-    error = either((both(condition, then.error), both(other, otherwise.error)))
+    error = either((both(condition, consequent.error), both(other, otherwise.error)))
     return outcome(cases, error)
 
 
@@ -400,24 +400,24 @@ def combined(
                 raise NotModelled(f"{value.path}, which may be anything")
             if isinstance(value, EngineCall) and not takes_asked:
                 raise NotModelled(f"what {value.function} gives")
-        made = function(values)
-        errors.append(both(guard, made.error))
-        cases += (Case(both(guard, case.guard), case.value) for case in made.cases)
+        result = function(values)
+        errors.append(both(guard, result.error))
+        cases += (Case(both(guard, case.guard), case.value) for case in result.cases)
     return outcome(cases, either(errors))
 
 
-def is_true(made: Outcome) -> Formula:
+def is_true(outcome: Outcome) -> Formula:
     """Return where an outcome is the bool true."""
-    return either(both(guard, term) for guard, term in _truths(made))
+    return either(both(guard, term) for guard, term in _truths(outcome))
 
 
-def is_false(made: Outcome) -> Formula:
+def is_false(outcome: Outcome) -> Formula:
     """Return where an outcome is the bool false."""
-    return either(both(guard, negated(term)) for guard, term in _truths(made))
+    return either(both(guard, negated(term)) for guard, term in _truths(outcome))
 
 
-def _truths(made: Outcome) -> Iterator[tuple[Formula, Formula]]:
-    for case in made.cases:
+def _truths(outcome: Outcome) -> Iterator[tuple[Formula, Formula]]:
+    for case in outcome.cases:
         if isinstance(case.value, Unshaped):
             raise NotModelled(f"{case.value.path}, which may be anything")
         if isinstance(case.value, EngineCall):

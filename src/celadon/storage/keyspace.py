@@ -328,9 +328,9 @@ class Watcher:
                     raise self._end
                 return contract.Delivery((), max(self._watchers.space.revision, self._after))
             if len(waiting) == 1:  # as a rule
-                taken = (waiting.popleft(),)
+                events = (waiting.popleft(),)
                 self._replayed = 0
-                return contract.Delivery(taken, max(self._watchers.space.revision, self._after))
+                return contract.Delivery(events, max(self._watchers.space.revision, self._after))
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
             several = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == several[-1].revision:
@@ -378,8 +378,8 @@ class Watcher:
 
     def _tell(self) -> bool:
         """Return whether the reader still has to be told that there is something."""
-        told, self._told = self._told, True
-        return not told and self._notify is not None
+        was_told, self._told = self._told, True
+        return not was_told and self._notify is not None
 
     def notify(self) -> None:
         """Notify the reader. Call it without the lock."""
@@ -411,7 +411,7 @@ class Watchers:
 
     def publish(self, events: Iterable[contract.Event]) -> dict[Watcher, None]:
         """Offer events to the watches, under the lock; return which to tell when it is released."""
-        told: dict[Watcher, None] = {}
+        watchers: dict[Watcher, None] = {}
         for event in events:
             key = event.key
             for length in self._lengths:
@@ -419,14 +419,17 @@ class Watchers:
                     break
                 for watcher in tuple(self._by_prefix.get(key[:length], ())):
                     if watcher.offer(event):
-                        told[watcher] = None
-        return told
+                        watchers[watcher] = None
+        return watchers
 
     def forget(self, revision: int) -> dict[Watcher, None]:
         """End watches, under the lock, that have not read what the history forgets up to a
         revision; return which to tell."""
         behind = [
-            one for same in self._by_prefix.values() for one in same if one.is_behind(revision)
+            watcher
+            for same in self._by_prefix.values()
+            for watcher in same
+            if watcher.is_behind(revision)
         ]
         return {watcher: None for watcher in behind if watcher.drop("events that are forgotten")}
 

@@ -217,8 +217,8 @@ class LocalStore:
 
     def synced(self) -> Future[int]:
         revision = self.revision()
-        known, future = self._synced
-        if known != revision:
+        synced_revision, future = self._synced
+        if synced_revision != revision:
             future = Future()
             future.set_result(revision)
             self._synced = revision, future
@@ -283,10 +283,10 @@ class LocalStore:
         with self._writing:
             with self._lock:
                 first, self._closed = not self._closed, True
-                end_all = self._watchers.end_all(contract.StoreClosed("the store is closed"))
+                ended = self._watchers.end_all(contract.StoreClosed("the store is closed"))
             if first:
                 self._journal.close()
-        self._deliver(lambda: self._watchers.tell(end_all))
+        self._deliver(lambda: self._watchers.tell(ended))
 
     def _deliver(self, function: Callable[[], object]) -> None:
         try:
@@ -295,7 +295,7 @@ class LocalStore:
             function()
 
     def _write(self, jobs: Sequence[Job]) -> None:
-        """One batch, from its decisions to its acknowledgements."""
+        """Write one batch, from its decisions to its acknowledgements."""
         self._write_accepted([job for job in jobs if job.future.set_running_or_notify_cancel()])
 
     def _write_accepted(self, jobs: Sequence[Job]) -> None:
@@ -368,12 +368,12 @@ class LocalStore:
         with self._lock:
             self._keyspace.apply(events)
             self._expiries.note(event.entry for event in events)
-            told: dict[Watcher, None] = {}
+            watchers: dict[Watcher, None] = {}
             if oldest > self._keyspace.compacted:
                 self._keyspace.compact(oldest)
-                told |= self._watchers.forget(oldest)
+                watchers |= self._watchers.forget(oldest)
             self._schedule.note(self._keyspace.revision)
-            return told | self._watchers.publish(events)
+            return watchers | self._watchers.publish(events)
 
 
 def _only_deletes(job: Job) -> bool:

@@ -285,12 +285,14 @@ class SqliteJournal:
     ) -> None:
         places = dict(_places(events))
         rows = [self._row(event, places) for event in events]
-        gone = [(self._position(revision, key, self._places),) for revision, key in obsolete]
+        obsolete_rows = [
+            (self._position(revision, key, self._places),) for revision, key in obsolete
+        ]
         with sqlite_file.file_errors(self._path):
             if rows and compacted == self._compacted and len(rows) <= MAX_VARIABLES // COLUMNS:
                 self._execute(INSERT, rows)  # a single statement is a transaction
             else:
-                self._execute_all(gone, compacted, rows)
+                self._execute_all(obsolete_rows, compacted, rows)
         self._compacted = compacted
         self._places.update(places)
         for item in obsolete:
@@ -308,11 +310,13 @@ class SqliteJournal:
             columns = position, entry.key, entry.create_revision, entry.value, entry.expires
         return *columns, sqlite_file.checksum_of_change(*columns)
 
-    def _execute_all(self, gone: Sequence[Row], compacted: int, rows: Sequence[Row]) -> None:
+    def _execute_all(
+        self, obsolete_rows: Sequence[Row], compacted: int, rows: Sequence[Row]
+    ) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             # What is forgotten first makes room for what is written then.
-            for part in _parts(gone, MAX_VARIABLES):
+            for part in _parts(obsolete_rows, MAX_VARIABLES):
                 self._execute(FORGET, part)
             change = sqlite_file.checksum_of_compaction(
                 compacted

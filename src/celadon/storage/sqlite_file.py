@@ -81,7 +81,7 @@ class DurableMark:
             self._file = os.open(mark_path(path), os.O_RDWR)
 
     def say(self, revision: int) -> None:
-        """That all up to a revision is durable."""
+        """Say that all up to a revision is durable."""
         if self._file is None:
             return
         self._place = (self._place + 1) % _PLACES
@@ -346,12 +346,12 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
 def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> None:
     """Check as far as SQLite can tell: each page has its place, and tables are those of the
     version. What is in the rows is for checksums. Raises FileDamaged."""
-    fetchall = connection.execute(SCHEMA).fetchall()
-    if fetchall != _schema_of(MIGRATIONS[:version]):
+    schema = connection.execute(SCHEMA).fetchall()
+    if schema != _schema_of(MIGRATIONS[:version]):
         raise FileDamaged(path, f"it is damaged: its tables are not those of version {version}")
-    ((said, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
-    if said != "ok":
-        raise FileDamaged(path, f"it is damaged: {said.splitlines()[-1]}")
+    ((verdict, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if verdict != "ok":
+        raise FileDamaged(path, f"it is damaged: {verdict.splitlines()[-1]}")
     if version < FIRST_MARKED and (marked := read_mark(path)):
         raise FileDamaged(path, f"it is damaged: {without_log(path, 0, marked)}")
 

@@ -58,5 +58,5 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of ours
         except ModuleNotFoundError as missing:
             if (missing.name or "celadon").startswith("celadon"):
                 raise
-            told = f"`{missing.name}` is not installed: pip install 'celadon[serve]'"
-            raise ModuleNotFoundError(told, name=missing.name) from None
+            message = f"`{missing.name}` is not installed: pip install 'celadon[serve]'"
+            raise ModuleNotFoundError(message, name=missing.name) from None

@@ -86,8 +86,8 @@ class ServerOptions:
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
-            known = f"expected {VERSIONS[0]} to {VERSIONS[-1]}"
-            raise ValueError(f"unknown version `{self.version}`, {known}")
+            range_text = f"expected {VERSIONS[0]} to {VERSIONS[-1]}"
+            raise ValueError(f"unknown version `{self.version}`, {range_text}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ class LoopThread:
 
 
 async def _cancel_others() -> None:
-    tasks = [all_task for all_task in asyncio.all_tasks() if all_task is not asyncio.current_task()]
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -56,25 +56,25 @@ def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObje
             raise ManifestError(f"a manifest is an object or a path, not {_kind_of(manifest)}")
 
 
-def _kind_of(given: object) -> str:
-    name = type(given).__name__
+def _kind_of(value: object) -> str:
+    name = type(value).__name__
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def _place(given: JsonObject) -> str:
+def _place(document: JsonObject) -> str:
     for field in ("apiVersion", "kind"):
-        if not given.get(field):
-            raise ManifestError(f"an object without `{field}`: {dict(given)}")
-    name = (given.get("metadata") or {}).get("name")
-    return f"{given.get('kind')} `{name}`" if name else f"{given.get('kind')}"
+        if not document.get(field):
+            raise ManifestError(f"an object without `{field}`: {dict(document)}")
+    name = (document.get("metadata") or {}).get("name")
+    return f"{document.get('kind')} `{name}`" if name else f"{document.get('kind')}"
 
 
 def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
-    for read_document in read_documents([path]):
-        if isinstance(read_document, Problem):
-            help = f" ({read_document.help})" if read_document.help else ""
-            raise ManifestError(f"{read_document.position()}: {read_document.message}{help}")
-        yield read_document.position(), read_document.value
+    for document in read_documents([path]):
+        if isinstance(document, Problem):
+            help = f" ({document.help})" if document.help else ""
+            raise ManifestError(f"{document.position()}: {document.message}{help}")
+        yield document.position(), document.value
 
 
 # --- Cases -------------------------------------------------------------------
@@ -105,10 +105,10 @@ class PolicyCases:
     ) -> None:
         """`policies` are objects or files, `fields` those of a test: `resources`, `params`,
         `bindings`, `namespaces`, `objects`, `defaults`, ..."""
-        given = [
+        documents = [
             os.fspath(policy) if isinstance(policy, os.PathLike) else policy for policy in policies
         ]
-        head = {"apiVersion": "celadon.dev/v1", "kind": "PolicyTest", "policies": given}
+        head = {"apiVersion": "celadon.dev/v1", "kind": "PolicyTest", "policies": documents}
         self._test = {**head, **_written(fields)}
         self._file = os.path.join(os.fspath(folder), _NAME)
 
@@ -142,5 +142,5 @@ def _written(fields: JsonObject) -> JsonDict:
 
 
 def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
+    first, *words = name.split("_")
+    return first + "".join(map(str.capitalize, words))

@@ -53,22 +53,22 @@ def named_application(text: str) -> Application:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        module_type = reduce(getattr, name.split("."), importlib.import_module(module))
+        app = reduce(getattr, name.split("."), importlib.import_module(module))
     except Exception as error:  # the module is not ours: whatever it raises keeps us from starting
         raise StartError(f"`{text}` cannot be imported: {_told(error)}") from error
-    if not callable(module_type):
+    if not callable(app):
         raise StartError(f"`{text}` is not an application")
-    return module_type
+    return app
 
 
 def _told(error: Exception) -> str:
-    """In one line, with the place where it happened."""
+    """Return an error in one line, with the place where it happened."""
     (text,) = traceback.format_exception_only(error)[-1:]
     place = traceback.extract_tb(error.__traceback__)[-1]
-    join = " ".join(text.split())
+    line = " ".join(text.split())
     if place.filename == __file__ or place.filename.startswith("<frozen"):
-        return join
-    return f"{join} ({place.filename}:{place.lineno})"
+        return line
+    return f"{line} ({place.filename}:{place.lineno})"
 
 
 # --- Asgi lifespan -----------------------------------------------------------

@@ -199,10 +199,12 @@ def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
 
 
 def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> Pair:
-    own = new_elliptic_key()
+    server_key = new_elliptic_key()
     signer = Pair(authority, key)
-    certificate = server_certificate(signer, own, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE)
-    return Pair(certificate, own)
+    certificate = server_certificate(
+        signer, server_key, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE
+    )
+    return Pair(certificate, server_key)
 
 
 def _wants_pair(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
@@ -284,12 +286,12 @@ def secret_data(certificates: KeptCertificates) -> dict[str, str]:
 
 def _decoded(data: Mapping[str, str], name: str) -> bytes:
     try:
-        b64decode = base64.b64decode(data.get(name) or "", validate=True)
+        decoded = base64.b64decode(data.get(name) or "", validate=True)
     except ValueError:  # binascii.Error, or what is not ASCII
-        b64decode = b""
-    if not b64decode:
+        decoded = b""
+    if not decoded:
         raise BrokenSecret(f"`{name}` is missing")
-    return b64decode
+    return decoded
 
 
 # --- Secret certificate ------------------------------------------------------
@@ -358,7 +360,7 @@ class SecretCertificate:
         return False
 
     def expires(self) -> float:
-        """In Unix time; 0 while there is none."""
+        """Return the end of the certificate in Unix time; 0 while there is none."""
         return self._expires
 
     def secret(self) -> JsonObject | None:
@@ -454,8 +456,8 @@ class TrustedBundles:
     def trusting(self, bundle: bytes) -> Mapping[str, bool]:
         """Return for each name whether there is a configuration, and all of its hooks have the
         bundle."""
-        decode = base64.b64encode(bundle).decode()
-        return {name: _all_trust(both, decode) for name, both in self._named.items()}
+        encoded = base64.b64encode(bundle).decode()
+        return {name: _all_trust(both, encoded) for name, both in self._named.items()}
 
     def remarks(self) -> Iterator[str]:
         """Yield why some bundle is not kept, where somebody has to do something about it."""
@@ -488,26 +490,26 @@ class TrustedBundles:
                 self._refused.pop(path, None)
 
     def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[JsonDict]]]:
-        decode = base64.b64encode(bundle).decode()
+        encoded = base64.b64encode(bundle).decode()
         for collection in self._collections:
             for configuration in collection:
-                patch = bundle_patch(configuration, decode)
+                patch = bundle_patch(configuration, encoded)
                 if patch:
                     path = f"{collection.watched.paths[0]}/{metadata.name(configuration)}"
                     yield path, patch
 
 
-def _all_trust(collections: Iterable[WatchedCollection], expected: str) -> bool:
+def _all_trust(collections: Iterable[WatchedCollection], bundle: str) -> bool:
     result = [item for collection in collections for item in collection]
-    return bool(result) and not any(bundle_patch(item, expected) for item in result)
+    return bool(result) and not any(bundle_patch(item, bundle) for item in result)
 
 
-def bundle_patch(configuration: JsonObject, expected: str) -> list[JsonDict]:
-    """Return what puts all hooks right; empty if they are. `expected` is base64."""
+def bundle_patch(configuration: JsonObject, bundle: str) -> list[JsonDict]:
+    """Return what puts all hooks right; empty if they are. `bundle` is base64."""
     changes = [
-        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": expected}
+        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": bundle}
         for index, hook in enumerate(configuration.get("webhooks") or ())
-        if (hook.get("clientConfig") or {}).get("caBundle") != expected
+        if (hook.get("clientConfig") or {}).get("caBundle") != bundle
     ]
     if not changes:
         return []
@@ -578,7 +580,7 @@ class OwnAuthority:
         self._remarked: tuple[str, ...] = ()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Renew until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._shown.run())
             group.create_task(self._bundles.run())
@@ -674,15 +676,15 @@ class OwnAuthority:
         is_settled = self._trusted_since + self._settings.settle <= self._clock()
         renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
         wish = Wish(self._settings.names, is_settled, renew)
-        made = renewed(certificates, wish, DateTime.fromtimestamp(self._clock(), UTC))
-        if made is None:
+        renewal = renewed(certificates, wish, DateTime.fromtimestamp(self._clock(), UTC))
+        if renewal is None:
             return False
-        await self._write(secret, made)
+        await self._write(secret, renewal)
         if broken:
             warn("the secret was made anew", {"secret": self._shown.name, "err": broken})
         subject = (
             "authority"
-            if certificates is None or made.newest != certificates.newest
+            if certificates is None or renewal.newest != certificates.newest
             else "certificate"
         )
         say(LIFE, "the certificates were renewed", {"what": subject})

@@ -58,7 +58,7 @@ def original_request(
     if kind == request.kind and resource == request.resource:
         return request
     obj, old = request.object, request.old_object
-    replace = dataclasses.replace(
+    trial = dataclasses.replace(
         request,
         kind=kind,
         resource=resource,
@@ -67,14 +67,14 @@ def original_request(
     )
     try:
         return dataclasses.replace(
-            replace,
+            trial,
             object=None if obj is None else world.convert(obj, kind),
             old_object=None if old is None else world.convert(old, kind),
         )
     except ConversionError as error:
-        if concerns(replace, world):
+        if concerns(trial, world):
             raise Unanswerable(str(error)) from None
-        return replace
+        return trial
 
 
 # --- Rulebook ----------------------------------------------------------------
@@ -235,12 +235,12 @@ class ReviewConverter:
         """Return converted objects, known by what is in them: what is decided anew makes the same
         objects anew. Raises Unanswered for what nobody was asked yet."""
         key = json_text(list(objects)), kind.api_version, stored
-        found = self._given.get(key)
-        if found is None:
+        converted = self._given.get(key)
+        if converted is None:
             raise Unanswered(lambda: self._find(key, objects, kind))
-        if isinstance(found, ConversionError):
-            raise found
-        return found
+        if isinstance(converted, ConversionError):
+            raise converted
+        return converted
 
     async def _find(
         self, key: tuple[str, str, bool], objects: Sequence[JsonObject], kind: GroupVersionKind
@@ -310,13 +310,13 @@ class Decider:
 
     def _find(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         errors = any(decision.cause is not Cause.VALIDATION for decision in decisions)
-        told = [
+        messages = [
             decision
             for decision in decisions
             if decision.action is Action.DENY or decision.cause is not Cause.VALIDATION
         ]
-        if told or failed:
-            self.findings.append(Finding(policy, told, failed or errors))
+        if messages or failed:
+            self.findings.append(Finding(policy, messages, failed or errors))
 
     async def settled(self, question: Unanswered) -> Verdict:
         """The verdict when all questions are answered, this one first. Raises what finding an
@@ -502,10 +502,10 @@ class WatchedFiles:
 
     async def look(self) -> bool:
         """Return whether a new version is in force now."""
-        seen = await asyncio.to_thread(self._signature)
-        if seen == self._seen:
+        signature = await asyncio.to_thread(self._signature)
+        if signature == self._seen:
             return False
-        self._seen = seen
+        self._seen = signature
         try:
             rules = await asyncio.to_thread(self._load)
         except LoadError as error:

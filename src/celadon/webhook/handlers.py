@@ -156,8 +156,8 @@ class Request:
         self.audit_annotations[key] = value
 
     def _metadata(self) -> JsonObject:
-        shown = self.old_object if self.given is None else self.given
-        return (shown or {}).get("metadata") or {}
+        document = self.old_object if self.given is None else self.given
+        return (document or {}).get("metadata") or {}
 
 
 def handler_request(request: admission.Request) -> Request:
@@ -222,14 +222,14 @@ def rules_of(
     group and the version are not known."""
     if not resources:
         raise ValueError("say which resources, e.g. 'deployments.apps'")
-    expected = [operation.upper() for operation in operations]
+    verbs = [operation.upper() for operation in operations]
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for text in resources:
-        where, name = _place(text, tuple(groups), tuple(versions))
+    for resource in resources:
+        where, name = _place(resource, tuple(groups), tuple(versions))
         together.setdefault(where, []).append(name)
     return tuple(
         {
-            "operations": expected,
+            "operations": verbs,
             "apiGroups": list(group),
             "apiVersions": list(version),
             "resources": names,
@@ -253,10 +253,10 @@ def _place(
     version, _, group = rest.partition(".")
     if _VERSION.fullmatch(version):
         return ((group,), (version,)), name
-    known = versions or _known_version(name.partition("/")[0], rest)
-    if not known:
+    served_versions = versions or _known_version(name.partition("/")[0], rest)
+    if not served_versions:
         raise ValueError(_unknown(text, name, rest, slash + subresource))
-    return ((rest,), known), name
+    return ((rest,), served_versions), name
 
 
 def _unknown(text: str, name: str, group: str, below: str) -> str:
@@ -421,7 +421,7 @@ def _decorator(
 
 
 def _name(function: Callable[[Request], Any]) -> str:
-    found = getattr(function, "__name__", "<lambda>")
-    if found == "<lambda>":
+    name = getattr(function, "__name__", "<lambda>")
+    if name == "<lambda>":
         raise ValueError("a function without a name needs one: `name=`")
-    return str(found).strip("_").replace("_", "-").lower()
+    return str(name).strip("_").replace("_", "-").lower()

@@ -101,8 +101,8 @@ class InstallationSettings:
     @property
     def exclusions(self) -> tuple[str, ...]:
         """The namespaces that are sent nothing."""
-        own = (self.namespace,) if self.excludes_own_namespace else ()
-        return tuple(dict.fromkeys((*own, *self.excluded_namespaces)))
+        own_namespaces = (self.namespace,) if self.excludes_own_namespace else ()
+        return tuple(dict.fromkeys((*own_namespaces, *self.excluded_namespaces)))
 
     @property
     def labels(self) -> dict[str, str]:
@@ -155,14 +155,14 @@ def _covers(resource: str, other: str) -> bool:
 
 def union_of_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """Rules that take the same requests, in the order in which their resources first came."""
-    taken: dict[_Place, frozenset[str]] = {}
+    places: dict[_Place, frozenset[str]] = {}
     for rule in rules:
         for place in _places(rule):
-            taken[place] = taken.get(place, frozenset()) | frozenset(rule.operations)
+            places[place] = places.get(place, frozenset()) | frozenset(rule.operations)
     left = {
         place: operations
-        for place, operations in taken.items()
-        if not _is_covered(place, operations, taken)
+        for place, operations in places.items()
+        if not _is_covered(place, operations, places)
     }
     return tuple(_together(left))
 
@@ -175,11 +175,11 @@ def _places(rule: Rule) -> Iterator[_Place]:
 
 
 def _is_covered(
-    place: _Place, operations: frozenset[str], taken: dict[_Place, frozenset[str]]
+    place: _Place, operations: frozenset[str], places: dict[_Place, frozenset[str]]
 ) -> bool:
     return any(
         other != place and other.covers(place) and (ANY in more or operations <= more)
-        for other, more in taken.items()
+        for other, more in places.items()
     )
 
 
@@ -202,11 +202,11 @@ def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
 
 def ordered(operations: Iterable[str]) -> tuple[str, ...]:
     """Return operations in the order of the API; a star stands for all of them."""
-    taken = frozenset(operations)
+    names = frozenset(operations)
     return (
         (ANY,)
-        if ANY in taken
-        else tuple(operation for operation in OPERATIONS if operation in taken)
+        if ANY in names
+        else tuple(operation for operation in OPERATIONS if operation in names)
     )
 
 
@@ -299,14 +299,14 @@ def union(selectors: Sequence[Selector]) -> Selector:
     selector, or of equal ones, that selector."""
     if all(selector == selectors[0] for selector in selectors[1:]):
         return selectors[0] if selectors else {}
-    taken = [keys for keys in map(_keys, selectors) if not _is_nothing(keys)]
-    if not taken:
+    requirements = [keys for keys in map(_keys, selectors) if not _is_nothing(keys)]
+    if not requirements:
         return selectors[0]
-    both = set(taken[0]).intersection(*taken[1:])
+    both = set(requirements[0]).intersection(*requirements[1:])
     expressions: list[JsonDict] = []
     for key in sorted(both):
-        values = taken[0][key]
-        for keys in taken[1:]:
+        values = requirements[0][key]
+        for keys in requirements[1:]:
             values |= keys[key]
         expressions += values.requirements(key)
     return {"matchExpressions": expressions} if expressions else {}
@@ -374,7 +374,7 @@ def coverages(
         narrowed = binding.spec.match_resources or MatchResources({}, {})
         bound.setdefault(binding.spec.policy_name, []).append(narrowed)
     groups: dict[tuple[str, str], list[_Part]] = {}
-    for policy in sorted(policies, key=lambda one: one.name):
+    for policy in sorted(policies, key=lambda policy: policy.name):
         match = policy.spec.match_constraints
         if match is None or policy.name not in bound:
             continue
@@ -439,13 +439,13 @@ def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
     )
 
 
-def _narrowed(rule: Rule, expected: frozenset[str]) -> Rule:
-    if ANY in expected:
+def _narrowed(rule: Rule, covered: frozenset[str]) -> Rule:
+    if ANY in covered:
         operations = rule.operations
     elif ANY in rule.operations:
-        operations = tuple(operation for operation in OPERATIONS if operation in expected)
+        operations = tuple(operation for operation in OPERATIONS if operation in covered)
     else:
-        operations = tuple(operation for operation in rule.operations if operation in expected)
+        operations = tuple(operation for operation in rule.operations if operation in covered)
     return replace(rule, operations=operations, resource_names=())
 
 

@@ -57,32 +57,32 @@ def decode_review(document: object, size: int | None = None) -> Review:
     return Review(_request(_typed(request, dict, "`request`"), size), str(api_version))
 
 
-def _request(asked: JsonObject, size: int | None) -> Request:
-    uid = _text(asked, "uid")
+def _request(request: JsonObject, size: int | None) -> Request:
+    uid = _text(request, "uid")
     if not uid:
         raise ReviewError("`request.uid` is missing")
-    kind, resource = asked.get("kind"), asked.get("resource")
-    original_kind, original_resource = asked.get("requestKind"), asked.get("requestResource")
+    kind, resource = request.get("kind"), request.get("resource")
+    original_kind, original_resource = request.get("requestKind"), request.get("requestResource")
     own_kind, own_resource = _kind(kind, "kind"), _resource(resource, "resource")
     return Request(
-        operation=_operation(asked),
+        operation=_operation(request),
         kind=own_kind,
         resource=own_resource,
-        subresource=_text(asked, "subResource"),
-        name=_text(asked, "name"),
-        namespace=_text(asked, "namespace"),
-        object=_object(asked, "object"),
-        old_object=_object(asked, "oldObject"),
-        user=_user(asked.get("userInfo")),
-        dry_run=_dry_run(asked),
-        options=_object(asked, "options"),
+        subresource=_text(request, "subResource"),
+        name=_text(request, "name"),
+        namespace=_text(request, "namespace"),
+        object=_object(request, "object"),
+        old_object=_object(request, "oldObject"),
+        user=_user(request.get("userInfo")),
+        dry_run=_dry_run(request),
+        options=_object(request, "options"),
         request_kind=own_kind
         if original_kind is None or original_kind == kind
         else _kind(original_kind, "requestKind"),
         request_resource=own_resource
         if original_resource is None or original_resource == resource
         else _resource(original_resource, "requestResource"),
-        request_subresource=_text(asked, "requestSubResource") or None,
+        request_subresource=_text(request, "requestSubResource") or None,
         uid=uid,
         size=size,
     )
@@ -112,13 +112,13 @@ def _object(parent: JsonObject, key: str) -> JsonObject | None:
     return None if value is None else _typed(value, dict, f"`request.{key}`")
 
 
-def _dry_run(asked: JsonObject) -> bool:
-    value = asked.get("dryRun")
+def _dry_run(request: JsonObject) -> bool:
+    value = request.get("dryRun")
     return value is not None and _typed(value, bool, "`dryRun`")
 
 
-def _operation(asked: JsonObject) -> Operation:
-    text = _text(asked, "operation")
+def _operation(request: JsonObject) -> Operation:
+    text = _text(request, "operation")
     operation = _OPERATIONS.get(text)
     if operation is None:
         raise ReviewError(f"`request.operation` is unknown: `{text}`")

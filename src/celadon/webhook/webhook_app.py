@@ -341,8 +341,8 @@ def _copied(obj: JsonObject | None) -> JsonDict | None:
     ValueError for what is none."""
     if obj is None:
         return None
-    loads: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
-    return loads
+    copied: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
+    return copied
 
 
 _LOG: Final = logging.getLogger("celadon.webhook")
@@ -555,32 +555,32 @@ class TestClient:
     def _asked(
         self,
         operation: Operation,
-        shown: JsonObject,
+        document: JsonObject,
         obj: JsonObject | None,
         old: JsonObject | None,
         about: Asking,
     ) -> Answer:
-        request = _request(self._world, operation, shown, obj, old, self._user, about)
+        request = _request(self._world, operation, document, obj, old, self._user, about)
         return _Course(self._world, self._hooks, self._handlers).answer(request)
 
 
 def _request(
     world: ObjectWorld,
     operation: Operation,
-    shown: JsonObject,
+    document: JsonObject,
     obj: JsonObject | None,
     old: JsonObject | None,
     user: User,
     about: Asking,
 ) -> AdmissionRequest:
     """Return the admission request that an API server makes of a request for the resource of
-    `shown`."""
-    kind = metadata.gvk(shown)
+    `document`."""
+    kind = metadata.gvk(document)
     resource = world.catalog.by_gvk(kind) or guessed_resource(kind)
-    name, namespace = metadata.name(shown), ""
+    name, namespace = metadata.name(document), ""
     connects = operation is Operation.CONNECT
     if resource.namespaced:
-        namespace = metadata.namespace(shown) or about.get("namespace", "default")
+        namespace = metadata.namespace(document) or about.get("namespace", "default")
         obj = obj if obj is None or connects else _placed(obj, namespace)
         old = None if old is None else _placed(old, namespace)
     elif (resource.gvr.group, resource.gvr.resource) == _NAMESPACES:
@@ -642,9 +642,9 @@ class _Course(Admitters, NoteTaker):
                     stage = step
         except StatusError as error:
             refusal = error
-        found = self._answer(refusal)
+        answer = self._answer(refusal)
         obj = None if chain.request.object is None else dict(chain.request.object)
-        return found if refusal is not None else replace(found, object=obj)
+        return answer if refusal is not None else replace(answer, object=obj)
 
     def mutating_webhooks(self, request: AdmissionRequest, draft: Draft | None) -> MutatingPhase:
         """All of them."""
@@ -675,17 +675,17 @@ class _Course(Admitters, NoteTaker):
             for key, value in notes.annotations.items():
                 if key.partition("/")[0] in calls:
                     annotations[key] = value
-            for text in notes.request_annotations.values():
-                loads = json.loads(text)
-                handler = self._handlers[True][loads["webhook"]]
-                patches.setdefault(handler.name, []).extend(loads["patch"])
+            for annotation in notes.request_annotations.values():
+                document = json.loads(annotation)
+                handler = self._handlers[True][document["webhook"]]
+                patches.setdefault(handler.name, []).extend(document["patch"])
         return Answer(
             allowed=refusal is None,
             code=200 if refusal is None else refusal.code,
             reason="" if refusal is None else refusal.reason,
             message="" if refusal is None else str(refusal),
             patches=patches,
-            warnings=tuple(text for notes in self._notes for text in notes.warnings),
+            warnings=tuple(warning for notes in self._notes for warning in notes.warnings),
             audit_annotations=annotations,
             called=tuple(self._called),
         )

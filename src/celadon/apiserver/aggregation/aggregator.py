@@ -124,24 +124,24 @@ class RemoteDiscovery:
         return self._offered[1]
 
     def _version(self, service: RemoteApiService) -> RemoteVersion:
-        known = self._known.get(service.name)
+        last_answer = self._known.get(service.name)
         document = None
-        if known is not None:
-            freshness = "Current" if known.is_fresh else "Stale"
-            document = {**known.document, "freshness": freshness}
+        if last_answer is not None:
+            freshness = "Current" if last_answer.is_fresh else "Stale"
+            document = {**last_answer.document, "freshness": freshness}
         return RemoteVersion(
             service.group_version,
             service.group_priority,
             service.version_priority,
             document,
-            "" if known is None else known.openapi,
-            None if known is None else known.swagger,
+            "" if last_answer is None else last_answer.openapi,
+            None if last_answer is None else last_answer.swagger,
         )
 
     def describes(self, name: str) -> bool:
         """Tell whether the server of an APIService has a document of it in OpenAPI v3."""
-        known = self._known.get(name)
-        return known is not None and bool(known.openapi)
+        last_answer = self._known.get(name)
+        return last_answer is not None and bool(last_answer.openapi)
 
     async def _looked(self, name: str) -> bool:
         service = self._view.current().named(name)
@@ -150,13 +150,13 @@ class RemoteDiscovery:
         try:
             document = await self._found(service)
             openapi, swagger = await self._described(service), await self._swagger(service)
-            found = _LastAnswer(document, is_fresh=True, openapi=openapi, swagger=swagger)
+            answer = _LastAnswer(document, is_fresh=True, openapi=openapi, swagger=swagger)
         except DiscoveryFailed:
-            found = _LastAnswer({"version": service.group_version.version}, is_fresh=False)
-        if self._known.get(name) != found:
-            self._known[name] = found
+            answer = _LastAnswer({"version": service.group_version.version}, is_fresh=False)
+        if self._known.get(name) != answer:
+            self._known[name] = answer
             self._offered = (None, ())
-        return found.is_fresh
+        return answer.is_fresh
 
     async def _found(self, service: RemoteApiService) -> JsonObject:
         """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
@@ -254,7 +254,7 @@ class Aggregator:
         objects: ObjectStore,
         world: World,
         routes: ServiceRoutes,
-        given: Mapping[tuple[str, str, int], tuple[str, int]],
+        addresses: Mapping[tuple[str, str, int], tuple[str, int]],
         settings: ProxySettings,
         aside: Offload,
     ) -> None:
@@ -262,7 +262,7 @@ class Aggregator:
         self.services = ApiServiceView(objects)
         self.discovery = RemoteDiscovery(self.services, self.servers, aside)
         self._routes = routes
-        self._given = given
+        self._given = addresses
         self._settings = settings
         self._servers: ExtensionServers | None = None
         self._lookouts: list[AvailabilityChecks] = []
@@ -290,9 +290,9 @@ class Aggregator:
         self, look: Callable[[str], Awaitable[bool]], seconds: float
     ) -> AvailabilityChecks:
         """Return more lookouts, which end with this aggregator."""
-        lookouts = AvailabilityChecks(look, seconds)
-        self._lookouts.append(lookouts)
-        return lookouts
+        checks = AvailabilityChecks(look, seconds)
+        self._lookouts.append(checks)
+        return checks
 
     def is_given(self, namespace: str, name: str, port: int) -> bool:
         """Tell whether the command line says where a Service's port is."""

@@ -176,10 +176,10 @@ class ApiServiceView:
         """Return 1 for each APIService that is known not to be available, 0 for every other one."""
         services = self.current()
         names = (metadata.name(item.object) for item in self._mirror)
-        found = ((name, services.named(name)) for name in names)
+        named = ((name, services.named(name)) for name in names)
         return {
             (name,): float(service is not None and not service.is_available)
-            for name, service in found
+            for name, service in named
         }
 
     def _made(self) -> RemoteApiServices:
@@ -253,9 +253,9 @@ class AvailabilityChecks:
 
     def forget(self, name: str) -> None:
         """Look no more at a server that is gone."""
-        pop = self._tasks.pop(name, None)
-        if pop is not None:
-            pop[0].cancel()
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            task[0].cancel()
 
     async def aclose(self) -> None:
         """Look at no server any more."""

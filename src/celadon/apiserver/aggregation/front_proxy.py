@@ -281,8 +281,8 @@ class ExtensionServers:
             key = service.host, service.port, service.ca_bundle, service.is_insecure, times
             pool = self._pools.get(key)
             if pool is None:
-                made = await self._made(service)
-                pool = self._pools.setdefault(key, made)  # another call may have been faster
+                new_pool = await self._made(service)
+                pool = self._pools.setdefault(key, new_pool)  # another call may have been faster
         except (OSError, ssl.SSLError) as error:
             raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
         self._pools.move_to_end(key)
@@ -583,13 +583,13 @@ def _read_head(head: bytes) -> tuple[int, str, int]:
     complaint = head_complaint(head)
     if complaint is not None:
         raise NetworkFailure(complaint)
-    told = {
+    headers = {
         name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
     }
-    length = told.get("content-length", "")
+    length = headers.get("content-length", "")
     return (
         int(first.split()[1]),
-        told.get("content-type", ""),
+        headers.get("content-type", ""),
         int(length) if length.isdigit() and len(length) < 19 else -1,
     )
 
@@ -602,10 +602,10 @@ def _is_redirect(response: httpcore.Response) -> bool:
 def _head_of(response: httpcore.Response) -> HttpAnswer:
     texts = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
     dropped = {
-        one.strip().lower()
+        token.strip().lower()
         for name, value in texts
         if name.lower() == "connection"
-        for one in value.split(",")
+        for token in value.split(",")
     }
     result = tuple(
         (name, value)

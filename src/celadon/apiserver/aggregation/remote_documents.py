@@ -137,10 +137,10 @@ def _shown(version: _Version) -> JsonDict:
         item.scope, item.singular_resource = item.scope or "", item.singular_resource or ""
         for below in item.subresources or ():
             below.response_kind = below.response_kind or _Kind()
-    to_builtins: JsonDict = msgspec.to_builtins(version)
-    for resource in to_builtins.get("resources", ()):
+    document: JsonDict = msgspec.to_builtins(version)
+    for resource in document.get("resources", ()):
         resource.setdefault("verbs", None)
-    return to_builtins
+    return document
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:

@@ -210,16 +210,16 @@ class Authenticator:
         """`audiences` are those that the token must be good for, if not the server's own."""
         token, warnings = bearer_token(credentials.authorization)
         if audiences is None and credentials.certificate is None:
-            known = self._known.get(token)
-            if known is not None and self.tokens.users.get(token) is known.user:
-                return known.found
+            cached = self._known.get(token)
+            if cached is not None and self.tokens.users.get(token) is cached.user:
+                return cached.found
         api_audiences = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if credentials.certificate is not None:
-            user, why = self._shown_by(credentials.certificate, credentials, now)
+            user, reasons = self._shown_by(credentials.certificate, credentials, now)
             if user is not None:
                 return Authentication(_completed(user), api_audiences)
-            errors += why
+            errors += reasons
         if token:
             # upstream's own token of the loopback, which is tried first, says so of every other
             errors.insert(0, INVALID_TOKEN)
@@ -240,7 +240,8 @@ class Authenticator:
     def _shown_by(
         self, certificate: bytes, credentials: Credentials, now: datetime.datetime
     ) -> tuple[User | None, list[str]]:
-        """Whom a front proxy vouches for, else the user of a certificate, or why it shows none."""
+        """Return the user whom a front proxy vouches for, else that of a certificate, or why it
+        shows none."""
         # late: it loads X.509
         from celadon.apiserver.authn.client_certificates import (
             CertificateRefused,
@@ -254,8 +255,8 @@ class Authenticator:
             vouched = partial(vouched_user, self.proxies, certificate, headers, now)
             ways.append((SignedFor.FRONT_PROXIES, vouched))
         if self.client_certificates:
-            own = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
-            ways.append((SignedFor.CLIENTS, own))
+            as_client = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
+            ways.append((SignedFor.CLIENTS, as_client))
         errors = []
         for signed_for, way in ways:
             if signed_for not in credentials.signed_for:

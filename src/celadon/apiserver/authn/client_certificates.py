@@ -69,14 +69,14 @@ def common_name(subject: Subject) -> str:
 
 
 def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:
-    return tuple(text for of_kind, text in subject if of_kind == kind and text is not None)
+    return tuple(text for attribute, text in subject if attribute == kind and text is not None)
 
 
 def _uid(subject: Subject) -> str:
     """Return the UID that a certificate names; empty if there is none. Raises
     CertificateRefused."""
-    given = [text for kind, text in subject if kind == _UID]
-    if None in given:
+    uids = [text for kind, text in subject if kind == _UID]
+    if None in uids:
         raise CertificateRefused("unable to parse UID into a string")
     texts = _texts(subject, _UID)
     if len(texts) > 1:
@@ -110,9 +110,9 @@ def vouched_user(
 ) -> User | None:
     """Return whom the headers name, None if nobody. The transport has checked that `certificate`
     (DER) is of an authority of front proxies. Raises CertificateRefused."""
-    own = common_name(subject_of(certificate, now))
-    if proxies.allowed_names and own not in proxies.allowed_names:
-        raise CertificateRefused(f"x509: subject with cn={own} is not in the allowed list")
+    proxy_name = common_name(subject_of(certificate, now))
+    if proxies.allowed_names and proxy_name not in proxies.allowed_names:
+        raise CertificateRefused(f"x509: subject with cn={proxy_name} is not in the allowed list")
     name = _first(headers, proxies.user_headers)
     if not name:
         return None

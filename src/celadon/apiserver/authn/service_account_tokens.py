@@ -339,13 +339,13 @@ def _gone(obj: JsonObject, now: datetime.datetime) -> bool:
 
 
 def _check_times(claims: JsonObject, now: datetime.datetime) -> None:
-    at, leeway = now.timestamp(), LEEWAY.total_seconds()
+    timestamp, leeway = now.timestamp(), LEEWAY.total_seconds()
     expiry, issued, not_before = (claims.get(name) for name in ("exp", "iat", "nbf"))
-    if not_before is not None and at + leeway < not_before:
+    if not_before is not None and timestamp + leeway < not_before:
         raise TokenRefused("service account token is not valid yet")
-    if expiry is not None and at - leeway > expiry:
+    if expiry is not None and timestamp - leeway > expiry:
         raise TokenRefused("service account token has expired")
-    if issued is not None and at + leeway < issued:
+    if issued is not None and timestamp + leeway < issued:
         raise TokenRefused("service account token is issued in the future")
 
 

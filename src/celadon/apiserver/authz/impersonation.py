@@ -199,7 +199,7 @@ class Impersonation:
         self._authorizer = authorizer
         self._last: OrderedDict[str, _Mode] = OrderedDict()
 
-    def impersonate(self, expected: User, attributes: Attributes) -> Impersonated:
+    def impersonate(self, wanted_user: User, attributes: Attributes) -> Impersonated:
         """`attributes` are those of the request, with the user who makes it. Raises StatusError
         (403)."""
         requestor = attributes.user
@@ -207,10 +207,10 @@ class Impersonation:
         first = () if last is None else (last,)
         refusal: StatusError | None = None
         for mode in (*first, *(mode for mode in MODES if mode is not last)):
-            if not mode.suits(expected, requestor):
+            if not mode.suits(wanted_user, requestor):
                 continue
             try:
-                user = _Check(mode, attributes, self._authorizer).impersonated(expected)
+                user = _Check(mode, attributes, self._authorizer).impersonated(wanted_user)
             except StatusError as error:
                 refusal = refusal or error
                 continue
@@ -234,20 +234,20 @@ class _Check:
     attributes: Attributes
     authorizer: AuthorizerBackend
 
-    def impersonated(self, expected: User) -> User:
+    def impersonated(self, wanted_user: User) -> User:
         """Return the user that the request acts as, if all questions are answered with yes. Raises
         StatusError (403)."""
         mode = self.mode
         if mode.constrained:
             verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"
             self._ask(replace(self.attributes, verb=verb))
-        user = self._named(expected)
-        if expected.uid:
-            self._ask(self._about("uids", expected.uid, AUTHENTICATION_GROUP))
-        if expected.groups:
-            self._check_groups(expected.groups)
-        if expected.extra:
-            self._check_extra(expected.extra)
+        user = self._named(wanted_user)
+        if wanted_user.uid:
+            self._ask(self._about("uids", wanted_user.uid, AUTHENTICATION_GROUP))
+        if wanted_user.groups:
+            self._check_groups(wanted_user.groups)
+        if wanted_user.extra:
+            self._check_extra(wanted_user.extra)
         if user.name == ANONYMOUS:
             return with_group(user, UNAUTHENTICATED)
         return user if UNAUTHENTICATED in user.groups else with_group(user, AUTHENTICATED)
@@ -270,13 +270,13 @@ class _Check:
         if ruling is not Ruling.ALLOW:
             raise forbidden(attributes, ": ".join(part for part in (error, reason) if part))
 
-    def _named(self, expected: User) -> User:
+    def _named(self, wanted_user: User) -> User:
         """Ask whether this name may be impersonated; return the user with the groups that nodes and
         service accounts have. Raises StatusError (403)."""
-        attributes = self._about("users", expected.name, self.mode.identity_group)
-        user = expected
-        node = node_of(expected.name) if self.mode.constrained else None
-        account = service_account_of(expected.name)
+        attributes = self._about("users", wanted_user.name, self.mode.identity_group)
+        user = wanted_user
+        node = node_of(wanted_user.name) if self.mode.constrained else None
+        account = service_account_of(wanted_user.name)
         if node is not None:
             attributes = replace(attributes, resource="nodes", name=node)
             user = replace(user, groups=(NODE_GROUP,))
@@ -285,7 +285,7 @@ class _Check:
             attributes = replace(
                 attributes, resource="serviceaccounts", namespace=namespace, name=name
             )
-            if not expected.groups:
+            if not wanted_user.groups:
                 user = replace(user, groups=service_account_user(namespace, name).groups)
         self._ask(attributes)
         return user
@@ -356,7 +356,7 @@ def _path_errors(key: str) -> list[FieldError]:
     if not domain or not path:
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
         return [fieldpath.invalid(_EXTRA_KEY, key, detail)]
-    dns1123_subdomain = name_rules.dns1123_subdomain(domain)
-    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in dns1123_subdomain]
+    messages = name_rules.dns1123_subdomain(domain)
+    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in messages]
     errors += [fieldpath.invalid(_EXTRA_KEY, path, message) for message in http_path(path)]
     return errors

@@ -122,8 +122,8 @@ class RoleWriteChecks:
 
     def _lacking(self, user: User, namespace: str, rules: Sequence[rbac.PolicyRule]) -> str:
         """Return what the user would grant without holding it; empty if there is nothing."""
-        held, unknown = self.roles.rules_for(user, namespace)
-        missing = rbac.uncovered(held, rules)
+        granted, unknown = self.roles.rules_for(user, namespace)
+        missing = rbac.uncovered(granted, rules)
         if not missing:
             return ""
         text = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
@@ -163,8 +163,8 @@ def _compared(obj: JsonObject) -> JsonDict:
         for name, value in metadata.metadata(obj).items()
         if name not in UNCOMPARED and value
     }
-    others = {name: value for name, value in obj.items() if value}
-    return {**others, "metadata": meta}
+    fields = {name: value for name, value in obj.items() if value}
+    return {**fields, "metadata": meta}
 
 
 # --- Statuses of ResourceClaims ----------------------------------------------
@@ -192,8 +192,8 @@ def claim_status_errors(
     """Yield what the writer of a status may not change of it; `attributes` is the request."""
     status, before = new.get("status") or {}, old.get("status") or {}
     if any((status.get(item) or None) != (before.get(item) or None) for item in _BOUND):
-        expected = replace(attributes, subresource="binding", namespace="", name="")
-        reason = _refusal(expected, authorizer)
+        binding = replace(attributes, subresource="binding", namespace="", name="")
+        reason = _refusal(binding, authorizer)
         if reason is not None:
             verb = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
             detail = f"changing status.allocation or status.reservedFor requires {verb} permission"

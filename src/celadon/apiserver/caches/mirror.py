@@ -126,12 +126,12 @@ class RoleView:
         return self._lagging.value
 
     def _change(self, news: Sequence[News | None]) -> None:
-        known = [item for item in news if item is not None]
-        if self._has_missed or len(known) < len(news):
+        batches = [item for item in news if item is not None]
+        if self._has_missed or len(batches) < len(news):
             self._has_missed, objects = False, self._objects()
             self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
             return
-        put, removed = _put_and_removed([item for some in known for item in some])
+        put, removed = _put_and_removed([item for batch in batches for item in batch])
         self._lagging.change(
             lambda former: RbacAuthorizer(former.index.changed(put, removed)),
             is_long=_are_many((*put, *removed)),

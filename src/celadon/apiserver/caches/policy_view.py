@@ -170,12 +170,12 @@ class PolicyView(Generic[E]):
 
     def _with_static(self, engine: E, static: StaticObjects) -> E:
         began = perf_counter()
-        with_static = engine.with_static(
+        combined = engine.with_static(
             [item for item in static.objects if isinstance(item, Policy)],
             [item for item in static.objects if isinstance(item, Binding)],
         )
         self._compiled(perf_counter() - began)
-        return with_static
+        return combined
 
 
 def validating_view(
@@ -199,7 +199,7 @@ def mutating_view(
 
 
 def _prefix(gvr: GroupVersionResource) -> str:
-    """In the store, whatever version of it the release stores."""
+    """Return the prefix in the store, whatever version the release stores."""
     every = known_resources(all_versions=True)
     resource = next(
         resource for resource in every if resource.gvr.group_resource == gvr.group_resource

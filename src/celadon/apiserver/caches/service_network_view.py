@@ -97,12 +97,12 @@ class ServiceNetworkView:
 
     @on_loop
     def address_claim(self, address: str) -> Condition:
-        """That it is as free as it is now."""
+        """Return a condition that the address is as free at the write as it is now."""
         return self._objects.claim(f"{CLAIMS}serviceips/{address}")
 
     @on_loop
     def port_claim(self, port: int) -> Condition:
-        """That it is as free as it is now, and some others are."""
+        """Return a condition that the port, and some others, are as free at the write as now."""
         return self._objects.claim(f"{CLAIMS}servicenodeports/{port // _PORTS_TOGETHER}")
 
     def _refresh(self) -> None:
@@ -112,8 +112,8 @@ class ServiceNetworkView:
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
-        said = (item for spec in specs for item in spec.get("clusterIPs") or ())
-        self._taken_addresses = {str(_read_address(item) or item) for item in said}
+        addresses = (address for spec in specs for address in spec.get("clusterIPs") or ())
+        self._taken_addresses = {str(_read_address(address) or address) for address in addresses}
         self._taken_ports = {port for spec in specs for port in _ports(spec)}
 
     @on_loop
@@ -184,9 +184,9 @@ class ServiceNetworkView:
         for start, end in ((low, size), (0, low)):
             offset = self._randomness.randrange(end - start) if end > start else 0
             for step in range(end - start):
-                found = start + (offset + step) % (end - start)
-                if is_free(found):
-                    return found
+                candidate = start + (offset + step) % (end - start)
+                if is_free(candidate):
+                    return candidate
         return None
 
 

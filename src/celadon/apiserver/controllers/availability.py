@@ -104,11 +104,13 @@ class ApiServiceAvailability:
         # itself.
         return bool(missing["reason"] != "FailedDiscoveryCheck")
 
-    def _missing(self, expected: RemoteApiService) -> JsonObject | None:
+    def _missing(self, api_service: RemoteApiService) -> JsonObject | None:
         """Return what there is not in the store; None if everything is there."""
-        where = f'service/{expected.service} in "{expected.namespace}"'
-        service = self._world.get(SERVICES, expected.namespace, expected.service)
-        is_given = self._aggregator.is_given(expected.namespace, expected.service, expected.port)
+        where = f'service/{api_service.service} in "{api_service.namespace}"'
+        service = self._world.get(SERVICES, api_service.namespace, api_service.service)
+        is_given = self._aggregator.is_given(
+            api_service.namespace, api_service.service, api_service.port
+        )
         if service is None:
             text = f"{where} is not present"
             return None if is_given else _condition("False", "ServiceNotFound", text)
@@ -116,11 +118,11 @@ class ApiServiceAvailability:
         # An ExternalName has no endpoints to look for.
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
-        ports = [port for port in spec.get("ports") or () if port.get("port") == expected.port]
+        ports = [port for port in spec.get("ports") or () if port.get("port") == api_service.port]
         if not ports:
-            text = f"{where} is not listening on port {expected.port}"
+            text = f"{where} is not listening on port {api_service.port}"
             return _condition("False", "ServicePortError", text)
-        slices = list(self._slices(expected))
+        slices = list(self._slices(api_service))
         if not slices:
             text = f"cannot find endpointslices for {where}"
             return _condition("False", "EndpointsNotFound", text)
@@ -211,9 +213,9 @@ class RemoteDiscoveryUpkeep:
 
 
 def _prefix(resource: GroupVersionResource) -> str:
-    by_gvr = known_resources(all_versions=True).by_gvr(resource)
-    assert by_gvr is not None, f"no {resource}"
-    return collection_prefix(by_gvr)
+    served = known_resources(all_versions=True).by_gvr(resource)
+    assert served is not None, f"no {resource}"
+    return collection_prefix(served)
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:

@@ -261,11 +261,11 @@ class ControllerLoop:
         """Look now at what was gathered; return whether there is anything."""
         now = asyncio.get_running_loop().time()
         self._quiet = {item: until for item, until in self._quiet.items() if until > now}
-        found = bool(self._gathered)
+        changed = bool(self._gathered)
         self._queue.update(self._gathered)
         self._gathered.clear()
         self._wake.set()
-        return found
+        return changed
 
     def retry(self) -> bool:
         """Try now what would be tried again after a pause; return whether there is anything. Where
@@ -550,10 +550,10 @@ class ServerRequests:
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
-            loads = json.loads(await _body(answer))
+            document = json.loads(await _body(answer))
         except ValueError:
-            loads = {}
-        return Reply(answer.code, loads if isinstance(loads, dict) else {})
+            document = {}
+        return Reply(answer.code, document if isinstance(document, dict) else {})
 
     async def apply(
         self, path: str, body: JsonObject, manager: str, *, force: bool = False
@@ -596,9 +596,9 @@ def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
     result: dict[GroupResource, Resource] = {}
     for resource in catalog:
         group_resource = resource.gvr.group_resource
-        known = result.get(group_resource)
+        preferred = result.get(group_resource)
         if resource.served and (
-            known is None or (resource.custom and _rank(resource) < _rank(known))
+            preferred is None or (resource.custom and _rank(resource) < _rank(preferred))
         ):
             result[group_resource] = resource
     return result
@@ -703,12 +703,12 @@ class StatusWrites:
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, "", name, obj, stored.revision, work=self._work(stored)
         )
-        if update is None:
+        if updated is None:
             raise Stale
-        return update
+        return updated
 
     async def delete(self, stored: StoredObject) -> bool:
         """Delete the object as it was read; return False when somebody has written in between."""
@@ -731,7 +731,9 @@ def condition(type_: str, status: Literal["True", "False"], reason: str, message
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
     """Return the condition of this type, or None if there is none."""
-    return next((item for item in conditions or () if item.get("type") == type_), None)
+    return next(
+        (condition for condition in conditions or () if condition.get("type") == type_), None
+    )
 
 
 def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
@@ -741,20 +743,20 @@ def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
 
 
 def with_condition(
-    conditions: Sequence[JsonObject] | None, expected: JsonObject, now: str
+    conditions: Sequence[JsonObject] | None, condition: JsonObject, now: str
 ) -> list[JsonObject]:
     """Return the conditions with this one in the place of that of its type, or at the end."""
     result = list(conditions or ())
-    former = find_condition(result, expected["type"])
+    former = find_condition(result, condition["type"])
     since = now
-    if former is not None and former.get("status") == expected["status"]:
+    if former is not None and former.get("status") == condition["status"]:
         since = former.get("lastTransitionTime") or now
     placed = {
-        "type": expected["type"],
-        "status": expected["status"],
+        "type": condition["type"],
+        "status": condition["status"],
         "lastTransitionTime": since,
-        "reason": expected["reason"],
-        "message": expected["message"],
+        "reason": condition["reason"],
+        "message": condition["message"],
     }
     if former is None:
         return [*result, placed]

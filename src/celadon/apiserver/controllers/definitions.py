@@ -90,7 +90,7 @@ def _stored_versions(definition: JsonObject) -> list[str]:
     versions = [
         version["name"] for version in definition["spec"]["versions"] if version.get("storage")
     ]
-    return stored + [item for item in versions if item not in stored]
+    return stored + [version for version in versions if version not in stored]
 
 
 # --- names ---
@@ -155,7 +155,7 @@ def _accepted_names(
     definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
     """The names that the definition has, and the last conflict about those it wants."""
-    expected: JsonObject = definition["spec"]["names"]
+    wanted_names: JsonObject = definition["spec"]["names"]
     accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
     result: JsonDict = {"plural": "", "kind": "", **accepted_names}
     conflict: JsonObject | None = None
@@ -164,17 +164,17 @@ def _accepted_names(
             new: Iterable[str] = ()
         elif field == "shortNames":
             mine = frozenset(accepted_names.get(field) or ())
-            new = [item for item in expected.get(field) or () if item not in mine]
+            new = [item for item in wanted_names.get(field) or () if item not in mine]
         else:
-            name = expected.get(field)
+            name = wanted_names.get(field)
             new = [name] if name and name != accepted_names.get(field) else ()
         sort = _KIND if field.lower().endswith("kind") else _RESOURCE
         problems = [text for text in new if names.has_another(definition, sort, text)]
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
             conflict = loops.condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
-        elif expected.get(field):
-            result[field] = expected[field]
+        elif wanted_names.get(field):
+            result[field] = wanted_names[field]
         elif field not in ("plural", "kind"):
             result.pop(field, None)
     return {field: result[field] for field in _NAMES if field in result}, conflict
@@ -348,9 +348,9 @@ class DefinitionCleanup:
                 failures.append(reply.message)
         return bool(self._objects.page(resource, limit=1).objects), failures
 
-    async def _said(self, stored: StoredObject, expected: JsonObject) -> StoredObject:
+    async def _said(self, stored: StoredObject, condition: JsonObject) -> StoredObject:
         status = stored.object.get("status") or {}
-        conditions = loops.with_condition(status.get("conditions"), expected, self._now())
+        conditions = loops.with_condition(status.get("conditions"), condition, self._now())
         return await self._definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:
@@ -417,14 +417,16 @@ class DefinitionApiServices:
 
     async def reconcile(self, item: str) -> None:
         version, _, group = item.partition(".")
-        wanted = any(item in self._services_wanted(element) for element in self._definitions.all())
+        is_wanted = any(
+            item in self._services_wanted(element) for element in self._definitions.all()
+        )
         stored = self._objects.get(self._services, "", item)
         if stored is None:
-            if wanted:
+            if is_wanted:
                 await self._create(custom_api_service(group, version))
         elif metadata.labels(stored.object).get(MANAGED) != ALWAYS:
             return
-        elif not wanted:
+        elif not is_wanted:
             await self._objects.delete(self._services, "", item, stored.revision)
         else:
             spec = custom_api_service(group, version)["spec"]
@@ -438,10 +440,10 @@ class DefinitionApiServices:
         """Remembered for the stored object: a definition with thousands of versions is looked at
         once for each of them."""
         name = metadata.name(definition)
-        known = self._wanted.get(name)
-        if known is None or known[0] is not definition:
-            known = self._wanted[name] = definition, frozenset(_services_of(definition))
-        return known[1]
+        entry = self._wanted.get(name)
+        if entry is None or entry[0] is not definition:
+            entry = self._wanted[name] = definition, frozenset(_services_of(definition))
+        return entry[1]
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()

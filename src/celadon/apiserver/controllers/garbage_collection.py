@@ -92,8 +92,8 @@ class OwnershipGraph:
 
 def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
     """Return the owner references as they stand in the object."""
-    found: Sequence[JsonObject] = metadata.metadata(obj).get("ownerReferences") or ()
-    return found
+    references: Sequence[JsonObject] = metadata.metadata(obj).get("ownerReferences") or ()
+    return references
 
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
@@ -201,14 +201,14 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(metadata.uid(obj)):
             await turns.take()
-            get = self._get(dependent)
-            if get is not None:
+            current = self._get(dependent)
+            if current is not None:
                 result = [
                     reference
-                    for reference in owner_references(get)
+                    for reference in owner_references(current)
                     if reference.get("uid") != metadata.uid(obj)
                 ]
-                await self._change(dependent, get, {"ownerReferences": result or None})
+                await self._change(dependent, current, {"ownerReferences": result or None})
         await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
@@ -218,8 +218,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(uid):
             await turns.take()
-            get = self._get(dependent)
-            if get is not None and is_blocking(get, uid):
+            current = self._get(dependent)
+            if current is not None and is_blocking(current, uid):
                 return
         await self._release(key, obj, FOREGROUND)
 
@@ -251,8 +251,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in dependents:
             await turns.take()
-            get = self._get(dependent)
-            if get is not None and is_waiting(get):
+            current = self._get(dependent)
+            if current is not None and is_waiting(current):
                 return True
         return False
 
@@ -262,18 +262,18 @@ class GarbageCollection:
         """An object may name tens of thousands of owners."""
         turns = Turns()
         living: list[JsonObject] = []
-        gone: list[JsonObject] = []
+        dangling: list[JsonObject] = []
         waiting: list[JsonObject] = []
         for reference in owner_references(obj):
             await turns.take()
             owner = self._owner(obj, reference)
             if owner is None:
-                gone.append(reference)
+                dangling.append(reference)
             elif is_waiting(owner):
                 waiting.append(reference)
             else:
                 living.append(reference)
-        return Owned(living, gone, waiting)
+        return Owned(living, dangling, waiting)
 
     def _owner(self, obj: JsonObject, reference: JsonObject) -> JsonObject | None:
         """Return the owner that a reference names, or None when it does not exist. An owner of a
@@ -285,10 +285,10 @@ class GarbageCollection:
         space = metadata.namespace(obj)
         if resource is None or (resource.namespaced and not space):
             return obj
-        found = self._objects.get(resource, space, str(reference.get("name") or ""))
-        if found is None or metadata.uid(found.object) != reference.get("uid"):
+        owner = self._objects.get(resource, space, str(reference.get("name") or ""))
+        if owner is None or metadata.uid(owner.object) != reference.get("uid"):
             return None
-        return found.object
+        return owner.object
 
     def _get(self, key: str) -> JsonObject | None:
         stored = self._stored(key)

@@ -213,13 +213,13 @@ class NamespaceDeletion:
         for offered in self._offered():
             if offered.document is not None and offered.document["freshness"] != "Current":
                 unknown.append(str(offered.group_version))
-            for path, own in _deletable_elsewhere(offered, namespace):
+            for path, group_resource in _deletable_elsewhere(offered, namespace):
                 reply = await self._requests.call("DELETE", path, _OPTIONS)
                 if reply.failed:
                     failures.append(reply.message)
                 items = (await self._requests.call("GET", path)).body.get("items") or ()
                 if items:
-                    objects[own] = len(items)
+                    objects[group_resource] = len(items)
                 for item in items:
                     finalizers.update(metadata.finalizers(item))
         return Remains(objects, finalizers, failures, unknown)

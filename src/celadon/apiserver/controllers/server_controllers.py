@@ -182,9 +182,9 @@ def _addresses(surroundings: ControllerSurroundings) -> Iterator[Controller]:
 
 
 def _own_service(surroundings: ControllerSurroundings) -> Controller:
-    own = kubernetes_service(surroundings.service_address)
+    service = kubernetes_service(surroundings.service_address)
     return upkeep.OwnService(
-        surroundings.objects, built_in(SERVICES), own, surroundings.new_context
+        surroundings.objects, built_in(SERVICES), service, surroundings.new_context
     )
 
 

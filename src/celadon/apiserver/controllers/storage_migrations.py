@@ -128,14 +128,14 @@ class StorageMigrations:
             raise loops.Stale
         definition = read.body
         generation = metadata.generation(definition)
-        told: JsonDict = {}
+        status_fields: JsonDict = {}
         if state == "False":
             former = loops.find_condition(_conditions(definition), _IN_DEFINITIONS)
             # If the definition was changed meanwhile, its storage version may be another one than
             # the objects were written in, so that the stored versions must stay.
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
-                told["storedVersions"] = [
+                status_fields["storedVersions"] = [
                     version["name"]
                     for version in definition["spec"]["versions"]
                     if version.get("storage")
@@ -147,13 +147,13 @@ class StorageMigrations:
                     else " but the stored versions have not been updated due to a generation "
                     "mismatch"
                 )
-        shown = loops.condition(_IN_DEFINITIONS, state, reason, message)
-        told["conditions"] = [self._timed(shown, generation)]
+        condition = loops.condition(_IN_DEFINITIONS, state, reason, message)
+        status_fields["conditions"] = [self._timed(condition, generation)]
         body = {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
             "metadata": {"name": name, "resourceVersion": metadata.resource_version(definition)},
-            "status": told,
+            "status": status_fields,
         }
         applied = await self._requests.apply(f"{path}/status", body, RUNNER, force=True)
         if applied.failed:
@@ -263,11 +263,11 @@ class StorageMigrations:
     def _timed(self, value: JsonObject, generation: int = 0) -> JsonObject:
         """A condition with its time, and the generation that it is about."""
         now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
-        seen = {"observedGeneration": generation} if generation else {}
+        generations = {"observedGeneration": generation} if generation else {}
         return {
             "type": value["type"],
             "status": value["status"],
-            **seen,
+            **generations,
             "lastTransitionTime": now,
             "reason": value["reason"],
             "message": value["message"],

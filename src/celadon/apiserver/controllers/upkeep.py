@@ -96,10 +96,10 @@ class FlowControlUpkeep:
                 await self._requests.require(
                     "PUT", f"{path}/{name}", _corrected(stored.object, obj)
                 )
-        known = {metadata.name(obj) for obj in expected}
+        names = {metadata.name(obj) for obj in expected}
         for other in writes.all():
             name = metadata.name(other)
-            if name not in known and _annotation(other) == "true":
+            if name not in names and _annotation(other) == "true":
                 await self._requests.require("DELETE", f"{path}/{name}")
 
     async def _tell(self) -> None:
@@ -110,9 +110,9 @@ class FlowControlUpkeep:
                 continue
             level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
             name = level.get("name") or ""
-            level_condition = bootstrap_objects.level_condition(name, exists=name in levels)
+            condition = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
-            conditions = with_condition(status.get("conditions"), level_condition, self._now())
+            conditions = with_condition(status.get("conditions"), condition, self._now())
             await self._schemas.write(stored, {**status, "conditions": conditions})
 
 
@@ -201,18 +201,18 @@ class PolicyTypeChecks:
         return self._checker
 
 
-def merged_status(former: JsonObject, obj: JsonObject) -> JsonDict:
+def merged_status(former: JsonObject, update: JsonObject) -> JsonDict:
     """The status of a policy with what was found. Before 1.36, who took away all warnings that
     there were was left without the field that had held them."""
-    status = {**former, **obj}
-    if former.get("typeChecking") and not obj["typeChecking"] and not is_since("1.36"):
+    status = {**former, **update}
+    if former.get("typeChecking") and not update["typeChecking"] and not is_since("1.36"):
         del status["typeChecking"]
     return status
 
 
 def _is_current(policy: JsonObject) -> bool:
-    seen = (policy.get("status") or {}).get("observedGeneration") or 0
-    return bool(metadata.generation(policy) <= seen)
+    observed = (policy.get("status") or {}).get("observedGeneration") or 0
+    return bool(metadata.generation(policy) <= observed)
 
 
 def _by_default(served: Served) -> Catalog:
@@ -267,13 +267,13 @@ class QuotaCounts:
     def _changed_quota(self, change: Change) -> tuple[str, ...]:
         namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
         item = f"{namespace}/{name}"
-        setdefault = self._known.setdefault(namespace, set())
+        items = self._known.setdefault(namespace, set())
         if change.new is None:
-            setdefault.discard(item)
-            if not setdefault:
+            items.discard(item)
+            if not items:
                 del self._known[namespace]
             return ()
-        setdefault.add(item)
+        items.add(item)
         old = (change.old or {}).get("spec")
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
@@ -312,18 +312,20 @@ class QuotaCounts:
         if status == (quota.get("status") or {}):
             return True
         changed = {**quota, "status": status}
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, namespace, name, changed, stored.revision
         )
-        return update is not None
+        return updated is not None
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
-        found = next((item for item in catalog if item.gvr.group_resource == resource), None)
-        if found is None or not found.namespaced:
+        resource_type = next(
+            (item for item in catalog if item.gvr.group_resource == resource), None
+        )
+        if resource_type is None or not resource_type.namespaced:
             return None
         objects: list[JsonObject] = [
-            obj.object for obj in self._objects.page(found, namespace).objects
+            obj.object for obj in self._objects.page(resource_type, namespace).objects
         ]
         return objects
 
@@ -342,13 +344,13 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
     selectors = role_selectors(role)
     if not selectors:
         return None
-    others = sorted(
+    sources = sorted(
         (item for item in roles if metadata.name(item) != metadata.name(role)), key=metadata.name
     )
     result: dict[str, JsonObject] = {}
     seen = set[int]()
     for selector in selectors:
-        for index, other in enumerate(others):
+        for index, other in enumerate(sources):
             if index not in seen and selector.matches(metadata.labels(other)):
                 seen.add(index)
                 for rule in other.get("rules") or ():
@@ -360,9 +362,9 @@ def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[
     """Roles that should have other rules, with these."""
     result = []
     for role in roles:
-        expected = aggregated_rules(role, roles)
-        if expected is not None and expected != (role.get("rules") or []):
-            result.append((role, expected))
+        rules = aggregated_rules(role, roles)
+        if rules is not None and rules != (role.get("rules") or []):
+            result.append((role, rules))
     return result
 
 
@@ -384,11 +386,11 @@ class RoleAggregation:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
-        for role, element in await self._aside(_outdated_roles, self._roles.all()):
+        for role, rules in await self._aside(_outdated_roles, self._roles.all()):
             stored = self._roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
                 raise Stale
-            await self._roles.replace(stored, {**role, "rules": element})
+            await self._roles.replace(stored, {**role, "rules": rules})
 
 
 # --- Addresses of Services ---------------------------------------------------
@@ -502,6 +504,6 @@ class OwnService:
             target, context = Target(self._services, self._namespace), self._new_context()
             draft = create.begin_create(draft_of(self._wanted, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
-            finish_create = create.finish_create(draft)
-            result = in_order(stored_object(finish_create, target, context))
+            created = create.finish_create(draft)
+            result = in_order(stored_object(created, target, context))
             await self._objects.create(self._services, self._namespace, item, result)

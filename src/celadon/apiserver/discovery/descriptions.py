@@ -199,10 +199,10 @@ def client_texts(source: str) -> Texts:
 def _unquoted(text: str) -> str:
     """Return what a string between quotes means; its escapes are those that JSON has, too."""
     try:
-        loads = json.loads(f'"{text}"')
+        decoded = json.loads(f'"{text}"')
     except ValueError:
         return text
-    return str(loads)
+    return str(decoded)
 
 
 @cache

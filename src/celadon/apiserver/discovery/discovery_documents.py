@@ -171,8 +171,8 @@ def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> Publ
     offered: dict[str, list[Resource]] = {}
     for resource in sorted(resources, key=lambda resource: resource.gvr.resource):
         offered.setdefault(resource.gvr.version, []).append(resource)
-    known = [version for version in order if version in offered]
-    versions = [*known, *sorted(offered.keys() - set(known), key=version_rank)]
+    preferred = [version for version in order if version in offered]
+    versions = [*preferred, *sorted(offered.keys() - set(preferred), key=version_rank)]
     custom = all(resource.custom for resource in resources)
     published = (
         PublishedVersion(GroupVersion(name, version), tuple(offered[version]))
@@ -183,11 +183,11 @@ def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> Publ
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
     """Sorts `v2, v1, v1beta1, v1alpha1, other`: as k8s.io/apimachinery `pkg/version`."""
-    fullmatch = _VERSION.fullmatch(version)
-    if fullmatch is None:
+    match = _VERSION.fullmatch(version)
+    if match is None:
         return 1, 0, 0, version
-    stage = _STAGES[fullmatch[2] or ""]
-    return 0, -stage, -int(fullmatch[1]) * 10**6 - int(fullmatch[3] or 0), ""
+    stage = _STAGES[match[2] or ""]
+    return 0, -stage, -int(match[1]) * 10**6 - int(match[3] or 0), ""
 
 
 def storage_version_hash(resource: Resource) -> str:
@@ -272,16 +272,16 @@ def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
         }
 
 
-def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonDict:
+def _foreign(kind: GroupVersionKind, group_version: GroupVersion) -> JsonDict:
     """Group and version of a kind that has others than the list it is in."""
-    if kind.group_version == own:
+    if kind.group_version == group_version:
         return {}
     return {"group": kind.group, "version": kind.version}
 
 
 def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
     """Return all groups with all their resources in one document."""
-    known = [
+    group_items = [
         aggregated_group
         for group in groups
         if (aggregated_group := _aggregated_group(group))["versions"]
@@ -290,7 +290,7 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
         "kind": "APIGroupDiscoveryList",
         "apiVersion": AGGREGATED_API,
         "metadata": {},
-        "items": known,
+        "items": group_items,
     }
 
 
@@ -298,16 +298,16 @@ def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
     versions = (_aggregated_version(version) for version in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
-        "versions": [item for item in versions if item is not None],
+        "versions": [version for version in versions if version is not None],
     }
 
 
-def _aggregated_version(one: PublishedVersion | RemoteVersion) -> JsonObject | None:
-    if isinstance(one, RemoteVersion):
-        return one.document
+def _aggregated_version(published_version: PublishedVersion | RemoteVersion) -> JsonObject | None:
+    if isinstance(published_version, RemoteVersion):
+        return published_version.document
     return {
-        "version": one.group_version.version,
-        "resources": [_aggregated_resource(resource) for resource in one.resources],
+        "version": published_version.group_version.version,
+        "resources": [_aggregated_resource(resource) for resource in published_version.resources],
         "freshness": "Current",
     }
 
@@ -388,9 +388,9 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
 def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup) -> HttpAnswer:
     """The aggregator answers whatever the method, but for its own group, and for no path that has
     more than one slash behind the name: there a router does. Raises StatusError."""
-    known = apis.group(group.name)
+    published_group = apis.group(group.name)
     is_routed = group.name == APIREGISTRATION or request.path.endswith("//")
-    if is_routed and known is not None and not known.custom:
+    if is_routed and published_group is not None and not published_group.custom:
         _require_get(request)
     return _document(request, api_group(group))
 
@@ -408,14 +408,14 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
     group = apis.group(name)
     if group is None:
         return negotiation.NOT_FOUND
-    found = group.version(version)
-    if found is None and group.custom:
+    published_version = group.version(version)
+    if published_version is None and group.custom:
         return negotiation.NOT_FOUND
-    if found is None:
+    if published_version is None:
         raise status.route_not_found()
     if not group.custom:
         _require_get(request)
-    return _document(request, api_resource_list(found))
+    return _document(request, api_resource_list(published_version))
 
 
 def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
@@ -435,8 +435,8 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
 def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> tuple[negotiation.Accepted, str]:
     """Return with it the version of the aggregated document, where that is wanted. Raises
     StatusError 406."""
-    accept_header = negotiation.accept_header(request)
-    for clause in negotiation.media_clauses(accept_header):
+    header = negotiation.accept_header(request)
+    for clause in negotiation.media_clauses(header):
         for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type) or clause.version:
                 continue
@@ -508,11 +508,11 @@ def root_answer(paths: Sequence[str]) -> HttpAnswer:
 
 
 def root_paths(
-    apis: PublishedApis, health: Mapping[str, Sequence[HealthCheck]], others: Iterable[str]
+    apis: PublishedApis, health: Mapping[str, Sequence[HealthCheck]], more_paths: Iterable[str]
 ) -> list[str]:
-    """`health` has the checks below each of `healthz`, `livez` and `readyz`; `others` are what only
-    some servers have."""
-    return sorted({*ALWAYS, *others, *_api_paths(apis), *_health_paths(health)})
+    """Return all paths, sorted. `health` has the checks below each of `healthz`, `livez`
+    and `readyz`; `more_paths` are those that only some servers have."""
+    return sorted({*ALWAYS, *more_paths, *_api_paths(apis), *_health_paths(health)})
 
 
 def _api_paths(apis: PublishedApis) -> Iterable[str]:

@@ -76,14 +76,14 @@ def _used(paths: JsonObject, definitions: JsonObject) -> set[str]:
 def _mentioned(value: object) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        pop = waiting.pop()
-        if isinstance(pop, Mapping):
-            mention = pop.get("$ref")
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            mention = node.get("$ref")
             if isinstance(mention, str) and mention.startswith(DEFINITIONS):
                 yield mention.removeprefix(DEFINITIONS)
-            waiting += pop.values()
-        elif isinstance(pop, list):
-            waiting += pop
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
 
 
 def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
@@ -94,42 +94,44 @@ def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
             path: member for path, member in other["paths"].items() if path not in result["paths"]
         }
         if paths:
-            own = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
-            _add(result, own)
+            addition = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
+            _add(result, addition)
     for key in _SECTIONS:
         result[key] = dict(sorted(result[key].items()))
     return result
 
 
-def _add(obj: JsonDict, other: JsonObject) -> None:
+def _add(document: JsonDict, other: JsonObject) -> None:
     names = {
-        DEFINITIONS: _names(obj["definitions"], other["definitions"]),
-        PARAMETERS: _names(obj["parameters"], other["parameters"]),
+        DEFINITIONS: _names(document["definitions"], other["definitions"]),
+        PARAMETERS: _names(document["parameters"], other["parameters"]),
     }
     for key, of_others in zip(_SECTIONS[1:], names.values(), strict=True):
         for name, member in other[key].items():
             renamed = _renamed(member, names)
-            former = obj[key].setdefault(of_others.get(name, name), renamed)
+            former = document[key].setdefault(of_others.get(name, name), renamed)
             if former is not renamed:
-                obj[key][of_others.get(name, name)] = _of_all_kinds(former, renamed)
-    obj["paths"].update((path, _renamed(value, names)) for path, value in other["paths"].items())
+                document[key][of_others.get(name, name)] = _of_all_kinds(former, renamed)
+    document["paths"].update(
+        (path, _renamed(value, names)) for path, value in other["paths"].items()
+    )
 
 
 def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     """Return the names that those get whose names are taken by something else."""
     names: dict[str, str] = {}
-    given = set(others)
+    used = set(others)
     for name in sorted(others):
-        expected, number = name, 1
-        while expected in mine and not _is_same(mine[expected], others[name]):
+        free_name, number = name, 1
+        while free_name in mine and not _is_same(mine[free_name], others[name]):
             number += 1
-            expected = f"{name}_v{number}"
-        while expected != name and expected not in mine and expected in given:
+            free_name = f"{name}_v{number}"
+        while free_name != name and free_name not in mine and free_name in used:
             number += 1
-            expected = f"{name}_v{number}"
-        if expected != name:
-            names[name] = expected
-            given.add(expected)
+            free_name = f"{name}_v{number}"
+        if free_name != name:
+            names[name] = free_name
+            used.add(free_name)
     return names
 
 

@@ -104,9 +104,9 @@ def _unions(union: Sequence[str] | None) -> JsonDict:
     if union is None:
         return {}
     discriminator, *fields = union
-    told = {"discriminator": discriminator} if discriminator else {}
+    discriminators = {"discriminator": discriminator} if discriminator else {}
     names = {field: upper_first(field) for field in fields}
-    return {"x-kubernetes-unions": [{**told, "fields-to-discriminateBy": names}]}
+    return {"x-kubernetes-unions": [{**discriminators, "fields-to-discriminateBy": names}]}
 
 
 def _property(field: Schema, written: object, *, described: bool) -> JsonDict:

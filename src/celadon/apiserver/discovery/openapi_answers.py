@@ -200,8 +200,8 @@ class _ItemWriter:
         return result
 
     def _operation(self, operation: JsonObject) -> JsonDict:
-        given = [*_body(operation.get("requestBody"))]
-        given += map(_plain_parameter, operation.get("parameters", ()))
+        parameters = [*_body(operation.get("requestBody"))]
+        parameters += map(_plain_parameter, operation.get("parameters", ()))
         produced = operation["responses"].get("200", {}).get("content", {})
         return {
             "tags": operation["tags"],
@@ -209,7 +209,9 @@ class _ItemWriter:
             **_listed("consumes", self._consumed(operation, produced)),
             **_listed("produces", _in_order(produced)),
             "schemes": ["https"],
-            **_listed("parameters", [self._mention(item, operation) for item in given]),
+            **_listed(
+                "parameters", [self._mention(parameter, operation) for parameter in parameters]
+            ),
             "responses": {
                 code: _answer(response) for code, response in operation["responses"].items()
             },
@@ -274,11 +276,11 @@ def _plain_parameter(parameter: JsonObject) -> JsonDict:
 
 
 def _answer(answer: JsonObject) -> JsonDict:
-    told = {"description": answer["description"]}
+    response = {"description": answer["description"]}
     content = answer.get("content")
     if not content:
-        return told
-    return {**told, "schema": swagger_schema(next(iter(content.values()))["schema"])}
+        return response
+    return {**response, "schema": swagger_schema(next(iter(content.values()))["schema"])}
 
 
 INDEX: Final = "/openapi/v3"
@@ -394,8 +396,8 @@ class OpenApi:
         return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:
-        own = swagger(self._parts(), info(self.release))
-        return merged(own, self._swaggers) if self._swaggers else own
+        document = swagger(self._parts(), info(self.release))
+        return merged(document, self._swaggers) if self._swaggers else document
 
     @cached_property
     def _swaggers(self) -> Sequence[JsonObject]:
@@ -456,11 +458,11 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     digest = openapi.hashes.get(path)
     if digest is None:
         return HttpAnswer(404, headers=(NOT_KEPT,))
-    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
-    if taken is None:
+    accepted = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
+    if accepted is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     first = request.first("hash")
-    is_json = taken == JSON
+    is_json = accepted == JSON
     media_type = JSON if is_json else openapi_protobuf.VERSION_3[0]
     if not is_json:
         digest = _digest(f"{media_type} {digest}")
@@ -471,8 +473,8 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     if first:
         year = datetime.timedelta(days=365)
         expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
-        kept = ("Cache-Control", "public, immutable")
-        headers = (*headers, kept, ("Expires", expires.strftime(_EXPIRES)))
+        caching = ("Cache-Control", "public, immutable")
+        headers = (*headers, caching, ("Expires", expires.strftime(_EXPIRES)))
     else:
         headers = (*headers, NOT_KEPT)
     if request.header("if-none-match") == f'"{digest}"':
@@ -483,14 +485,14 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     """Unlike documents of version 3, this one is compressed for those who can read that."""
-    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_2))
-    if taken is None:
+    media_type = _taken(request, (JSON, *openapi_protobuf.VERSION_2))
+    if media_type is None:
         return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
     headers = (VARY_ENCODING, ("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
     if request.header("if-none-match") == tag:
         return HttpAnswer(304, headers=headers)
-    if taken == JSON:
+    if media_type == JSON:
         answer = HttpAnswer(200, JSON, openapi.swagger, headers)
     else:
         answer = HttpAnswer(200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers)

@@ -67,10 +67,10 @@ def version_3_types(resource: Resource, definition: JsonObject) -> Types:
     """Returns the types of a custom resource and of its lists, as version 3 has them."""
     version = _version_of(resource, definition)
     schema = _schema_of(version)
-    shown: JsonObject = {"type": "object"}
+    published: JsonObject = {"type": "object"}
     if schema is not None:
-        shown = _with_resource_members(_with_embedded(_unfolded(schema), _is_embedded))
-    return _types(resource, version, shown)
+        published = _with_resource_members(_with_embedded(_unfolded(schema), _is_embedded))
+    return _types(resource, version, published)
 
 
 def version_2_types(resource: Resource, definition: JsonObject) -> Types:
@@ -78,10 +78,12 @@ def version_2_types(resource: Resource, definition: JsonObject) -> Types:
     version = _version_of(resource, definition)
     schema = _schema_of(version)
     is_open = bool(definition["spec"].get("preserveUnknownFields"))
-    shown: JsonObject = {"type": "object"}
+    published: JsonObject = {"type": "object"}
     if schema is not None and not is_open and not schema.get(PRESERVE):
-        shown = _with_resource_members(_with_embedded(_version_2_form(schema), _is_closed_embedded))
-    return _types(resource, version, shown)
+        published = _with_resource_members(
+            _with_embedded(_version_2_form(schema), _is_closed_embedded)
+        )
+    return _types(resource, version, published)
 
 
 def _version_of(resource: Resource, definition: JsonObject) -> JsonObject:
@@ -95,7 +97,7 @@ def _schema_of(version: JsonObject) -> JsonObject | None:
     return schema if schema is None or is_since("1.36") else _without_examples(schema)
 
 
-def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:
+def _types(resource: Resource, version: JsonObject, published: JsonObject) -> Types:
     kind, list_kind = resource.gvk, resource.gvk._replace(kind=resource.list_kind)
     name = custom_type_name(kind)
     more = _selectable_fields(version)
@@ -111,7 +113,7 @@ def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:
         },
     }
     return {
-        name: {**shown, KINDS: listed_kinds(kind), **more},
+        name: {**published, KINDS: listed_kinds(kind), **more},
         custom_type_name(list_kind): {**listed, KINDS: listed_kinds(list_kind), **more},
     }
 
@@ -312,9 +314,9 @@ class Document:
         for resource in self.version.resources:
             definition = self.definitions.get(str(resource.gvr.group_resource))
             if definition is not None and resource.custom:
-                made = types(resource, definition)
+                custom_types = types(resource, definition)
                 result.update(
-                    (name, self._with_common_texts(member)) for name, member in made.items()
+                    (name, self._with_common_texts(member)) for name, member in custom_types.items()
                 )
         return result
 
@@ -324,21 +326,21 @@ class Document:
         if texts is None or "properties" not in schema:
             return schema
         common = {key: schema["properties"][key] for key in ("apiVersion", "kind", "metadata")}
-        shown = with_texts(COMMON_TEXTS, {"properties": common}, self.descriptions)["properties"]
-        return {**schema, "properties": {**schema["properties"], **shown}}
+        members = with_texts(COMMON_TEXTS, {"properties": common}, self.descriptions)["properties"]
+        return {**schema, "properties": {**schema["properties"], **members}}
 
 
 def reached(
-    obj: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
+    root: JsonObject, own_types: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
 ) -> JsonDict:
     """Returns all types that the paths mention, and those that these mention, sorted. `schema`
-    gives those that are not `own`."""
+    gives those that are not `own_types`."""
     result: JsonDict = {}
-    waiting = _mentioned(obj)
+    waiting = _mentioned(root)
     while waiting:
         name = waiting.pop()
-        if name in own:
-            result[name] = own[name]
+        if name in own_types:
+            result[name] = own_types[name]
             mentioned = _META_TYPES
         else:
             result[name] = schema(name)
@@ -553,10 +555,12 @@ def root_documents(
                 tag, operation, f"{META_PREFIX}APIGroup"
             )
     result |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
-    made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in result.items()}
+    documents: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in result.items()}
     if not is_since("1.31"):
-        made["logs"] = _LOGS
-    return {path: _root_document(member, release, descriptions) for path, member in made.items()}
+        documents["logs"] = _LOGS
+    return {
+        path: _root_document(member, release, descriptions) for path, member in documents.items()
+    }
 
 
 _OPEN_ID: Final = {
@@ -580,13 +584,15 @@ _LOGS: Final = {
 """Files of the server's machine, which 1.30 still offered."""
 
 
-def _root_document(obj: JsonObject, release: str, descriptions: Descriptions | None) -> JsonObject:
+def _root_document(
+    paths: JsonObject, release: str, descriptions: Descriptions | None
+) -> JsonObject:
     schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
-    schemas = reached(obj, {}, schema)
+    schemas = reached(paths, {}, schema)
     return {
         "openapi": "3.0.0",
         "info": info(release),
-        "paths": obj,
+        "paths": paths,
         "components": {
             **({"schemas": schemas} if schemas else {}),
             "securitySchemes": openapi.SECURITY,

@@ -139,7 +139,7 @@ _SCHEMA: Final[Table] = {
     "type": (22, _types),
     "items": (23, lambda number, value: _message(number, _message(1, _schema(value)))),
     "allOf": (24, _schemas),
-    "properties": (25, lambda number, those: _message(number, _pairs(1, those, _schema))),
+    "properties": (25, lambda number, schemas: _message(number, _pairs(1, schemas, _schema))),
     "externalDocs": (29, lambda number, value: _message(number, _written(value, _EXTERNAL_DOCS))),
     "example": (30, _any),
 }
@@ -237,7 +237,7 @@ def _paths(number: int, paths: JsonObject) -> bytes:
 
 def _security(number: int, required: Sequence[JsonObject]) -> bytes:
     return b"".join(
-        [_message(number, _pairs(1, item, lambda those: _texts(1, those))) for item in required]
+        [_message(number, _pairs(1, item, lambda scopes: _texts(1, scopes))) for item in required]
     )
 
 
@@ -249,7 +249,7 @@ _DOCUMENT: Final[Table] = {
     "swagger": (1, _text),
     "info": (2, lambda number, value: _message(number, _written(value, _INFO))),
     "paths": (8, _paths),
-    "definitions": (9, lambda number, those: _message(number, _pairs(1, those, _schema))),
+    "definitions": (9, lambda number, schemas: _message(number, _pairs(1, schemas, _schema))),
     "parameters": (10, _shared_parameters),
     "security": (12, _security),
     "securityDefinitions": (13, _security_definitions),

@@ -135,15 +135,15 @@ def _all(
 ) -> HttpAnswer:
     excluded = set(request.query.get("exclude", ()))
     listed = [check for check in checks if check.failure or not check.silent]
-    asked = [check for check in listed if not _is_excluded(check, excluded)]
-    for check in asked:
+    included = [check for check in listed if not _is_excluded(check, excluded)]
+    for check in included:
         observe(check.name, root, is_well=not check.failure)
     lines = "".join(_line(check, excluded) for check in listed)
     unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
     if unknown:
         names = ", ".join(map(quote, sorted(unknown)))
         lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
-    if any(check.failure for check in asked):
+    if any(check.failure for check in included):
         return plain_text(500, f"{lines}{root} check failed\n", negotiation.NO_SNIFF)
     if "verbose" not in request.query:
         return plain_text(200, "ok", negotiation.NO_SNIFF)
@@ -280,12 +280,12 @@ def page_answer(
     page: str, request: HttpRequest, portrait: SelfPortrait, paths: Iterable[str]
 ) -> HttpAnswer:
     """Answer for one of the pages in KINDS; `paths` are those of `/`. Raises StatusError 406."""
-    expected = _wanted(request, KINDS[page])
-    if expected is None:
+    page_form = _wanted(request, KINDS[page])
+    if page_form is None:
         header = _HEADER.format(component=COMPONENT, page=page)
         lines = _status_text(portrait, paths) if page == "statusz" else _flag_lines(portrait)
         return plain_text(200, header + "".join(lines))
-    version, accepted = expected
+    version, accepted = page_form
     status_members = (
         _status_members(portrait, paths) if page == "statusz" else {"flags": _flags(portrait)}
     )

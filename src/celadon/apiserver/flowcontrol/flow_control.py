@@ -256,9 +256,9 @@ class FlowControl:
             self._counts.widths.observe(1, flow.labels)
             return ONE_SEAT
         most = self._most.get(flow.level.name, 0)
-        found = estimate(request, info, most, self._stored_kind, self._watches)
-        self._counts.widths.observe(found.width, flow.labels)
-        return found
+        estimated = estimate(request, info, most, self._stored_kind, self._watches)
+        self._counts.widths.observe(estimated.width, flow.labels)
+        return estimated
 
     def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
         count, size = self._objects.extent(info.group, info.resource, SAMPLED)
@@ -296,7 +296,7 @@ class FlowControl:
         self._present.pop(present, None)
 
     def page(self, request: HttpRequest) -> HttpAnswer | None:
-        """One of those for debugging; None for what is none."""
+        """Return one of the pages for debugging; None for other paths."""
         name = request.path.removeprefix(flow_dumps.PAGES)
         if name == "dump_priority_levels":
             dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values
@@ -459,9 +459,9 @@ class FlowControl:
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
-        known = (_schema_of(obj) for obj in schemas.values())
+        known_schemas = (_schema_of(schema) for schema in schemas.values())
         self._schemas = sorted(
-            (schema for schema in known if schema.level in self._levels),
+            (schema for schema in known_schemas if schema.level in self._levels),
             key=lambda schema: (schema.precedence, schema.name),
         )
         self._flows.clear()

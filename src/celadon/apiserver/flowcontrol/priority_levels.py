@@ -121,8 +121,8 @@ def _list_seats(request: HttpRequest, info: RequestInfo, stored: StoredKind) -> 
     else:
         chosen = is_selective and not is_cached
         read = max(limited, stored.count // 2) if chosen else limited
-    held = read * (stored.mean_bytes or (_LARGEST_OBJECT if stored.count else 0))
-    return math.ceil((min(held, _STREAMED_BYTES) if is_cached else held) / _BYTES_OF_A_SEAT)
+    size = read * (stored.mean_bytes or (_LARGEST_OBJECT if stored.count else 0))
+    return math.ceil((min(size, _STREAMED_BYTES) if is_cached else size) / _BYTES_OF_A_SEAT)
 
 
 def _is_cached(request: HttpRequest, limit: int) -> bool:
@@ -391,12 +391,12 @@ def adjusted(
             seats[name] = low + _rounded((needed[name] - low) * part)
     else:
         classes = [SeatTarget(targets[name], needed[name], bounds[name].most) for name in limited]
-        found = fair_allocation(total, classes)
-        if found is None:
+        allocation = fair_allocation(total, classes)
+        if allocation is None:
             seats |= {name: current[name] for name in limited}
         else:
-            fraction = found[1]
-            dealt = zip(limited, found[0], strict=True)
+            fraction = allocation[1]
+            dealt = zip(limited, allocation[0], strict=True)
             seats |= {name: _rounded(number) for name, number in dealt}
     return Adjustment(seats, targets, fraction)
 

@@ -127,7 +127,7 @@ class Call:
 
     @remembered
     def content_type(self) -> str:
-        """Without parameters; JSON if none was given, empty if what was given is unreadable."""
+        """The media type without parameters; JSON if none was sent, empty if it is unreadable."""
         header = self.request.header("content-type")
         if not header:
             return JSON

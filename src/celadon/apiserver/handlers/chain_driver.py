@@ -99,10 +99,10 @@ class ServerAdmitters:
         """Another object when any webhook has changed, or any policy that could see requests for
         the resource. Nothing is compiled for it."""
         self.latest.enter(self.state())  # both halves of a write ask; four views take 64 calls
-        found = self.latest.found.get(resource)
-        if found is None:
-            found = self.latest.found[resource] = self._rules(resource)
-        return found
+        rules = self.latest.found.get(resource)
+        if rules is None:
+            rules = self.latest.found[resource] = self._rules(resource)
+        return rules
 
     def _rules(self, resource: GroupVersionResource) -> Rules:
         rules = Rules(
@@ -182,8 +182,8 @@ class RequestAdmitters(Admitters, NoteTaker):
 
         def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
             schema = custom.get(kind)
-            decoded, made = read_mutated(document, kind, schema, draft.run.context)
-            return decoded, made.form()
+            decoded, mutated = read_mutated(document, kind, schema, draft.run.context)
+            return decoded, mutated.form()
 
         return readmit
 
@@ -223,12 +223,12 @@ class RequestAdmitters(Admitters, NoteTaker):
         return begin_validation
 
     def take_opinion(self, opinion: Opinion) -> None:
-        """Kept of refused requests, too."""
+        """Keep the warnings and annotations of the policies, also for a request that is refused."""
         self._call.notes.warnings += opinion.warnings
         self._call.notes.annotate(opinion.audit_annotations)
 
     def take_verdict(self, verdict: Verdict) -> None:
-        """Likewise."""
+        """Keep the warnings and annotations of a verdict, also of one that refuses."""
         self._call.notes.warnings += verdict.warnings
         self._call.notes.annotate(verdict.audit_annotations)
 
@@ -263,8 +263,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         if not served.conversions or engine is None:
             return False
         sources = engine.param_sources(request, self.of.world)
-        found = (served.catalog.by_gvr(source.resource) for source in sources)
-        return any(resource is not None and resource.by_webhook for resource in found)
+        resources = (served.catalog.by_gvr(source.resource) for source in sources)
+        return any(resource is not None and resource.by_webhook for resource in resources)
 
     async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
         """A round of calls, up to the step behind it."""

@@ -65,10 +65,10 @@ def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: st
     """What is in a namespace. Raises StatusError: 404, or 400 where none is named."""
     if not namespace:
         raise status.namespace_required()
-    found = world.get(gvr, namespace, name)
-    if found is None:
+    document = world.get(gvr, namespace, name)
+    if document is None:
         raise status.not_found(gvr.group_resource, name)
-    return found
+    return document
 
 
 def destination(text: str, kind: str) -> Destination:
@@ -103,15 +103,15 @@ def node_of(pod: JsonObject) -> str:
 
 def pod_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError."""
-    expected = destination(text, "pod")
-    pod = existing(world, PODS, namespace, expected.name)
+    target = destination(text, "pod")
+    pod = existing(world, PODS, namespace, target.name)
     address = (pod.get("status") or {}).get("podIP") or ""
     _require_address(address)
-    return f"{address}:{expected.port or _first_port(pod)}"
+    return f"{address}:{target.port or _first_port(pod)}"
 
 
-def container_of(pod: JsonObject, expected: str) -> str:
-    """The container that is meant; `expected` is empty where the request does not say. Raises
+def container_of(pod: JsonObject, wanted_name: str) -> str:
+    """The container that is meant; `wanted_name` is empty where the request does not say. Raises
     StatusError 400."""
     name, spec = metadata.name(pod), pod.get("spec") or {}
     names = [
@@ -119,47 +119,47 @@ def container_of(pod: JsonObject, expected: str) -> str:
         for field in ("initContainers", "containers", "ephemeralContainers")
         for item in spec.get(field) or ()
     ]
-    if expected:
-        if expected not in names:
-            raise status.bad_request(f"container {expected} is not valid for pod {name}")
-        return expected
+    if wanted_name:
+        if wanted_name not in names:
+            raise status.bad_request(f"container {wanted_name} is not valid for pod {name}")
+        return wanted_name
     main = [container["name"] for container in spec.get("containers") or ()]
     if len(main) == 1:
         return str(main[0])
-    why = f"a container name must be specified for pod {name}"
-    raise status.bad_request(f"{why}, choose one of: [{' '.join(names)}]" if main else why)
+    reason = f"a container name must be specified for pod {name}"
+    raise status.bad_request(f"{reason}, choose one of: [{' '.join(names)}]" if main else reason)
 
 
 # --- nodes ---
 
 
-def kubelet(world: Lookups, node: str, asked: GroupVersionResource) -> str:
-    """Its address. `asked` is what the request is for: a server says of everything that it misses
-    on the way that it were one of these. Raises StatusError: 404, or 500 for a node without
-    addresses."""
-    found_node = world.get(NODES, "", node)
-    if found_node is None:
-        raise status.not_found(asked.group_resource, node)
-    state = found_node.get("status") or {}
+def kubelet(world: Lookups, node: str, gvr: GroupVersionResource) -> str:
+    """Return the address of a node's kubelet. `gvr` is the resource of the request: a server names
+    it in each 404, whatever is missing on the way. Raises StatusError: 404, or 500 for a node
+    without addresses."""
+    node_object = world.get(NODES, "", node)
+    if node_object is None:
+        raise status.not_found(gvr.group_resource, node)
+    state = node_object.get("status") or {}
     addresses = state.get("addresses") or ()
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
-    address_types = next(
+    kubelet_address = next(
         (by_type[address_type] for address_type in ADDRESS_TYPES if by_type.get(address_type)), None
     )
-    if address_types is None:
-        shown = " ".join(
+    if kubelet_address is None:
+        listed = " ".join(
             f"{{{address.get('type')} {address.get('address')}}}" for address in addresses
         )
-        raise status.plain_error(f"no preferred addresses found; known addresses: [{shown}]")
+        raise status.plain_error(f"no preferred addresses found; known addresses: [{listed}]")
     port = ((state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
-    return f"{address_types}:{port or KUBELET_PORT}"
+    return f"{kubelet_address}:{port or KUBELET_PORT}"
 
 
 def node_address(world: Lookups, text: str) -> str:
     """Raises StatusError."""
-    expected = destination(text, "node")
-    host, _, port = kubelet(world, expected.name, NODES).rpartition(":")
-    return f"{host}:{expected.port or port}"
+    target = destination(text, "node")
+    host, _, port = kubelet(world, target.name, NODES).rpartition(":")
+    return f"{host}:{target.port or port}"
 
 
 # --- services ---
@@ -168,43 +168,43 @@ def node_address(world: Lookups, text: str) -> str:
 def service_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
     where nothing is."""
-    expected = destination(text, "service")
-    service = existing(world, SERVICES, namespace, expected.name)
-    port = _service_port(service, expected)
+    target = destination(text, "service")
+    service = existing(world, SERVICES, namespace, target.name)
+    port = _service_port(service, target)
     slices = [
         endpoint_slice
         for endpoint_slice in world.list(ENDPOINT_SLICES, namespace)
-        if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == expected.name
+        if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == target.name
     ]
     if not slices:
-        raise status.not_found(SERVICES.group_resource, expected.name)
+        raise status.not_found(SERVICES.group_resource, target.name)
     ready = next(_ready(slices, port), None)
     if ready is None:
-        why = f"no endpoints available for service {quote(expected.name)}"
-        raise status.service_unavailable(why)
+        reason = f"no endpoints available for service {quote(target.name)}"
+        raise status.service_unavailable(reason)
     return ready
 
 
-def _service_port(service: JsonObject, expected: Destination) -> str:
+def _service_port(service: JsonObject, target: Destination) -> str:
     """The name of the port. Raises StatusError 503 for a number that the service does not have."""
     try:
-        number = parse_int(expected.port)
+        number = parse_int(target.port)
     except ValueError:
-        return expected.port
+        return target.port
     ports = (service.get("spec") or {}).get("ports") or ()
-    found = [port.get("name") or "" for port in ports if port.get("port") == number]
-    if not found:
-        why = f"no service port {expected.port} found for service {quote(expected.name)}"
-        raise status.service_unavailable(why)
-    return str(found[0])
+    names = [port.get("name") or "" for port in ports if port.get("port") == number]
+    if not names:
+        reason = f"no service port {target.port} found for service {quote(target.name)}"
+        raise status.service_unavailable(reason)
+    return str(names[0])
 
 
 def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
     """Addresses of what is behind a port; a port without a name is an empty one."""
-    for item in slices:
-        ports = item.get("ports") or ()
+    for slice_ in slices:
+        ports = slice_.get("ports") or ()
         numbers = [element.get("port") for element in ports if (element.get("name") or "") == port]
-        for endpoint in item.get("endpoints") or () if numbers else ():
+        for endpoint in slice_.get("endpoints") or () if numbers else ():
             if (endpoint.get("conditions") or {}).get("ready") is not False:
                 yield f"{endpoint['addresses'][0]}:{numbers[0]}"
 
@@ -213,7 +213,7 @@ def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
 
 
 def _require_address(text: str) -> None:
-    """Only what other machines can be reached at. Raises StatusError 400."""
+    """Refuse addresses that other machines do not reach. Raises StatusError 400."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -338,14 +338,14 @@ def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
 
 def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> JsonDict:
     """Return the options that matter here. Raises StatusError 400."""
-    found = {}
+    options = {}
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             try:
-                found[name] = convert(query[name][0])
+                options[name] = convert(query[name][0])
             except (ValueError, TimeError) as error:
                 raise status.bad_request(str(error)) from None
-    return found
+    return options
 
 
 _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {

@@ -165,8 +165,8 @@ class Deleter:
 
 
 def _options(call: Call) -> _DeleteOptions:
-    """From the body, or from the query if there is none."""
-    none = None
+    """Return the options in the body, or in the query if there is no body."""
+    body = None
     if call.request.body:
-        none = delete.read_delete_options(read_delete_body(call))
-    return delete.delete_options(none, call.request.query)
+        body = delete.read_delete_options(read_delete_body(call))
+    return delete.delete_options(body, call.request.query)

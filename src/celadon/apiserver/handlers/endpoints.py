@@ -215,8 +215,8 @@ def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
 
 def _names_no_namespace(info: RequestInfo) -> bool:
     """Return whether the place of the namespace is in the path, and empty."""
-    before, found, _ = info.path.strip("/").partition(_EMPTY_NAMESPACE)
-    if not found:
+    before, separator, _ = info.path.strip("/").partition(_EMPTY_NAMESPACE)
+    if not separator:
         return False
     root = [part for part in (info.prefix, info.group, info.version) if part]
     parts = before.split("/")

@@ -80,10 +80,10 @@ class ImagePolicy:
         ask: Callable[[JsonObject], Awaitable[ImageVerdict]],
     ) -> ImageVerdict:
         key = hashlib.sha256(json.dumps(review["spec"], sort_keys=True).encode()).digest()
-        known = self._known.get(key)
-        if known is not None and self._seconds() < known[0]:
+        cached = self._known.get(key)
+        if cached is not None and self._seconds() < cached[0]:
             self._known.move_to_end(key)
-            return known[1]
+            return cached[1]
         verdict = await ask(review)
         allow_seconds = settings.allow_seconds if verdict.allowed else settings.deny_seconds
         self._known[key] = (self._seconds() + allow_seconds, verdict)

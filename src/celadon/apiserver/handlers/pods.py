@@ -101,10 +101,10 @@ class PodOperations:
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
         assert resource is not None, "a catalogue without pods"
-        found = self.objects.get(resource, namespace, name)
-        if found is None:
+        stored = self.objects.get(resource, namespace, name)
+        if stored is None:
             raise status.not_found(PODS.group_resource, name)
-        return resource, found
+        return resource, stored
 
     # --- binding ---
 
@@ -156,7 +156,8 @@ class PodOperations:
         return self._with_condition(result, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> JsonDict:
-        """In place of one of its type; the time of the transition stays if there was none."""
+        """Return a pod with a condition in place of the one of its type. The time of the
+        transition stays if there was none."""
         state = pod.get("status") or {}
         present = state.get("conditions") or []
         former: JsonObject = next(
@@ -192,8 +193,8 @@ class PodOperations:
             return WriteResult(201, DONE)
         await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
-        expected = replace(options, preconditions={})
-        await self.deleter.evict(replace(call, endpoint=endpoint), expected)
+        unconditional = replace(options, preconditions={})
+        await self.deleter.evict(replace(call, endpoint=endpoint), unconditional)
         return WriteResult(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
@@ -260,7 +261,7 @@ class PodOperations:
         places = [i for i, item in enumerate(present) if item.get("type") == DISRUPTION_ALLOWED]
         former = present[places[0]] if places else {}
         stays = former.get("status") == "False"
-        said: JsonDict = {
+        condition: JsonDict = {
             "type": DISRUPTION_ALLOWED,
             "status": "False",
             "observedGeneration": state.get("observedGeneration"),
@@ -268,8 +269,8 @@ class PodOperations:
             "reason": "InsufficientPods",
             "message": "",
         }
-        at = places[0] if places else len(present)
-        return [*present[:at], said, *present[at + 1 :]]
+        place = places[0] if places else len(present)
+        return [*present[:place], condition, *present[place + 1 :]]
 
 
 def _why_not(state: JsonObject) -> str:
@@ -283,13 +284,15 @@ def _why_not(state: JsonObject) -> str:
         ),
         {},
     )
-    why = (conditions.get("message") or "") if conditions.get("status") == "False" else ""
-    if why and conditions.get("reason") == "SyncFailed":
-        return f"does not allow evicting pods currently because it failed sync: {why}"
+    message = (conditions.get("message") or "") if conditions.get("status") == "False" else ""
+    if message and conditions.get("reason") == "SyncFailed":
+        return f"does not allow evicting pods currently because it failed sync: {message}"
     if healthy <= needed or not is_since("1.35"):
         return f"needs {needed} healthy pods and has {healthy} currently"
-    if why:
-        return f"does not allow evicting pods currently ({conditions.get('reason') or ''}): {why}"
+    if message:
+        return (
+            f"does not allow evicting pods currently ({conditions.get('reason') or ''}): {message}"
+        )
     return "does not allow evicting pods currently"
 
 
@@ -298,9 +301,9 @@ def _require_readable(eviction: JsonObject) -> None:
     value = (eviction.get("deleteOptions") or {}).get(_UNREADABLE)
     if value:
         path = FieldPath("deleteOptions").child(_UNREADABLE)
-        why = "can not be set for pod eviction, try after removing the option"
+        reason = "can not be set for pod eviction, try after removing the option"
         raise status.invalid(
-            EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, why)]
+            EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, reason)]
         )
 
 
@@ -309,8 +312,8 @@ def _require_node(target: JsonObject) -> None:
     path = FieldPath("target")
     errors = []
     if target.get("kind") not in (None, "", "Node"):
-        known = ("Node", "<empty>")
-        errors.append(fieldpath.not_supported(path.child("kind"), target["kind"], known))
+        kinds = ("Node", "<empty>")
+        errors.append(fieldpath.not_supported(path.child("kind"), target["kind"], kinds))
     if not target.get("name"):
         errors.append(fieldpath.required(path.child("name"), ""))
     if errors:
@@ -345,9 +348,9 @@ def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
     return desired > 0 and (state.get("currentHealthy") or 0) >= desired
 
 
-def _over_budget(why: str, retry_after_seconds: int = 0) -> StatusError:
+def _over_budget(reason: str, retry_after_seconds: int = 0) -> StatusError:
     message = "Cannot evict pod as it would violate the pod's disruption budget."
     details = StatusDetails(
-        causes=(StatusCause(why, "DisruptionBudget"),), retry_after_seconds=retry_after_seconds
+        causes=(StatusCause(reason, "DisruptionBudget"),), retry_after_seconds=retry_after_seconds
     )
     return StatusError(Status(message=message, reason="TooManyRequests", details=details, code=429))

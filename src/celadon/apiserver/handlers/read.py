@@ -119,10 +119,10 @@ class Reader:
         status.require_name(endpoint.name)
         if resource.namespaced and not endpoint.namespace:
             raise status.namespace_required()
-        found = self._objects.get(resource, endpoint.namespace, endpoint.name)
-        if found is None:
+        stored = self._objects.get(resource, endpoint.namespace, endpoint.name)
+        if stored is None:
             raise _not_found(endpoint)
-        return found
+        return stored
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """A stored object in the version of a resource. Raises StatusError 500 where a webhook
@@ -287,14 +287,14 @@ class Reader:
                 resource, endpoint.namespace, start=start, limit=at_once, revision=revision
             )
             revision = page.revision
-            shown = self.all_shown([stored.object for stored in page.objects], resource)
+            documents = self.all_shown([stored.object for stored in page.objects], resource)
             if not limit and not options.has_selector:
-                chosen += shown
+                chosen += documents
                 if not page.remaining:
                     return ObjectList(tuple(chosen), revision)
                 start = f"{page.last}\0"
                 continue
-            for index, (stored, obj) in enumerate(zip(page.objects, shown, strict=True)):
+            for index, (stored, obj) in enumerate(zip(page.objects, documents, strict=True)):
                 if selection.matches(obj):
                     chosen.append(obj)
                 if limit and len(chosen) == limit:
@@ -328,8 +328,8 @@ class Reader:
         if endpoint.resource.namespaced and not endpoint.namespace:
             key = f"{metadata.namespace(last.object)}/{key}"
         token = ContinueToken(revision, f"{key}\0").text()
-        none = None if options.has_selector else rest
-        return ObjectList(tuple(chosen), revision, token, none)
+        remaining = None if options.has_selector else rest
+        return ObjectList(tuple(chosen), revision, token, remaining)
 
 
 def _not_found(endpoint: Endpoint) -> StatusError:

@@ -120,8 +120,8 @@ def _attributes(spec: JsonObject) -> Iterator[FieldError]:
 def _path_error(spec: JsonObject, detail: str) -> FieldError:
     """The value is shown with the names of upstream's internal type."""
     path = spec["nonResourceAttributes"]
-    shown = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
-    of_go = GoValue(shown, "authorization.NonResourceAttributes")
+    fields = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
+    of_go = GoValue(fields, "authorization.NonResourceAttributes")
     return fieldpath.invalid(_SPEC.child("nonResourceAttributes"), of_go, detail)
 
 
@@ -174,9 +174,9 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
     data = {name: value for name, value in metadata.metadata(review).items() if value}
     if not set(data) - but - {"managedFields"}:
         return
-    shown = {name: data[name] for name in META_FIELDS if name in data}
+    fields = {name: data[name] for name in META_FIELDS if name in data}
     exception = f" except for {', '.join(but)}" if but else ""
-    yield fieldpath.invalid(_METADATA, shown, f"must be empty{exception}")
+    yield fieldpath.invalid(_METADATA, fields, f"must be empty{exception}")
 
 
 # --- Access reviews ----------------------------------------------------------
@@ -207,8 +207,8 @@ def local_subject_access_review(
 ) -> JsonDict:
     """Answer whether the subject of the review may, in the namespace of the path. Raises
     StatusError (400, 422)."""
-    own = metadata.namespace(review)
-    if own and own != namespace:
+    own_namespace = metadata.namespace(review)
+    if own_namespace and own_namespace != namespace:
         raise status.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -232,8 +232,8 @@ def _reviewed(
     if errors:
         raise status.invalid(_NAMELESS, "", errors)
     attributes = reviewed_attributes(review.get("spec") or {}, user)
-    shown = _access_status(authorizer.authorize(attributes), attributes)
-    return {**review, "status": shown}
+    review_status = _access_status(authorizer.authorize(attributes), attributes)
+    return {**review, "status": review_status}
 
 
 def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
@@ -300,14 +300,14 @@ def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:
     ruling, reason, error = answer
     errors = [error] if error is not None else []
     errors += _selector_errors(attributes)
-    shown: JsonDict = {"allowed": ruling is Ruling.ALLOW}
+    access: JsonDict = {"allowed": ruling is Ruling.ALLOW}
     if ruling is Ruling.DENY:
-        shown["denied"] = True
+        access["denied"] = True
     if reason:
-        shown["reason"] = reason
+        access["reason"] = reason
     if errors:
-        shown["evaluationError"] = "; ".join(errors)
-    return shown
+        access["evaluationError"] = "; ".join(errors)
+    return access
 
 
 def _selector_errors(attributes: Attributes) -> Iterator[str]:
@@ -316,8 +316,8 @@ def _selector_errors(attributes: Attributes) -> Iterator[str]:
         ("labelSelector", attributes.label_selector, attributes.label_selector_error),
     ):
         if error:
-            how = "ignored" if selector is None else "partially ignored"
-            yield f"spec.resourceAttributes.{name} {how} due to parse error"
+            extent = "ignored" if selector is None else "partially ignored"
+            yield f"spec.resourceAttributes.{name} {extent} due to parse error"
 
 
 def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthorizer) -> JsonDict:
@@ -327,14 +327,14 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
     if not namespace:
         raise status.bad_request("no namespace on request")
     rules, missing = roles.rules_for(user, namespace)
-    shown = [rule.to_json() for rule in rules]
+    entries = [rule.to_json() for rule in rules]
     answer: JsonDict = {
         "resourceRules": [
-            _without(item, "nonResourceURLs") for item in shown if "resources" in item
+            _without(item, "nonResourceURLs") for item in entries if "resources" in item
         ],
         "nonResourceRules": [
             {"verbs": item["verbs"], "nonResourceURLs": item["nonResourceURLs"]}
-            for item in shown
+            for item in entries
             if "nonResourceURLs" in item
         ],
         "incomplete": False,
@@ -361,9 +361,9 @@ def _without(members: JsonObject, name: str) -> JsonDict:
 # As k8s.io/kubernetes `pkg/registry/authentication/{selfsubjectreview,tokenreview}`.
 
 
-def rfc3339(at: datetime.datetime) -> str:
+def rfc3339(moment: datetime.datetime) -> str:
     """Return a time as it stands in objects: in UTC, in whole seconds."""
-    return at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
@@ -388,17 +388,17 @@ def token_review(
     audiences = spec.get("audiences") or None
     authentication = authenticator.authenticate(Credentials(f"Bearer {token}"), now, audiences)
     # What the client says of the answer stays where the answer says nothing.
-    given = {key: member for key, member in (review.get("status") or {}).items() if member}
-    shown: JsonDict = {"user": {}, **given}
-    shown.pop("authenticated", None)
+    former = {key: member for key, member in (review.get("status") or {}).items() if member}
+    state: JsonDict = {"user": {}, **former}
+    state.pop("authenticated", None)
     if authentication.user is not None:
-        shown = {"authenticated": True, **shown, "user": user_info(authentication.user)}
-        shown.pop("audiences", None)
+        state = {"authenticated": True, **state, "user": user_info(authentication.user)}
+        state.pop("audiences", None)
         if authentication.audiences:
-            shown["audiences"] = list(authentication.audiences)
+            state["audiences"] = list(authentication.audiences)
     if authentication.error:
-        shown["error"] = authentication.error
-    return {**review, "status": shown}, authentication.warnings
+        state["error"] = authentication.error
+    return {**review, "status": state}, authentication.warnings
 
 
 # --- Token requests ----------------------------------------------------------
@@ -475,8 +475,8 @@ class TokenIssuer:
             warn_after=warn_after,
         )
         ends = now + datetime.timedelta(seconds=spec["expirationSeconds"])
-        told = {"token": self.signer.sign(claims), "expirationTimestamp": rfc3339(ends)}
-        return {**request, "status": told}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
+        token_status = {"token": self.signer.sign(claims), "expirationTimestamp": rfc3339(ends)}
+        return {**request, "status": token_status}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
         status.require_name(name)
@@ -521,8 +521,8 @@ class TokenIssuer:
         """Return the seconds until the token ends, and those until using it is worth a warning (0:
         never)."""
         seconds = spec["expirationSeconds"]
-        own = set(spec["audiences"]) == set(self.api_audiences)
-        if bound.pod is not None and seconds == WARN_SECONDS and own:
+        is_for_server = set(spec["audiences"]) == set(self.api_audiences)
+        if bound.pod is not None and seconds == WARN_SECONDS and is_for_server:
             return EXTENDED_SECONDS, seconds
         return seconds, 0
 

@@ -117,10 +117,10 @@ class Reviewer:
             review = self.issuer.prepared(review, target.namespace, target.name, now, uid)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
-            known = readable(review, context.gates)
+            typed_review = readable(review, context.gates)
             # Of this kind only the answer is large.
             call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
-            answer = await call.work.step(self._reviewed, call, known, now)
+            answer = await call.work.step(self._reviewed, call, typed_review, now)
         else:
             answer = self._reviewed(call, review, now)
         return WriteResult(201, await call.work.step(in_order, dict(answer)))
@@ -279,11 +279,11 @@ class Verbs:
                         sent(len(line))
                         yield line
                         continue
-                    shown = forms.event(event, first=first)
-                    if shown is None:
+                    document = forms.event(event, first=first)
+                    if document is None:
                         return
                     first = False
-                    written = _written(event.type, shown, forms)
+                    written = _written(event.type, document, forms)
                     sent(len(written))
                     yield written
             finally:
@@ -380,9 +380,9 @@ class LatestLines:
         """Return a line or a frame with a change, whose form is one that all share."""
         line = self._lines.get(forms.wanted)
         if line is None or line[0].object is not event.object or line[0].type != event.type:
-            shown = forms.event(event, first=False)
-            assert shown is not None
-            line = self._lines[forms.wanted] = event, _written(event.type, shown, forms)
+            document = forms.event(event, first=False)
+            assert document is not None
+            line = self._lines[forms.wanted] = event, _written(event.type, document, forms)
         return line[1]
 
 

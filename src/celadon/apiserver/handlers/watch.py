@@ -182,15 +182,15 @@ class Wakes:
         """In this turn of the loop."""
         self._waiting: deque[Wake | Spared] = deque()
 
-    def wake(self, one: Wake | Spared) -> None:
-        """Now, or in a turn to come."""
+    def wake(self, waiter: Wake | Spared) -> None:
+        """Wake a waiting watch now, or in a turn to come."""
         if self._woken == 0:
             asyncio.get_running_loop().call_soon(self._next_turn)
         if self._woken < WOKEN_AT_ONCE:
             self._woken += 1
-            one.set()
+            waiter.set()
         else:
-            self._waiting.append(one)
+            self._waiting.append(waiter)
 
     def _next_turn(self) -> None:
         self._woken = 0
@@ -317,10 +317,10 @@ class Watching:
         """Return what a change means to who sees only what is selected; None if nothing."""
         old, new = self._states(event, request.endpoint.resource)
         if not request.options.has_selector and new is not None:
-            kind, shown = (ADDED if old is None else MODIFIED), self._all_see
-            if shown.object is not new or shown.type != kind:
-                shown = self._all_see = WatchEvent(kind, new)
-            return shown
+            kind, watch_event = (ADDED if old is None else MODIFIED), self._all_see
+            if watch_event.object is not new or watch_event.type != kind:
+                watch_event = self._all_see = WatchEvent(kind, new)
+            return watch_event
         selection = request.selection
         was = old is not None and selection.matches(old)
         if new is not None and selection.matches(new):
@@ -342,14 +342,14 @@ class Watching:
         objects = [self._objects.stored(entry).object for entry in entries]
         if event.entry is None and event.previous is not None:
             objects.append(self._objects.last(event))
-        shown = list(await self._reader.prepared(objects, resource))
-        was = event.previous is not None and request.selection.matches(shown[0])
-        if event.entry is not None and request.selection.matches(shown[-1]):
-            return WatchEvent(MODIFIED if was else ADDED, shown[-1])
+        documents = list(await self._reader.prepared(objects, resource))
+        was = event.previous is not None and request.selection.matches(documents[0])
+        if event.entry is not None and request.selection.matches(documents[-1]):
+            return WatchEvent(MODIFIED if was else ADDED, documents[-1])
         if not was:
             return None
         if event.entry is None:
-            return WatchEvent(DELETED, shown[-1])
+            return WatchEvent(DELETED, documents[-1])
         (last,) = await self._reader.prepared([self._objects.last(event)], resource)
         return WatchEvent(DELETED, last)
 
@@ -393,9 +393,9 @@ class _Stream:
                 if not outlet.is_ready() or not (standing is None or standing.holds()):
                     return False
                 for event in self._watch.take(1).events:
-                    seen = self._watching.translated(event, self._request)
-                    if seen is not None:
-                        outlet.send(line(seen))
+                    watch_event = self._watching.translated(event, self._request)
+                    if watch_event is not None:
+                        outlet.send(line(watch_event))
                 if not self._watch.is_waiting():
                     return True
         except Exception as error:  # noqa: BLE001  raised where the stream can say it
@@ -405,7 +405,7 @@ class _Stream:
     async def events(
         self, wake: Wake, deadline: float, definition: Watch | None
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Until the deadline, or the end of what is watched."""
+        """Yield the events until the deadline, or until the watch ends."""
         loop = asyncio.get_running_loop()
         standing = self._request.standing
         may_wait = self._watching.may_wait(self._request)
@@ -428,13 +428,13 @@ class _Stream:
                     return
                 for event in delivery.events:
                     if may_wait:
-                        is_known, seen = await self._converted(event)
+                        is_known, watch_event = await self._converted(event)
                         if not is_known:
                             return
                     else:
-                        seen = self._watching.translated(event, self._request)
-                    if seen is not None:
-                        yield seen
+                        watch_event = self._watching.translated(event, self._request)
+                    if watch_event is not None:
+                        yield watch_event
                 if len(delivery.events) >= _AT_ONCE:
                     await asyncio.sleep(0)
                     continue

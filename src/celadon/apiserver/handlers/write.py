@@ -261,10 +261,10 @@ class Writer:
                     return await self._create_once(call)
             except LostRace:
                 continue
-            except _NameTaken as taken:
+            except _NameTaken as collision:
                 names_taken += 1
-                if not taken.is_generated or names_taken == NAME_ATTEMPTS:
-                    raise_refusal(taken.refusal)
+                if not collision.is_generated or names_taken == NAME_ATTEMPTS:
+                    raise_refusal(collision.refusal)
 
     async def _create_once(self, call: Call) -> WriteResult:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
@@ -348,13 +348,13 @@ class Writer:
         if call.endpoint.verb != "create":
             update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
-        finish_create = create.finish_create(draft)
-        self._admission.check_roles(call, finish_create, None)
-        validated = draft.validated(finish_create)
+        new = create.finish_create(draft)
+        self._admission.check_roles(call, new, None)
+        validated = draft.validated(new)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
-        return finish_create, valid_warnings(finish_create, None, warned)
+        return new, valid_warnings(new, None, warned)
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
@@ -408,7 +408,7 @@ class Writer:
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
-        result, kept = await self._pace.step(
+        result, stored_new = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -426,12 +426,12 @@ class Writer:
             if not call.dry_run:
                 await self._require_storable(call, old)
                 await self._remove(call, stored)
-            return WriteResult(200, shown_object(kept, target, no_count=0))
+            return WriteResult(200, shown_object(stored_new, target, no_count=0))
         for_good = not call.dry_run
         async with self._admission.charged(
             call, Operation.UPDATE, result, before, for_good=for_good
         ):
-            new = await call.work.step(self._reader.stored, kept, target.resource)
+            new = await call.work.step(self._reader.stored, stored_new, target.resource)
             if call.dry_run:
                 return WriteResult(
                     200, shown_object(await self._shown(call, new), target, no_count=0)
@@ -521,28 +521,28 @@ class Writer:
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
-        finish_update = update.finish_update(draft, before, target, STRATEGIES)
-        self._admission.check_roles(call, finish_update, before)
+        new = update.finish_update(draft, before, target, STRATEGIES)
+        self._admission.check_roles(call, new, before)
         refusal = writing.refusal(
             target,
-            draft.validated(finish_update),
+            draft.validated(new),
             draft.validated(before),
             surroundings,
-            self._claim_status_errors(call, finish_update, before),
+            self._claim_status_errors(call, new, before),
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        stored_update = update.stored_update(draft, finish_update, old, target)
-        warnings += valid_warnings(finish_update, before, target)
+        stored_form = update.stored_update(draft, new, old, target)
+        warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
             if is_own_scale:
                 update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
-            raise_refusal(writing.refusal(parent, stored_update, old, surroundings))
-            warnings += valid_warnings(stored_update, old, parent)
-            stored_update = stored_object(stored_update, parent, draft.run.context)
+            raise_refusal(writing.refusal(parent, stored_form, old, surroundings))
+            warnings += valid_warnings(stored_form, old, parent)
+            stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        return finish_update, in_order(with_old_times(stored_update, old))
+        return new, in_order(with_old_times(stored_form, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target

@@ -91,7 +91,7 @@ class LatestChunk:
 
 
 def chunk(data: bytes) -> bytes:
-    """One of a stream; not empty, which would be the last."""
+    """Encode one chunk of a stream. It is not empty: an empty one would be the last."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
@@ -375,13 +375,13 @@ class Connection(asyncio.Protocol):
 
     def _count(self) -> None:
         """Tell the server what is held now."""
-        held = len(self._unread) + self._answered_bytes
+        size = len(self._unread) + self._answered_bytes
         if self._arriving is not None:
-            held += len(self._arriving.body)
+            size += len(self._arriving.body)
         if self._writable is not None:
-            held += self.transport.get_write_buffer_size()
-        self._server.held_bytes += held - self._held
-        self._held = held
+            size += self.transport.get_write_buffer_size()
+        self._server.held_bytes += size - self._held
+        self._held = size
         if self._server.held_bytes > self._limits.held_bytes:
             self._server.make_room()
 
@@ -542,7 +542,7 @@ class Connection(asyncio.Protocol):
             self._cut_off()
 
     def _cut_off(self) -> None:
-        """No more of this body is waited for: the request is answered, the connection closed."""
+        """Answer without waiting for the rest of the body, and close the connection."""
         arriving = self._arriving
         assert arriving is not None
         arriving.keep_alive = False
@@ -608,7 +608,7 @@ class Connection(asyncio.Protocol):
             self._answering = task
 
     def _reply(self, answer: HttpAnswer) -> None:
-        """From the prompt handler; nobody may be there any more."""
+        """Write an answer of the prompt handler; the client may be gone."""
         arrived, self._offered = self._offered, None
         if arrived is None or self.transport.is_closing():
             return
@@ -675,7 +675,7 @@ class Connection(asyncio.Protocol):
     async def _stream(
         self, answer: HttpAnswer, stream: AsyncGenerator[bytes, None], arrived: _Arriving
     ) -> None:
-        """Until the stream ends, the client goes, or the server ends."""
+        """Write a stream until it ends, the client goes or the server ends."""
         chunked = not arrived.head.is_old and answer.tunnel is None
         self._closes = self._closes or not chunked
         self._streaming = True
@@ -775,7 +775,7 @@ class Connection(asyncio.Protocol):
         """Bytes that the client has not taken; the kernel holds some of them."""
         connection = self.transport.get_extra_info("socket")
         try:
-            ioctl = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+            unsent = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         except OSError:  # the kernel does not tell
-            ioctl = bytes(4)
-        return self.transport.get_write_buffer_size() + int.from_bytes(ioctl, sys.byteorder)
+            unsent = bytes(4)
+        return self.transport.get_write_buffer_size() + int.from_bytes(unsent, sys.byteorder)

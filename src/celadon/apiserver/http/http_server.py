@@ -69,8 +69,8 @@ _HTTP_ANSWER: Final = (
 def hello_size(begun: bytes) -> int:
     """Return how many bytes the first message of a client takes with its records, as far as can be
     told from its beginning. What is no such message ends where that shows."""
-    message, end, message_head = b"", 0, _MESSAGE_HEAD
-    while len(message) < message_head:
+    message, end, expected = b"", 0, _MESSAGE_HEAD
+    while len(message) < expected:
         head = begun[end : end + _RECORD_HEAD]
         if head and head[0] != _HANDSHAKE:
             return end or _RECORD_HEAD
@@ -84,7 +84,7 @@ def hello_size(begun: bytes) -> int:
         if end > len(begun):
             return end
         if len(message) >= _MESSAGE_HEAD:
-            message_head = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
+            expected = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
     return end
 
 
@@ -152,11 +152,11 @@ class TlsListener:
         if not self._is_closed:
             self._loop.add_reader(self._listener, self._accept)
 
-    def _look(self, one: socket.socket, expected: int = 0) -> None:
+    def _look(self, connection: socket.socket, expected: int = 0) -> None:
         """See what has come. If `expected` bytes have not, no more will."""
         begun = b""
         try:
-            begun = one.recv(LONGEST_HELLO, socket.MSG_PEEK)
+            begun = connection.recv(LONGEST_HELLO, socket.MSG_PEEK)
             is_over = len(begun) < max(1, expected)
         except (BlockingIOError, InterruptedError):
             is_over = False
@@ -164,30 +164,30 @@ class TlsListener:
             is_over = True
         size = hello_size(begun)
         if is_over or size > LONGEST_HELLO:
-            self._drop(one)
+            self._drop(connection)
         elif begun[:_RECORD_HEAD] in _HTTP_BEGINNINGS:
             with contextlib.suppress(OSError):
-                one.recv(LONGEST_HELLO)  # what is unread would reset the connection
-                one.send(_HTTP_ANSWER)
-            self._drop(one)
+                connection.recv(LONGEST_HELLO)  # what is unread would reset the connection
+                connection.send(_HTTP_ANSWER)
+            self._drop(connection)
         elif size > len(begun):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size if begun else 1)
-            self._loop.add_reader(one, self._look, one, size if begun else 1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size if begun else 1)
+            self._loop.add_reader(connection, self._look, connection, size if begun else 1)
         else:
-            self._start_soon(one)
+            self._start_soon(connection)
 
-    def _drop(self, one: socket.socket) -> None:
-        self._forget(one)
-        one.close()
+    def _drop(self, connection: socket.socket) -> None:
+        self._forget(connection)
+        connection.close()
 
-    def _forget(self, one: socket.socket) -> None:
-        self._silent.pop(one).cancel()
-        self._loop.remove_reader(one)
+    def _forget(self, connection: socket.socket) -> None:
+        self._silent.pop(connection).cancel()
+        self._loop.remove_reader(connection)
 
-    def _start_soon(self, one: socket.socket) -> None:
-        self._forget(one)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
-        self._starting.append(one)
+    def _start_soon(self, connection: socket.socket) -> None:
+        self._forget(connection)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+        self._starting.append(connection)
         if len(self._starting) == 1:
             self._loop.call_soon(self._next_turn)
 
@@ -208,11 +208,11 @@ class TlsListener:
     def _finish(self, task: asyncio.Task[None]) -> None:
         self._unfinished.pop(task, None)
 
-    async def _shake_hands(self, one: socket.socket) -> None:
-        ACCEPTED.set(one)
+    async def _shake_hands(self, connection: socket.socket) -> None:
+        ACCEPTED.set(connection)
         with contextlib.suppress(OSError):  # of SSL, too: the client's affair
             await self._loop.connect_accepted_socket(
-                self._make, one, ssl=self._context, ssl_handshake_timeout=self._seconds
+                self._make, connection, ssl=self._context, ssl_handshake_timeout=self._seconds
             )
 
 
@@ -272,7 +272,8 @@ class HttpServer:
         self._end = asyncio.Event()
 
     async def serve(self, sockets: Sequence[socket.socket]) -> None:
-        """Until `end`, and until what was begun is finished. Cancelled, it only stops listening."""
+        """Serve until `end`, and until what was begun is finished. Cancelled, it only stops
+        listening."""
         self._loop = asyncio.get_running_loop()
         self.limits = within_descriptors(self.limits)
         servers = [await self._listener(item) for item in sockets]
@@ -314,7 +315,7 @@ class HttpServer:
         if held_bytes > most and self._unlooked > 0:
             self._unlooked -= 1
         elif held_bytes > most:
-            waiting = [item for item in self.connections if item.keeps_waiting]
+            waiting = [connection for connection in self.connections if connection.keeps_waiting]
             for connection in sorted(waiting, key=lambda connection: connection.waits_since):
                 if self.held_bytes <= most - most // 16:
                     break
@@ -322,8 +323,8 @@ class HttpServer:
             if self.held_bytes > most:
                 self._unlooked = len(self.connections) // LOOKED_AT
         if len(self.connections) > self.limits.connections:
-            idle = [item for item in self.connections if not item.is_busy]
-            idle.sort(key=lambda one: one.last_used)
+            idle = [connection for connection in self.connections if not connection.is_busy]
+            idle.sort(key=lambda connection: connection.last_used)
             for connection in idle[: 1 + self.limits.connections // 64]:
                 connection.transport.abort()
 

@@ -51,8 +51,8 @@ def request_target(method: bytes, raw: bytes) -> bytes:
         raise UnreadableTarget
     if raw == b"*":
         return raw
-    fullmatch = _SCHEME.fullmatch(raw)
-    scheme, rest = (b"", raw) if fullmatch is None else (fullmatch[1].lower(), fullmatch[2])
+    match = _SCHEME.fullmatch(raw)
+    scheme, rest = (b"", raw) if match is None else (match[1].lower(), match[2])
     rest, mark, query = rest.partition(b"?")
     if not rest.startswith(b"/"):
         if not scheme:
@@ -208,10 +208,10 @@ class HeadReader:
             return _read_fields(method, target, version, block)
         last = self._last
         if last is None or block != self._block:
-            read_fields = _read_fields(method, target, version, block)
+            request_head = _read_fields(method, target, version, block)
             if len(block) <= KNOWN_BYTES:
-                self._block, self._last = block, read_fields
-            return read_fields
+                self._block, self._last = block, request_head
+            return request_head
         return RequestHead(
             method,
             target,

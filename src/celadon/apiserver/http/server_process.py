@@ -145,7 +145,7 @@ async def create_objects(
 
 def in_creation_order(objects: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
     """Sort objects so that those that others need come before them."""
-    return sorted(objects, key=lambda one: one[1].get("kind") not in FIRST)
+    return sorted(objects, key=lambda pair: pair[1].get("kind") not in FIRST)
 
 
 def collection_path(resource: Resource, namespace: str) -> str:
@@ -192,22 +192,22 @@ class WatchedManifests:
         except (StartError, OSError) as error:
             log_lines.warn("the manifests cannot be read", {"err": str(error)})
             return
-        expected: dict[str, JsonObject] = {}
+        documents: dict[str, JsonObject] = {}
         for place, obj in in_creation_order(read):
             await self._server.controllers.caught_up()
             path = self._path(obj)
             if not path:
                 log_lines.warn("a manifest is of no known kind", {"place": place})
                 continue
-            expected[path] = obj
+            documents[path] = obj
             if self._last.get(path) != obj and not await self._put(place, path, obj):
-                expected.pop(path)
+                documents.pop(path)
                 if path in self._last:
-                    expected[path] = self._last[path]
-        for path in self._last.keys() - expected.keys():
+                    documents[path] = self._last[path]
+        for path in self._last.keys() - documents.keys():
             await self._call("DELETE", path, None)
             log_lines.say(log_lines.LIFE, "a manifest has gone", {"path": path})
-        self._last = expected
+        self._last = documents
 
     async def _put(self, place: str, path: str, obj: JsonObject) -> bool:
         """Write one object of a manifest; return whether the server took it."""
@@ -635,7 +635,7 @@ async def _serve_requests(
     handler: Handler,
     ready: Callable[[Serving], None],
 ) -> None:
-    """Until a signal comes, and what was begun is finished."""
+    """Serve until a signal comes, and what was begun is finished."""
     loop = asyncio.get_running_loop()
     tls = prepared.tls
     loading: list[asyncio.Task[None]] = []

@@ -235,16 +235,16 @@ class CredentialsFolder:
         # late: see above
         from celadon.apiserver.issuing import Pair, server_certificate
 
-        expected = sorted({*ALWAYS_NAMED, *names})
+        all_names = sorted({*ALWAYS_NAMED, *names})
         authority = self.authority(now)
         key = self._kept("server.key", _new_key)
 
-        def made() -> bytes:
-            return server_certificate(authority, key, API_SERVER, expected, now, YEARS)
+        def new_certificate() -> bytes:
+            return server_certificate(authority, key, API_SERVER, all_names, now, YEARS)
 
-        certificate = self._kept("server.crt", made)
-        if not _is_good(certificate, expected, now):
-            certificate = made()
+        certificate = self._kept("server.crt", new_certificate)
+        if not _is_good(certificate, all_names, now):
+            certificate = new_certificate()
             self._write("server.crt", certificate)
         return Pair(certificate, key)
 
@@ -253,9 +253,9 @@ class CredentialsFolder:
             return self._made[name]
         if self._folder is not None and (self._folder / name).exists():
             return (self._folder / name).read_bytes()
-        made = make()
-        self._write(name, made)
-        return made
+        content = make()
+        self._write(name, content)
+        return content
 
     def _write(self, name: str, content: bytes) -> None:
         self._made[name] = content
@@ -277,8 +277,8 @@ def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -
     # late: see above
     from celadon.apiserver.issuing import covers_names
 
-    found = x509.load_pem_x509_certificate(certificate)
-    return covers_names(found, names) and found.not_valid_after_utc > now + SOON
+    loaded = x509.load_pem_x509_certificate(certificate)
+    return covers_names(loaded, names) and loaded.not_valid_after_utc > now + SOON
 
 
 # --- Kubeconfig --------------------------------------------------------------
@@ -365,13 +365,13 @@ class ServerTls:
         """OpenSSL has checked every link of the chain, by all authorities together. Whoever trusts
         one certificate of it would have gone no further."""
         chain = verified_chain(tls)
-        nobody = SignedFor.NOBODY
-        for bundle, of in zip(
+        signed_for = SignedFor.NOBODY
+        for bundle, use in zip(
             self._trusts, (SignedFor.CLIENTS, SignedFor.FRONT_PROXIES), strict=True
         ):
             if not chain.isdisjoint(_certificates(bundle)):
-                nobody |= of
-        return nobody
+                signed_for |= use
+        return signed_for
 
 
 def server_tls(
@@ -392,13 +392,15 @@ def server_tls(
     if settings.certificate is not None and settings.key is not None:
         certificate, key = settings.certificate, settings.key
 
-        def given() -> ssl.SSLContext:
+        def served_context() -> ssl.SSLContext:
             context = _context(settings.client_authorities, proxies)
             _load(context, certificate, key)
             return context
 
         files = certificate, key
-        return ServerTls(given, files, certificate.read_bytes, settings.client_authorities, proxies)
+        return ServerTls(
+            served_context, files, certificate.read_bytes, settings.client_authorities, proxies
+        )
     names = () if listen.is_wildcard else (listen.host,)
     pair = folder.server(names, now)
 
@@ -434,11 +436,11 @@ def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
     from cryptography import x509
 
     blocks = pem_blocks("\n".join(bundles).encode())
-    fromkeys = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
+    contents = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
     return "".join(
-        ssl.DER_cert_to_PEM_cert(item)
-        for item in fromkeys
-        if x509.load_der_x509_certificate(item).not_valid_after_utc >= now
+        ssl.DER_cert_to_PEM_cert(content)
+        for content in contents
+        if x509.load_der_x509_certificate(content).not_valid_after_utc >= now
     )
 
 

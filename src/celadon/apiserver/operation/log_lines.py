@@ -98,13 +98,13 @@ class FailureLog:
         self._counts: dict[tuple[str, str, int], int] = {}
 
     def tell(self, subject: str, error: BaseException) -> None:
-        """One line, or only a count."""
+        """Write one line, or only count it."""
         cause = _cause(error)
-        now, told = self._now(), self._told.get(cause)
-        if told is not None and now - told < QUIET_SECONDS:
+        now, last_told = self._now(), self._told.get(cause)
+        if last_told is not None and now - last_told < QUIET_SECONDS:
             self._counts[cause] = self._counts.get(cause, 0) + 1
             return
-        if told is None and len(self._told) >= MOST_CAUSES:
+        if last_told is None and len(self._told) >= MOST_CAUSES:
             self._told.clear()
             self._counts.clear()
         self._told[cause] = now

@@ -129,7 +129,7 @@ class Histogram:
     values: dict[Labels, Series] = field(default_factory=dict)
 
     def series(self, labels: Labels = ()) -> Series:
-        """To be kept by who observes often."""
+        """Return a series, to be kept by callers that observe often."""
         series = self.values.get(labels)
         if series is None:
             series = self.values[labels] = Series(self.bounds)
@@ -161,13 +161,13 @@ def counted_since(families: Iterable[Family], before: Counts) -> Counts:
     """Return what has been counted more than it was before."""
     more: Counts = {}
     for place, rows in counts_of(families).items():
-        known = {tuple(labels): numbers for labels, *numbers in before.get(place, [])}
+        counts = {tuple(labels): numbers for labels, *numbers in before.get(place, [])}
         changed = [
-            [labels, *(now - was for now, was in zip(numbers, known[key], strict=True))]
-            if (key := tuple(labels)) in known
+            [labels, *(now - was for now, was in zip(numbers, counts[key], strict=True))]
+            if (key := tuple(labels)) in counts
             else [labels, *numbers]
             for labels, *numbers in rows
-            if known.get(tuple(labels)) != numbers
+            if counts.get(tuple(labels)) != numbers
         ]
         if changed:
             more[place] = changed
@@ -195,8 +195,8 @@ def _numbers(value: float | Series) -> list[float]:
 def exposed(families: Iterable[Family]) -> Callable[[], str]:
     """All families as Prometheus reads them; one without series is left out. What they show is
     taken at once, and written by what is returned."""
-    taken = [family.lines() for family in families]
-    return lambda: "".join(chain.from_iterable(taken))
+    lines = [family.lines() for family in families]
+    return lambda: "".join(chain.from_iterable(lines))
 
 
 def exposition(families: Iterable[Family]) -> str:

@@ -105,12 +105,12 @@ class WatchCounts:
         if info.verb in READING_VERBS:
             return 0
         counts, kind = self._counts, (info.group, info.resource)
-        found = counts[*kind, "", ""]
+        count = counts[*kind, "", ""]
         if info.namespace:
-            found += counts[*kind, info.namespace, ""]
+            count += counts[*kind, info.namespace, ""]
         if info.name:
-            found += counts[*kind, info.namespace, info.name]
-        return found
+            count += counts[*kind, info.namespace, info.name]
+        return count
 
 
 class InFlight:

@@ -74,23 +74,23 @@ def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
 
 
 def runtime_config(text: str) -> RuntimeConfig:
-    """From `key=value,...`. Raises ValueError."""
+    """Read `key=value,...`. Raises ValueError."""
     switches = {}
     for pair in filter(None, (text.strip() for text in text.split(","))):
         key, _, value = pair.partition("=")
         key = key.removeprefix("api/") if key == "api/v1" else key
-        wanted = parse_bool(value or "true")
-        if wanted is None:
+        is_on = parse_bool(value or "true")
+        if is_on is None:
             raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
         if key != ALL and key not in SORTS and key not in _known_keys():
-            if wanted and _comes_later(key):
+            if is_on and _comes_later(key):
                 raise ValueError(
                     f"cannot enable version {key} in runtime-config because all the resources have "
                     f"been introduced after the current version {emulated_release()}. Consider "
                     "setting --runtime-config-emulation-forward-compatible=true"
                 )
             raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
-        switches[key] = wanted
+        switches[key] = is_on
     return RuntimeConfig(switches)
 
 
@@ -102,8 +102,8 @@ def _comes_later(key: str) -> bool:
 
 def _known_keys() -> frozenset[str]:
     result = set()
-    for known_resource in known_resources(all_versions=True):
-        group, version, name = known_resource.gvr
+    for resource in known_resources(all_versions=True):
+        group, version, name = resource.gvr
         place = f"{group}/{version}" if group else version
         result |= {place, f"{place}/{name}"}
     return frozenset(result)
@@ -117,9 +117,9 @@ def feature_gates(
     emulated = emulated or version or emulated_release()
     version = version or current_release()
     parse_version(version)
-    known = gates_of(emulated)
-    said = said_gates(text, version, emulated)
-    return {name: value for name, value in sorted(said.items()) if value != known[name].on}
+    gates = gates_of(emulated)
+    switches = said_gates(text, version, emulated)
+    return {name: value for name, value in sorted(switches.items()) if value != gates[name].on}
 
 
 # --- Emulated release --------------------------------------------------------
@@ -160,10 +160,10 @@ def effective_version(
             f"unknown flag: --{'emulated' if emulated else 'min-compatibility'}-version"
         )
     floor = max((newest[0], newest[1] - _OLDER), _EMULATING)
-    said_version = _said_version(emulated)
-    emulation = said_version or newest
+    emulated_version = _said_version(emulated)
+    emulation = emulated_version or newest
     lowest = _said_version(compatible) or parse_version(previous_minor(_text(emulation)))
-    if said_version and not compatible:
+    if emulated_version and not compatible:
         lowest = max(lowest, floor)
     errors = []
     if not floor <= emulation <= newest:
@@ -187,7 +187,7 @@ def _text(version: Minor) -> str:
 def _said_version(options: Sequence[str]) -> Minor | None:
     """The release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
-    for word in (one for option in options for one in option.split(",") if one):
+    for word in (part for option in options for part in option.split(",") if part):
         name, equals, text = (part.strip() for part in word.partition("="))
         component, version = (name, text) if equals else (_COMPONENT, word)
         numbers = _numbers(version)

@@ -63,7 +63,7 @@ START_TIME: Final = Gauge(
 
 
 def process_families() -> tuple[Family, ...]:
-    """To be read when somebody asks."""
+    """Return the families of the process, read when somebody asks."""
     return (
         ReadCounter(
             Description(
@@ -251,7 +251,7 @@ class FlowCounts:
         self._counts: dict[Labels, FlowCount] = {}
 
     def of(self, labels: Labels) -> FlowCount:
-        """That of a level and a schema, the same one each time."""
+        """Return the counts of a level and a schema, the same object each time."""
         return self._counts.setdefault(labels, FlowCount())
 
     def dispatched(self) -> dict[str, int]:
@@ -262,7 +262,7 @@ class FlowCounts:
         return result
 
     def families(self) -> tuple[Family, ...]:
-        """In the order of their names."""
+        """Return the families in the order of their names."""
         counts = self._counts
         return (
             Gauge(
@@ -390,7 +390,7 @@ class ServerMetrics:
         self.policy_seconds = Histogram(table.POLICY_SECONDS, table.POLICY_BOUNDS)
 
     def families(self) -> tuple[Family, ...]:
-        """In the order of their names."""
+        """Return the families in the order of their names."""
         return (
             *self._aggregated,
             self.admission_seconds,

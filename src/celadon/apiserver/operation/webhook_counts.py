@@ -38,7 +38,7 @@ class ConversionCounts:
         )
 
     def families(self) -> Sequence[Family]:
-        """In the order of their names."""
+        """Return the families in the order of their names."""
         return self._seconds, self._requests, self._of_definitions
 
     def converted(self, versions: tuple[str, str, str], seconds: float, stage: str) -> None:
@@ -61,7 +61,7 @@ class WebhookCounts:
         self.exclusions = Counter(table.CONDITION_EXCLUSIONS)
 
     def families(self) -> Sequence[Family]:
-        """In the order of their names."""
+        """Return the families in the order of their names."""
         return self.exclusions, self.seconds, self.fail_opens, self.rejections, self.requests
 
     def mutating_round(self, notes: WebhookNotes, operation: str) -> CountedCalls:
@@ -122,8 +122,8 @@ class CountedCalls:
     def end(self) -> None:
         """Count, whatever came of it."""
         for record in self.notes.calls[self.first_call :]:
-            second = self.seconds.get(record.hook.uid)
-            seconds = second.pop(0) if second else None
+            durations = self.seconds.get(record.hook.uid)
+            seconds = durations.pop(0) if durations else None
             self.counts.called(record, self.operation, seconds, self.mutating)
         for excluded in self.notes.excluded[self.first_excluded :]:
             self.counts.excluded(excluded, self.operation, self.mutating)
@@ -163,7 +163,7 @@ class StaticReloads:
         self._hashes: dict[str, str] = {}
 
     def families(self) -> Sequence[Family]:
-        """In the order of their names."""
+        """Return the families in the order of their names."""
         times = Gauge(table.STATIC_RELOAD_TIMES, lambda: self._times)
         return times, self._reloads, Gauge(table.STATIC_CONFIGURATIONS, self._configurations)
 

@@ -145,7 +145,7 @@ def is_true(obj: JsonObject, kind: str) -> bool:
 
 
 def texts(values: Iterable[Any], member: str) -> list[str]:
-    """One member of each object in a list."""
+    """Return the texts of one member of each object in a list."""
     return [text(value, member) for value in values]
 
 

@@ -112,11 +112,11 @@ def autoscaler_targets(obj: JsonObject, row: Row) -> Cell:
     if not metrics:
         return NONE
     current = items(scaler, "status", "currentMetrics")
-    shown = [
+    targets = [
         _metric(metric, current[index] if index < len(current) else None)
         for index, metric in enumerate(metrics[:SHOWN_METRICS])
     ]
-    return joined(shown, separator=", ", total=len(metrics))
+    return joined(targets, separator=", ", total=len(metrics))
 
 
 def _metric(metric: JsonObject, status: JsonObject | None) -> str:
@@ -137,8 +137,8 @@ def _total_or_average(target: object, now: JsonObject | None) -> str:
     average = at(target, "averageValue")
     if average is None:
         return f"{_amount(now, 'value')}/{_pointed(at(target, 'value'))}"
-    none = None if at(now, "averageValue") is None else now
-    return f"{_amount(none, 'averageValue')}/{quantity_text(average)} (avg)"
+    current = None if at(now, "averageValue") is None else now
+    return f"{_amount(current, 'averageValue')}/{quantity_text(average)} (avg)"
 
 
 def _used(target: object, now: JsonObject | None) -> str:
@@ -234,9 +234,9 @@ def _node_status(node: JsonObject, row: Row) -> Cell:
 
 
 def _node_roles(labels: Mapping[str, str] | None, row: Row) -> Cell:
-    known = labels or {}
-    named = {key.removeprefix(ROLE_PREFIX) for key in known if key.startswith(ROLE_PREFIX)}
-    roles = {role for role in (*named, known.get(ROLE_LABEL, "")) if role}
+    node_labels = labels or {}
+    named = {key.removeprefix(ROLE_PREFIX) for key in node_labels if key.startswith(ROLE_PREFIX)}
+    roles = {role for role in (*named, node_labels.get(ROLE_LABEL, "")) if role}
     return ",".join(sorted(roles)) or NONE
 
 
@@ -315,24 +315,24 @@ def _addresses(entries: Sequence[Any]) -> str:
 
 def _service_port(port: JsonObject, row: Row) -> Cell:
     node_port = number(port, "nodePort")
-    shown = f"{port.get('port')}:{node_port}" if node_port else port.get("port")
-    return f"{shown}/{text(port, 'protocol')}"
+    ports = f"{port.get('port')}:{node_port}" if node_port else port.get("port")
+    return f"{ports}/{text(port, 'protocol')}"
 
 
 def _endpoints(subsets: _Objects, row: Row) -> Cell:
     """Show every address with every port, or alone where its subset has no ports."""
     if not subsets:
         return NONE
-    shown: list[str] = []
+    endpoints: list[str] = []
     for subset in subsets:
         addresses = texts(items(subset, "addresses"), "ip")
         ports = items(subset, "ports")
-        shown += (
+        endpoints += (
             [_host_port(ip, number(port, "port")) for port in ports for ip in addresses]
             if ports
             else addresses
         )
-    return first_three(shown, "")
+    return first_three(endpoints, "")
 
 
 def _host_port(address: str, port: int) -> str:
@@ -442,8 +442,8 @@ def _pool_state(request: JsonObject, row: Row) -> Cell:
         return "Failed"
     if not is_true(request, "Complete"):
         return "Pending"
-    shown, count = len(items(request, "status", "pools")), number(request, "status", "poolCount")
-    return f"Complete ({shown}/{count} pools)" if shown < count else "Complete"
+    pools, count = len(items(request, "status", "pools")), number(request, "status", "poolCount")
+    return f"Complete ({pools}/{count} pools)" if pools < count else "Complete"
 
 
 def _group_resource(resource: JsonObject | None, row: Row) -> Cell:
@@ -457,7 +457,7 @@ def _migration_state(migration: JsonObject, row: Row) -> Cell:
 
 def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
     """The last condition of a type counts; what disrupts a group says why."""
-    last = {text(item, "type"): item for item in conditions or ()}
+    last = {text(condition, "type"): condition for condition in conditions or ()}
     if "DisruptionTarget" in last:
         return text(last["DisruptionTarget"], "reason")
     if "PodGroupScheduled" not in last:
@@ -622,8 +622,8 @@ def _or(first: Json, second: Json) -> ReadCell:
     return lambda value, row: read(value, row) or read_otherwise(value, row)
 
 
-def _if(path: str, then: Json, otherwise: Json) -> ReadCell:
-    steps, read, read_otherwise = _steps(path), compiled(then), compiled(otherwise)
+def _if(path: str, consequent: Json, otherwise: Json) -> ReadCell:
+    steps, read, read_otherwise = _steps(path), compiled(consequent), compiled(otherwise)
 
     def read_branch(value: object, row: Row) -> Cell:
         is_set = at(value, *steps) not in (None, "")
@@ -681,8 +681,8 @@ def _first(source: Json, cell: Json, empty: Json) -> ReadCell:
     read_list, read, read_empty = _list(source), compiled(cell), compiled(empty)
 
     def first_item(value: object, row: Row) -> Cell:
-        found = read_list(value)
-        return read(found[0], row) if found else read_empty(value, row)
+        elements = read_list(value)
+        return read(elements[0], row) if elements else read_empty(value, row)
 
     return first_item
 

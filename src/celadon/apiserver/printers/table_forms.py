@@ -114,8 +114,8 @@ def _reader(column: JsonObject) -> Callable[[JsonObject, float], Cell]:
     kind = column["type"]
 
     def read(obj: JsonObject, now: float) -> Cell:
-        found = selected(steps, obj)
-        return _cell(kind, found[0], now) if found else None
+        values = selected(steps, obj)
+        return _cell(kind, values[0], now) if values else None
 
     return read
 

@@ -272,13 +272,13 @@ class _Recent(Generic[V]):
         self._found: OrderedDict[Hashable, V] = OrderedDict()
 
     def of(self, key: Hashable) -> V:
-        pop = self._found.pop(key, None)
-        if pop is None:
-            pop = self._make()
-        self._found[key] = pop
+        value = self._found.pop(key, None)
+        if value is None:
+            value = self._make()
+        self._found[key] = value
         if len(self._found) > _REMEMBERED:
             self._found.popitem(last=False)
-        return pop
+        return value
 
 
 @dataclass(slots=True)
@@ -299,8 +299,8 @@ class _Bucket:
     def take(self, now: datetime) -> bool:
         """Return whether there may be one more event now, and count it."""
         if self.at is not None:
-            total_seconds = (now - self.at).total_seconds()
-            self.tokens = min(float(BURST), self.tokens + total_seconds / REFILL_SECONDS)
+            elapsed = (now - self.at).total_seconds()
+            self.tokens = min(float(BURST), self.tokens + elapsed / REFILL_SECONDS)
         self.at = now
         if self.tokens < 1:
             return False
@@ -375,16 +375,16 @@ class EventRecorder:
         about, now = (metadata.uid(obj), metadata.name(obj)), self._now()
         key = self._correlator.key_of(about, kind, reason, message, field, now)
         is_combined = key == (about, kind, reason)
-        of = self._told.of(key)
-        of.count += 1
+        series = self._told.of(key)
+        series.count += 1
         if not self._correlator.may_tell(about, kind, now):
             return
         text = COMBINED + message if is_combined else message
         time = facts.time_text(now)
-        if of.event is not None:
-            change = {"count": of.count, "lastTimestamp": time, "message": text}
+        if series.event is not None:
+            change = {"count": series.count, "lastTimestamp": time, "message": text}
             with contextlib.suppress(Stale):  # then it is gone by now
-                await self._requests.patch(built_in(EVENTS), of.event, change)
+                await self._requests.patch(built_in(EVENTS), series.event, change)
                 return
         host = {"host": self._host} if self._host else {}
         reporting = {"reportingComponent": self._component, "reportingInstance": self._host}
@@ -394,13 +394,13 @@ class EventRecorder:
             "message": text,
             "firstTimestamp": time,
             "lastTimestamp": time,
-            "count": of.count,
+            "count": series.count,
             "source": {"component": self._component, **host},
             **({} if is_combined else reporting),
         }
         reply = await self._requests.create(built_in(EVENTS), result)
         if reply.code == CREATED:
-            of.event = reply.body
+            series.event = reply.body
 
     async def record_action(
         self,
@@ -413,14 +413,14 @@ class EventRecorder:
         """Write an event of `events.k8s.io`: what is told again about the same version of an object
         is a series, whatever its message is."""
         about = (metadata.uid(obj), metadata.resource_version(obj))
-        of = self._told.of((about, kind, reason, action))
-        of.count += 1
+        series = self._told.of((about, kind, reason, action))
+        series.count += 1
         time = facts.precise_time_text(self._now())
-        if of.event is not None:
-            if of.count == _SERIES:
-                change = {"series": {"count": of.count, "lastObservedTime": time}}
+        if series.event is not None:
+            if series.count == _SERIES:
+                change = {"series": {"count": series.count, "lastObservedTime": time}}
                 with contextlib.suppress(Stale):
-                    await self._requests.patch(built_in(NEW_EVENTS), of.event, change)
+                    await self._requests.patch(built_in(NEW_EVENTS), series.event, change)
             return
         result = {
             **self._event("events.k8s.io/v1", obj, kind, reason),
@@ -433,7 +433,7 @@ class EventRecorder:
         }
         reply = await self._requests.create(built_in(NEW_EVENTS), result)
         if reply.code == CREATED:
-            of.event = reply.body
+            series.event = reply.body
 
     def _event(self, version: str, obj: JsonObject, kind: str, reason: str) -> JsonDict:
         nanoseconds = int(self._now().timestamp() * 1e9) + next(self._numbers)

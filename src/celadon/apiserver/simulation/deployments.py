@@ -147,9 +147,9 @@ class DeploymentController(WorkloadController):
         if metadata.deletion_timestamp(workload):
             await self._tell(workload, sets)
             return None
-        paused_condition = rollouts.paused_condition(workload, self.around.timestamp())
-        if paused_condition is not None:
-            await self._say(workload, paused_condition)
+        condition = rollouts.paused_condition(workload, self.around.timestamp())
+        if condition is not None:
+            await self._say(workload, condition)
             return None
         new, old = rollouts.new_and_old(workload, sets)
         if new is not None and await self._is_marked_anew(workload, new, old):
@@ -179,13 +179,13 @@ class DeploymentController(WorkloadController):
             await self.requests.require_update(self._sets.resource, changed)
             return True
         annotation = metadata.annotations(new).get(REVISION, "")
-        none = None
+        condition = None
         if rollouts.has_deadline(deployment) and rollouts.progressing(deployment) is None:
             message = f'Found new replica set "{metadata.name(new)}"'
-            none = self._condition("True", rollouts.FOUND_NEW, message)
-        if metadata.annotations(deployment).get(REVISION) == annotation and none is None:
+            condition = self._condition("True", rollouts.FOUND_NEW, message)
+        if metadata.annotations(deployment).get(REVISION) == annotation and condition is None:
             return False
-        await self._say(deployment, none, annotation)
+        await self._say(deployment, condition, annotation)
         return True
 
     def _condition(self, state: str, reason: str, message: str) -> JsonObject:
@@ -210,17 +210,17 @@ class DeploymentController(WorkloadController):
         revision = max(map(rollouts.revision_of, old), default=0) + 1
         size = rollouts.new_size(deployment, old, None)
         annotations = rollouts.new_annotations(deployment, {}, revision, exists=False)
-        worked_out = await self.worked_out(replica_set_of, deployment, size, annotations)
-        name = metadata.name(worked_out)
-        reply = await self.requests.create(self._sets.resource, worked_out)
+        replica_set = await self.worked_out(replica_set_of, deployment, size, annotations)
+        name = metadata.name(replica_set)
+        reply = await self.requests.create(self._sets.resource, replica_set)
         if reply.code == CREATED:
-            none = None
+            condition = None
             if rollouts.has_deadline(deployment):
                 message = f'Created new replica set "{name}"'
-                none = self._condition("True", rollouts.NEW_CREATED, message)
-            with_condition = _with_condition(deployment, none)
-            status = rollouts.rollout_status(with_condition, reply.body, old, self.around.now())
-            await self._write({**with_condition, "status": status}, str(revision))
+                condition = self._condition("True", rollouts.NEW_CREATED, message)
+            conditioned = _with_condition(deployment, condition)
+            status = rollouts.rollout_status(conditioned, reply.body, old, self.around.now())
+            await self._write({**conditioned, "status": status}, str(revision))
             if size:
                 message = f"Scaled up replica set {name} from 0 to {size}"
                 await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
@@ -294,8 +294,8 @@ class DeploymentController(WorkloadController):
             await self.requests.require_update(self._sets.resource, changed)
             if former != step.size:
                 has_scaled = True
-                way, name = "up" if former < step.size else "down", metadata.name(replica_set)
-                message = f"Scaled {way} replica set {name} from {former} to {step.size}"
+                direction, name = "up" if former < step.size else "down", metadata.name(replica_set)
+                message = f"Scaled {direction} replica set {name} from {former} to {step.size}"
                 await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
         return has_scaled
 

@@ -139,9 +139,9 @@ class Kubelets:
         return step.again
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
-        setdefault = self._lacking.setdefault(namespace, set())
-        (setdefault.add if lacks else setdefault.discard)(item)
-        if not setdefault:
+        items = self._lacking.setdefault(namespace, set())
+        (items.add if lacks else items.discard)(item)
+        if not items:
             del self._lacking[namespace]
 
     # The certificates that tokens are mounted with come from a controller that may not run.
@@ -181,12 +181,12 @@ class Kubelets:
             return str(status["podIP"])
         if (pod.get("spec") or {}).get("hostNetwork"):
             return _address(node)
-        on_node = {
+        used = {
             (item.get("status") or {}).get("podIP")
             for item in self._pods.on_node(metadata.name(node))
         }
         network = ipaddress.ip_network(_network(node), strict=False)
-        return next(text for text in map(str, network.hosts()) if text not in on_node)
+        return next(text for text in map(str, network.hosts()) if text not in used)
 
 
 def _is_ready(node: JsonObject | None) -> bool:
@@ -237,7 +237,7 @@ _LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
 
 
 def fake_node(number: int) -> JsonDict:
-    """One of those that are there at the start; the first has the number 1."""
+    """Return one of the nodes that are there at the start; the first has the number 1."""
     name = f"node-{number}"
     system = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
     labels = {
@@ -351,26 +351,26 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
     ready says so."""
     spec = node.get("spec") or {}
     former: Sequence[JsonObject] = spec.get("taints") or ()
-    expected = []
+    taints = []
     if spec.get("unschedulable"):
-        expected.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
+        taints.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
-        expected.append((NOT_READY, "NoSchedule"))
+        taints.append((NOT_READY, "NoSchedule"))
     if ready is not None and ready.get("status") != "True":
         key = NOT_READY if ready.get("status") == "False" else UNREACHABLE
-        expected += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
+        taints += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
     result = []
     for item in former:
-        said = item.get("key"), item.get("effect")
+        taint = item.get("key"), item.get("effect")
         if item.get("key") not in _LIFECYCLE:
             result.append(item)
-        elif said in expected:
-            expected.remove(said)
+        elif taint in taints:
+            taints.remove(taint)
             result.append(item)
     return [
         *result,
-        *({"key": key, "effect": effect, "timeAdded": now} for key, effect in expected),
+        *({"key": key, "effect": effect, "timeAdded": now} for key, effect in taints),
     ]
 
 
@@ -403,8 +403,8 @@ class Nodes:
     def concerned(self, change: Change) -> Iterable[str]:
         """A node that has changed; once, those that are to be made."""
         if self._missing is None:
-            expected = range(1, self._around.settings.nodes + 1)
-            self._missing = {f"node-{number}": number for number in expected}
+            numbers = range(1, self._around.settings.nodes + 1)
+            self._missing = {f"node-{number}": number for number in numbers}
             yield from self._missing
         if change.key.startswith(self._nodes.prefix) and change.new is not None:
             yield metadata.name(change.new)
@@ -529,8 +529,8 @@ def seconds_to_eviction(
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
-            total_seconds = (now - read_time(added)).total_seconds() if added else 0.0
-            result.append(max(0.0, min(seconds) - total_seconds))
+            tainted_seconds = (now - read_time(added)).total_seconds() if added else 0.0
+            result.append(max(0.0, min(seconds) - tainted_seconds))
     return min(result, default=None)
 
 
@@ -543,8 +543,8 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
     condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
     if is_since(pod_lifecycle.OBSERVED_SINCE):
         condition["observedGeneration"] = metadata.generation(pod)
-    told = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
-    return {**status, "conditions": [*others, {**condition, **told}]}
+    more = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
+    return {**status, "conditions": [*others, {**condition, **more}]}
 
 
 class PodEvictions:
@@ -592,9 +592,9 @@ class PodEvictions:
             return None
         now = self._around.now()
         if node is None:
-            total_seconds = (now - self._homeless.setdefault(item, now)).total_seconds()
-            if total_seconds < QUARANTINE_SECONDS:
-                return QUARANTINE_SECONDS - total_seconds
+            homeless_seconds = (now - self._homeless.setdefault(item, now)).total_seconds()
+            if homeless_seconds < QUARANTINE_SECONDS:
+                return QUARANTINE_SECONDS - homeless_seconds
             await self._collect(pod)
             return None
         if metadata.deletion_timestamp(pod):

@@ -137,10 +137,10 @@ class Scheduler:
         """A pod that waits, room that is free, a node that has changed, a claim."""
         old, new = change.old, change.new
         if change.key.startswith(self._pods.prefix):
-            gone = new is None or not node_filters.takes_room(new)
+            has_left = new is None or not node_filters.takes_room(new)
             if new is not None and waits(new) and not _is_only_told(old, new):
                 return (_ALL,)
-            return (_ALL,) if old is not None and node_filters.takes_room(old) and gone else ()
+            return (_ALL,) if old is not None and node_filters.takes_room(old) and has_left else ()
         if change.key.startswith(self._nodes.prefix) and old is not None and new is not None:
             return (_ALL,) if _node_facts(old) != _node_facts(new) else ()
         return (_ALL,)
@@ -185,8 +185,8 @@ class Scheduler:
         if preemption.state is not None:
             node = preemption.state.name
             await self._evict(pod, preemption)
-        none = None if preemption.state is not None else preemption.said
-        await self._refuse(pod, node_filters.unschedulable(fit.refusals, none), node)
+        detail = None if preemption.state is not None else preemption.said
+        await self._refuse(pod, node_filters.unschedulable(fit.refusals, detail), node)
         if node:  # less important pods do not get what is made free
             self._placed.promise(pod, node)
 
@@ -234,13 +234,13 @@ class Scheduler:
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        expected: JsonDict = {"type": "PodScheduled", "status": "False"}
+        scheduled: JsonDict = {"type": "PodScheduled", "status": "False"}
         if is_since(OBSERVED_SINCE):
-            expected["observedGeneration"] = metadata.generation(pod)
-        expected |= {"lastProbeTime": None, "lastTransitionTime": since}
-        expected |= {"reason": "Unschedulable", "message": message}
+            scheduled["observedGeneration"] = metadata.generation(pod)
+        scheduled |= {"lastProbeTime": None, "lastTransitionTime": since}
+        scheduled |= {"reason": "Unschedulable", "message": message}
         others = [condition for condition in conditions if condition is not former]
-        result = {**status, "conditions": [*others, expected]}
+        result = {**status, "conditions": [*others, scheduled]}
         if node:
             result["nominatedNodeName"] = node
         changed = {**pod, "status": result}
@@ -260,8 +260,8 @@ class Scheduler:
         for name in self._wanted_claims(pod):
             claim = self._claims.get(metadata.namespace(pod), name)
             if claim is None or metadata.deletion_timestamp(claim):
-                gone = "not found" if claim is None else "is being deleted"
-                return f'persistentvolumeclaim "{name}" {gone}'
+                state = "not found" if claim is None else "is being deleted"
+                return f'persistentvolumeclaim "{name}" {state}'
             if not _is_bound(claim) and not self._waits_for_node(claim):
                 return "pod has unbound immediate PersistentVolumeClaims"
         return ""

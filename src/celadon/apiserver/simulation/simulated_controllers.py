@@ -165,13 +165,13 @@ class PlanRunner:
         return reply.message if reply.failed else None
 
     async def _tell(
-        self, told: ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
+        self, event: ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
     ) -> None:
-        if told is not None:
-            text = told.message.replace(CREATED_NAME, name) if name else told.message
-            if told.message.endswith(": "):
+        if event is not None:
+            text = event.message.replace(CREATED_NAME, name) if name else event.message
+            if event.message.endswith(": "):
                 text += error
-            await self._events.record(about, told.type, told.reason, text)
+            await self._events.record(about, event.type, event.reason, text)
 
 
 class PlannedController(WorkloadController):
@@ -476,11 +476,11 @@ class EndpointSlices(_ServiceController):
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
-        seen = endpoint_slices.Reachable(
+        reachable = endpoint_slices.Reachable(
             pods, nodes, self._times.changed_at(item_of(workload), workload, pods)
         )
         return await self.decided(
-            len(seen.pods), endpoint_slices.slices_plan, workload, seen, slices
+            len(reachable.pods), endpoint_slices.slices_plan, workload, reachable, slices
         )
 
 
@@ -540,9 +540,9 @@ class Endpoints(_ServiceController):
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
-        at = self._times.changed_at(item_of(workload), workload, pods)
+        changed_at = self._times.changed_at(item_of(workload), workload, pods)
         return await self.decided(
-            len(pods), endpoint_slices.endpoints_plan, workload, pods, present, at
+            len(pods), endpoint_slices.endpoints_plan, workload, pods, present, changed_at
         )
 
 

@@ -60,8 +60,8 @@ class Surroundings:
 
     def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """Return an object of a kind that nobody keeps in view; None if it is not there."""
-        found = self._given.objects.get(built_in(gvr), namespace, name)
-        return None if found is None else found.object
+        entry = self._given.objects.get(built_in(gvr), namespace, name)
+        return None if entry is None else entry.object
 
     def timestamp(self) -> str:
         """The time as objects have it."""

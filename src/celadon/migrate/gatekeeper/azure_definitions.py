@@ -191,7 +191,7 @@ class AzurePolicies:
         direct = [assignment for assignment in self.assignments if _assigned(assignment) == key]
         for item in direct:
             yield AzureUse(definition, _title(item), _given(item["properties"]), _enforces(item))
-        found = bool(direct)
+        is_used = bool(direct)
         for initiative in self.initiatives:
             members = [
                 policy_definition
@@ -205,10 +205,10 @@ class AzurePolicies:
             ]
             if not members or (self.assignments and not above):
                 continue
-            found = True
+            is_used = True
             for member in members:
                 yield from self._members(definition, initiative, member, above)
-        if not found and not self.assignments:
+        if not is_used and not self.assignments:
             yield AzureUse(definition, _title(definition), {})
 
     def _members(
@@ -221,12 +221,12 @@ class AzurePolicies:
         name = member.get("policyDefinitionReferenceId") or _title(definition)
         for assignment in assignments or (None,):
             data = _given(assignment["properties"]) if assignment is not None else {}
-            with_defaults = _with_defaults(initiative, data)
+            parameters = _with_defaults(initiative, data)
             values: JsonDict = {}
             for key, value in _given(member).items():
                 # What has no value in the initiative has none in the definition.
                 try:
-                    values[key] = _resolved(value, with_defaults)
+                    values[key] = _resolved(value, parameters)
                 except NotTranslated:
                     continue
             prefix = (
@@ -367,7 +367,7 @@ def without_template(definition: JsonObject) -> Translation:
 def constraint_of(use: AzureUse, kind: str) -> JsonDict:
     """Return the constraint, of a template's kind, that Azure makes of a definition. Raises
     NotTranslated."""
-    then = use.definition["properties"]["policyRule"]["then"]
+    consequence = use.definition["properties"]["policyRule"]["then"]
     values = _with_defaults(use.definition, use.values)
     details = _details(use.definition)
     # The older form names a text of a constraint beside the template.
@@ -376,7 +376,7 @@ def constraint_of(use: AzureUse, kind: str) -> JsonDict:
             "a definition with a text for its constraint (`constraint`)",
             "Azure has replaced that with `templateInfo`: the cluster has the constraint.",
         )
-    effect = str(_resolved(then["effect"], values)).lower()
+    effect = str(_resolved(consequence["effect"], values)).lower()
     if effect == "disabled":
         raise NotTranslated("a definition whose effect is `Disabled`")
     if effect not in _ACTIONS:

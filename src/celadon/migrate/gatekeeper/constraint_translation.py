@@ -128,7 +128,7 @@ def matching(match: JsonObject, catalog: Catalog) -> Matching:
             "Write a policy for the controllers' kinds.",
         )
     entries: Sequence[JsonObject] = match.get("kinds") or ({},)
-    kinds = [one for entry in entries for one in _kinds(entry, catalog)]
+    kinds = [group_kinds for entry in entries for group_kinds in _kinds(entry, catalog)]
     scope = match.get("scope")
     expressions, conditions = _namespaces(match)
     if match.get("name"):
@@ -170,16 +170,20 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
         return
     # `kinds` in a constraint are a product of groups and kinds; rules are one of groups and
     # resources. So groups stay together only where they lead to the same resources.
-    known = {(one.gvk.group, one.gvk.kind) for one in catalog} if "*" not in groups else set()
-    served = {group for group, _ in known}
-    elsewhere = {name for name in names if any((group, name) in known for group in groups)}
+    served_kinds = (
+        {(resource.gvk.group, resource.gvk.kind) for resource in catalog}
+        if "*" not in groups
+        else set()
+    )
+    served = {group for group, _ in served_kinds}
+    elsewhere = {name for name in names if any((group, name) in served_kinds for group in groups)}
     resources = {
         group: tuple(
             dict.fromkeys(
-                one
+                resource
                 for name in names
-                if (group, name) in known or group not in served or name not in elsewhere
-                for one in resources_of(group, name, catalog)
+                if (group, name) in served_kinds or group not in served or name not in elsewhere
+                for resource in resources_of(group, name, catalog)
             )
         )
         for group in (("*",) if "*" in groups else groups)
@@ -192,12 +196,16 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
 def resources_of(group: str, kind: str, catalog: Catalog) -> Iterator[str]:
     """Yield the resources of a kind, and those subresources whose requests carry one. The group may
     be an asterisk."""
-    resources = [one for one in catalog if one.gvk.kind == kind and group in ("*", one.gvk.group)]
+    resources = [
+        resource
+        for resource in catalog
+        if resource.gvk.kind == kind and group in ("*", resource.gvk.group)
+    ]
     if not resources:
         yield guess_resource(GroupVersionKind(group, "", kind)).resource
-    for one in resources:
-        yield one.gvr.resource
-        yield from _ALSO.get((one.gvk.group, kind), ())
+    for resource in resources:
+        yield resource.gvr.resource
+        yield from _ALSO.get((resource.gvk.group, kind), ())
 
 
 # --- Names -------------------------------------------------------------------
@@ -236,8 +244,8 @@ def _is_wild(name: str) -> bool:
 
 def _one_of(text: str, names: Sequence[str]) -> Condition:
     """Return whether a text is one of some names, or matches one with an asterisk at an end."""
-    plain = [one for one in names if not _is_wild(one)]
-    wild = [_matches(text, one) for one in names if _is_wild(one)]
+    plain = [name for name in names if not _is_wild(name)]
+    wild = [_matches(text, name) for name in names if _is_wild(name)]
     if len(plain) == 1:
         return disjunction([comparison(text, "==", quoted(plain[0])), *wild])
     return disjunction([*([member(text, literal(plain))] if plain else ()), *wild])
@@ -264,20 +272,20 @@ def union(matches: Sequence[Matching]) -> Matching:
     """Return what applies to all that some constraints with equal conditions apply to: what they
     have in common is kept, and kinds are put together."""
     first = matches[0]
-    if all(one == first for one in matches):
+    if all(match == first for match in matches):
         return first
-    scopes = {one.scope for one in matches}
+    scopes = {match.scope for match in matches}
     return Matching(
-        _together(kind for one in matches for kind in one.kinds),
+        _together(kind for match in matches for kind in match.kinds),
         first.scope if len(scopes) == 1 else "*",
-        _common([one.namespace_selector for one in matches]),
-        _common([one.object_selector for one in matches]),
+        _common([match.namespace_selector for match in matches]),
+        _common([match.object_selector for match in matches]),
         first.conditions,
     )
 
 
 def _common(selectors: Sequence[JsonObject | None]) -> JsonObject | None:
-    return selectors[0] if all(one == selectors[0] for one in selectors) else None
+    return selectors[0] if all(selector == selectors[0] for selector in selectors) else None
 
 
 # --- Templates and constraints -----------------------------------------------
@@ -313,8 +321,8 @@ def translate_template(
         return [_translated(template, "", lambda: _unbound(template, group))]
     matches = _Matches(constraints, catalog)
     return [
-        _translated(template, one.name, lambda one=one: _bound(template, one, matches, group))  # type: ignore[misc]
-        for one in constraints
+        _translated(template, item.name, lambda item=item: _bound(template, item, matches, group))  # type: ignore[misc]
+        for item in constraints
     ]
 
 
@@ -335,24 +343,24 @@ class _Matches:
         self._catalog = catalog
         self._first: dict[tuple[tuple[str, str], ...], str] = {}
         self._together: dict[tuple[tuple[str, str], ...], list[Matching]] = {}
-        for one in constraints:
+        for constraint in constraints:
             try:
-                of = self.of(one)
+                matching = self.of(constraint)
             except NotTranslated:
                 continue
-            self._first.setdefault(of.conditions, one.name)
-            self._together.setdefault(of.conditions, []).append(of)
+            self._first.setdefault(matching.conditions, constraint.name)
+            self._together.setdefault(matching.conditions, []).append(matching)
 
     def of(self, constraint: Constraint) -> Matching:
         """Return what a constraint applies to. Raises NotTranslated."""
         return matching(constraint.match, self._catalog)
 
-    def shared(self, found: Matching) -> tuple[list[str], Matching, bool]:
+    def shared(self, match: Matching) -> tuple[list[str], Matching, bool]:
         """Return what the policy's name has after the template's, what the policy matches, and
         whether it is that of several constraints."""
-        together = self._together[found.conditions]
+        together = self._together[match.conditions]
         is_only = len(self._together) == 1
-        name = [] if is_only or not found.conditions else [self._first[found.conditions]]
+        name = [] if is_only or not match.conditions else [self._first[match.conditions]]
         return name, union(together), len(together) > 1
 
 
@@ -371,10 +379,10 @@ def _bound(
     _check_parameters(demand, constraint)
     actions = _actions(constraint)
     match = matches.of(constraint)
-    suffix, of_policy, is_shared = matches.shared(match)
+    suffix, policy_match, is_shared = matches.shared(match)
     if template.parameters:
         yield _definition(template, group)
-    policy = _policy(template, demand, suffix, of_policy, group)
+    policy = _policy(template, demand, suffix, policy_match, group)
     yield policy
     param_ref: JsonObject | None = None
     if template.parameters:
@@ -387,7 +395,7 @@ def _bound(
         param_ref = {"name": constraint.name, "parameterNotFoundAction": "Deny"}
     binding = binding_document(policy, actions, param_ref)
     spec = binding["spec"]
-    if is_shared and match != of_policy:
+    if is_shared and match != policy_match:
         spec = {**spec, "matchResources": match.constraints(demand.operations)}
     name = f"{template.name}-{constraint.name}"[:253]
     yield {**binding, "metadata": {"name": name}, "spec": spec}
@@ -398,9 +406,9 @@ def _actions(constraint: Constraint) -> list[str]:
     named = {constraint.action}
     if constraint.action == "scoped":
         named = {
-            one["action"]
-            for one in constraint.scoped
-            if {point["name"] for point in one.get("enforcementPoints") or ()} & _OF_ADMISSION
+            action["action"]
+            for action in constraint.scoped
+            if {point["name"] for point in action.get("enforcementPoints") or ()} & _OF_ADMISSION
         }
         if not named:
             raise NotTranslated(
@@ -410,17 +418,17 @@ def _actions(constraint: Constraint) -> list[str]:
     unknown = named - set(_ACTIONS)
     if unknown:
         raise NotTranslated(f"the enforcement action `{min(unknown)}`")
-    result = {_ACTIONS[one] for one in named}
-    return [one for one in ("Deny", "Warn", "Audit") if one in result - _implied(result)]
+    result = {_ACTIONS[action] for action in named}
+    return [action for action in ("Deny", "Warn", "Audit") if action in result - _implied(result)]
 
 
 _ACTIONS: Final = {"deny": "Deny", "warn": "Warn", "dryrun": "Audit"}
 _OF_ADMISSION: Final = {"*", "validation.gatekeeper.sh", "vap.k8s.io"}
 
 
-def _implied(found: set[str]) -> set[str]:
+def _implied(actions: set[str]) -> set[str]:
     """Return what cannot stand beside `Deny`, which says it anyway."""
-    return {"Warn"} if "Deny" in found else set()
+    return {"Warn"} if "Deny" in actions else set()
 
 
 # --- What is demanded --------------------------------------------------------
@@ -434,14 +442,22 @@ def _demand(template: Template) -> _Demand:
     operations = _operations(template)
     if template.source is not None:
         return _Demand(_plain(template.source, operations), operations)
-    known, looks_at_all = _known(template)
+    known_template, looks_at_all = _known(template)
     source = Source(
-        tuple({"expression": one, "messageExpression": message} for one, message in known.checks),
-        tuple({"name": name, "expression": one} for name, one in known.variables),
+        tuple(
+            {"expression": expression, "messageExpression": message}
+            for expression, message in known_template.checks
+        ),
+        tuple(
+            {"name": name, "expression": expression}
+            for name, expression in known_template.variables
+        ),
     )
-    if known.operations and not looks_at_all:
-        operations = tuple(one for one in operations if one in known.operations)
-    return _Demand(source, operations, known)
+    if known_template.operations and not looks_at_all:
+        operations = tuple(
+            operation for operation in operations if operation in known_template.operations
+        )
+    return _Demand(source, operations, known_template)
 
 
 def _operations(template: Template) -> tuple[str, ...]:
@@ -456,10 +472,10 @@ _TABLES: Final = (
     known_azure.KNOWN,
 )
 _KNOWN: Final = {
-    content: known
+    content: known_template
     for templates in _TABLES
-    for known in itertools.chain.from_iterable(templates.values())
-    for content in known.digests | known.digests_of_all_operations
+    for known_template in itertools.chain.from_iterable(templates.values())
+    for content in known_template.digests | known_template.digests_of_all_operations
 }
 """The templates by the digests of their texts: what one is called says nothing."""
 _LOOKS_UP: Final = "objects that are looked up (`data.inventory`)"
@@ -471,9 +487,9 @@ def _known(template: Template) -> tuple[KnownTemplate, bool]:
     operations. Raises NotTranslated."""
     if template.rego:
         content = digest(template.rego)
-        known = _KNOWN.get(content)
-        if known is not None:
-            return known, content in known.digests_of_all_operations
+        known_template = _KNOWN.get(content)
+        if known_template is not None:
+            return known_template, content in known_template.digests_of_all_operations
     if any("data.inventory" in text for text in template.rego):
         raise NotTranslated(_LOOKS_UP, _SEES_ONE)
     raise NotTranslated(
@@ -510,7 +526,9 @@ def _plain(source: Source, operations: Sequence[str]) -> Source:
 
     def each(items: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
         fields = ("expression", "messageExpression")
-        return tuple({**one, **{f: text(one[f]) for f in fields if one.get(f)}} for one in items)
+        return tuple(
+            {**item, **{f: text(item[f]) for f in fields if item.get(f)}} for item in items
+        )
 
     any_object = {"name": "anyObject", "expression": "object == null ? oldObject : object"}
     variables = each(source.variables)
@@ -532,7 +550,7 @@ def _policy(
         spec["paramKind"] = kind
     spec["matchConstraints"] = match.constraints(demand.operations)
     conditions = [
-        *({"name": name, "expression": one} for name, one in match.conditions),
+        *({"name": name, "expression": expression} for name, expression in match.conditions),
         *demand.source.match_conditions,
     ]
     if conditions:
@@ -594,7 +612,7 @@ def _structural(schema: JsonObject) -> JsonObject:
             result[name] = _structural(result[name])
     if "properties" in result:
         result["properties"] = {
-            name: _structural(one) for name, one in result["properties"].items()
+            name: _structural(member) for name, member in result["properties"].items()
         }
     if result.get("type") == "object" and not {"properties", "additionalProperties"} & set(result):
         result["x-kubernetes-preserve-unknown-fields"] = True
@@ -654,9 +672,9 @@ def exempt_namespaces(documents: Sequence[JsonObject], process: str = "webhook")
     another one is named (`mutation-webhook`)."""
     return [
         name
-        for one in documents
-        if _group(one) == "config.gatekeeper.sh"
-        for entry in (one.get("spec") or {}).get("match") or ()
+        for document in documents
+        if _group(document) == "config.gatekeeper.sh"
+        for entry in (document.get("spec") or {}).get("match") or ()
         if {"*", process} & set(entry.get("processes") or ())
         for name in entry.get("excludedNamespaces") or ()
     ]
@@ -670,7 +688,7 @@ def translate_constraints(
 ) -> list[Translation]:
     """Return what becomes of each constraint of a template; of the template if it has none. All
     documents have their shapes."""
-    read = [_exempting(read_constraint(one), exempt) for one in constraints]
+    read = [_exempting(read_constraint(constraint), exempt) for constraint in constraints]
     return translate_template(read_template(template), read, catalog)
 
 

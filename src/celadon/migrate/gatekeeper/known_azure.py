@@ -49,8 +49,8 @@ def _judged(
     together = " + ".join(lists)
     spared = [_NAME_EXCLUDED] * names + [_IMAGE_EXCLUDED] * images
     if spared:
-        join = " && ".join(f"!({text})" for text in spared)
-        together = f"({together}).filter(container, {join})"
+        conditions = " && ".join(f"!({text})" for text in spared)
+        together = f"({together}).filter(container, {conditions})"
     return "containers", f"{_IS_WINDOWS} ? [] : {together}" if linux else together
 
 
@@ -272,8 +272,8 @@ def _users_message(field: str) -> Check:
     )
 
 
-def _users_variables(field: str, held: str) -> tuple[Variable, Variable]:
-    """`held` is whether what is there is allowed, an optional one."""
+def _users_variables(field: str, allowed: str) -> tuple[Variable, Variable]:
+    """`allowed` is whether what is there is allowed, an optional one."""
     rule, title = f"variables.{field}Rule", field[0].upper() + field[1:]
     absent = f"{rule} != 'MustRunAs'"
     if field == "runAsUser":
@@ -284,7 +284,7 @@ def _users_variables(field: str, held: str) -> tuple[Variable, Variable]:
         (
             f"wrong{title}",
             f"variables.containers.filter(container, {rule} != 'RunAsAny' && "
-            f"!{held}.orValue({absent}))",
+            f"!{allowed}.orValue({absent}))",
         ),
     )
 

@@ -388,8 +388,8 @@ def _in_group_range(field: str) -> str:
     return f"!params.spec.?{field}.?ranges.hasValue() || {_in_range(field, 'group')}"
 
 
-def _groups(field: str, held: str) -> tuple[tuple[str, str], ...]:
-    """Return the variables for a field of groups; `held` is whether what is there is allowed, an
+def _groups(field: str, allowed: str) -> tuple[tuple[str, str], ...]:
+    """Return the variables for a field of groups; `allowed` is whether what is there is allowed, an
     optional one."""
     rule = f"variables.{field}Rule"
     return (
@@ -397,7 +397,7 @@ def _groups(field: str, held: str) -> tuple[tuple[str, str], ...]:
         (
             f"wrong{field[0].upper()}{field[1:]}",
             f"variables.containers.filter(container, {rule} in ['MustRunAs', 'MayRunAs'] && "
-            f"!{held}.orValue({rule} == 'MayRunAs'))",
+            f"!{allowed}.orValue({rule} == 'MayRunAs'))",
         ),
     )
 

@@ -115,13 +115,13 @@ def _rules(
     gvks: list[GroupVersionKind] = []
     if kind == "AssignMetadata":
         return rules, gvks
-    expected: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
+    filters: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
     for entry in spec.get("applyTo") or ():
         named = set(entry.get("operations") or ("*",))
         operations = [operation for operation in OPERATIONS if named & {"*", operation}]
         versions = list(entry.get("versions") or ())
         for group in entry.get("groups") or ():
-            kinds = [kind for kind in entry.get("kinds") or () if _is_meant(group, kind, expected)]
+            kinds = [kind for kind in entry.get("kinds") or () if _is_meant(group, kind, filters)]
             gvks += [GroupVersionKind(group, v, kind) for kind in kinds for v in versions]
             resources = [r for kind in kinds for r in resources_of(group, kind, catalog)]
             if resources and versions and operations:
@@ -138,11 +138,11 @@ def _rules(
     return rules, gvks
 
 
-def _is_meant(group: str, kind: str, expected: Sequence[JsonObject]) -> bool:
+def _is_meant(group: str, kind: str, filters: Sequence[JsonObject]) -> bool:
     return any(
         {"*", group} & set(item.get("apiGroups") or ("*",))
         and {"*", kind} & set(item.get("kinds") or ("*",))
-        for item in expected
+        for item in filters
     )
 
 
@@ -180,16 +180,16 @@ def _path(text: str) -> _Path:
     steps: list[_Field | _Items] = []
     index = 0
     while index < len(text):
-        found = _STEP.match(text, index)
-        if found is None:
+        match = _STEP.match(text, index)
+        if match is None:
             raise NotTranslated(f"`{text}`, which is no location")
-        index = found.end()
-        steps.append(_Field(_unquoted(found["name"])))
-        if found["key"]:
+        index = match.end()
+        steps.append(_Field(_unquoted(match["name"])))
+        if match["key"]:
             value: str | int | None = None
-            if not found["all"]:
-                value = int(found["number"]) if found["number"] else _unquoted(found["value"])
-            steps.append(_Items(_unquoted(found["key"]), value))
+            if not match["all"]:
+                value = int(match["number"]) if match["number"] else _unquoted(match["value"])
+            steps.append(_Items(_unquoted(match["key"]), value))
     if not steps or text.rstrip().endswith("."):
         raise NotTranslated(f"`{text}`, which is no location")
     return tuple(steps)
@@ -337,8 +337,8 @@ def _set(parameters: JsonObject) -> _Write:
     raise NotTranslated(f"the operation `{parameters['operation']}`")
 
 
-def _check(value: JsonObject, known: set[str]) -> None:
-    for name in sorted(set(value) - known):
+def _check(value: JsonObject, fields: set[str]) -> None:
+    for name in sorted(set(value) - fields):
         raise NotTranslated(
             f"`{name}` in parameters",
             "Policies see the request, its namespace and params: keep it in Gatekeeper."
@@ -362,9 +362,9 @@ def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -
     if first == len(path):
         guard, choices = _below(root, names, tests, write)
         return [_guarded(guard, [(choice, f"[{patch}]") for choice, patch in choices])]
-    items, *others = path[first:]
-    rest = [item.name for item in others if isinstance(item, _Field)]
-    if len(rest) < len(others) or not isinstance(items, _Items):
+    items, *steps = path[first:]
+    rest = [step.name for step in steps if isinstance(step, _Field)]
+    if len(rest) < len(steps) or not isinstance(items, _Items):
         raise NotTranslated("a location in a list in a list", "Write a MutatingAdmissionPolicy.")
     of_list = {depth: test for depth, test in tests.items() if depth < first}
     of_rest = {depth - first - 1: test for depth, test in tests.items() if depth > first}
@@ -427,24 +427,24 @@ def _way(
     sure = max((depth for depth, test in tests.items() if test), default=-1)
     guards: list[Condition] = []
     choices: list[_Choice] = []
-    known = spot
+    present_spot = spot
     for depth, name in enumerate(names):
-        spot, known = spot.member(name), known.member(name)
+        spot, present_spot = spot.member(name), present_spot.member(name)
         condition = spot.place.present()
         if depth in tests:
             guards.append(condition if tests[depth] else negation(condition))
-        is_absent = negation(known.place.present())
+        is_absent = negation(present_spot.place.present())
         is_wanted = depth > sure and (to_end or depth < len(names) - 1)
         if tests.get(depth) is False:
             if depth < sure:
                 raise _NEVER
-            whole = known.written(_nested(names[depth + 1 :], value))
-            return conjunction(guards), [*choices, (ALWAYS, _patch(known, whole))], None
+            whole = present_spot.written(_nested(names[depth + 1 :], value))
+            return conjunction(guards), [*choices, (ALWAYS, _patch(present_spot, whole))], None
         if is_wanted and is_absent != NEVER:
-            whole = known.written(_nested(names[depth + 1 :], value))
-            choices.append((is_absent, _patch(known, whole)))
-        known = known.there()
-    return conjunction(guards), choices, known
+            whole = present_spot.written(_nested(names[depth + 1 :], value))
+            choices.append((is_absent, _patch(present_spot, whole)))
+        present_spot = present_spot.there()
+    return conjunction(guards), choices, present_spot
 
 
 def _of_items(
@@ -506,7 +506,7 @@ def _guarded(guard: Condition, choices: Sequence[_Choice]) -> str:
 
 
 def _first(choices: Sequence[_Choice]) -> str:
-    *others, (_, last) = choices
+    *guarded, (_, last) = choices
     return (
-        "".join(f"{condition.inside(Binding.OR)} ? {text} : " for condition, text in others) + last
+        "".join(f"{condition.inside(Binding.OR)} ? {text} : " for condition, text in guarded) + last
     )

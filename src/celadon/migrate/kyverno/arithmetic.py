@@ -35,11 +35,11 @@ _SCALARS: Final = (Form.INTEGER, Form.NUMBER)
 def _operand(value: Query) -> Computed:
     """Return an operand; one that is a text still may be a quantity or a duration."""
     if isinstance(value, Constant) and isinstance(value.value, str):
-        known = quoted(value.value)
+        literal_text = quoted(value.value)
         if amount(value.value) is not None:
-            return Computed(f"quantity({known})", Form.AMOUNT)
+            return Computed(f"quantity({literal_text})", Form.AMOUNT)
         if nanoseconds(value.value) is not None:
-            return Computed(f"duration({known})", Form.SPAN)
+            return Computed(f"duration({literal_text})", Form.SPAN)
     computed = single(value)
     if computed.form is Form.QUANTITY:
         return Computed(f"quantity({computed.text})", Form.AMOUNT, computed.there)
@@ -117,11 +117,11 @@ def _divide(left: Query, right: Query) -> Query:
 def _is_not_zero(value: Query) -> bool:
     if not isinstance(value, Constant):
         return False
-    known = value.value
-    if isinstance(known, str):
-        quantity = amount(known)
+    constant = value.value
+    if isinstance(constant, str):
+        quantity = amount(constant)
         return quantity is not None and quantity.as_int64() != 0
-    return bool(known)
+    return bool(constant)
 
 
 def _modulo(left: Query, right: Query) -> Query:
@@ -201,12 +201,12 @@ def _is_earlier(before: Query, after: Query) -> Condition:
     return conjunction([computed.there, other.there, comparison(computed.text, "<", other.text)])
 
 
-def _before(one: Query, other: Query) -> Query:
-    return Truth(_is_earlier(one, other))
+def _before(left: Query, right: Query) -> Query:
+    return Truth(_is_earlier(left, right))
 
 
-def _after(one: Query, other: Query) -> Query:
-    return Truth(_is_earlier(other, one))
+def _after(left: Query, right: Query) -> Query:
+    return Truth(_is_earlier(right, left))
 
 
 def _between(time: Query, start: Query, end: Query) -> Query:
@@ -273,7 +273,9 @@ def is_in_versions(text: str, versions: str) -> Condition:
 
 def _parts(text: str) -> list[tuple[str, str]]:
     matches = [_PART.fullmatch(text) for text in _AFTER_OPERATOR.sub("", text).split()]
-    parts = [(_OPERATORS.get(item[1], item[1]), item[2]) for item in matches if item is not None]
+    parts = [
+        (_OPERATORS.get(match[1], match[1]), match[2]) for match in matches if match is not None
+    ]
     if not parts or None in matches:
         raise NotTranslated(f"the range of versions `{text.strip()}`")
     return parts

@@ -41,10 +41,10 @@ def bindings(
         # A binding's selector of namespaces takes objects that are in none.
         raise NotTranslated("other actions in some namespaces, of objects that are in none")
     before: list[JsonObject] = []
-    taken: list[str] = []
+    actions: list[str] = []
     for action, requirements in choices:
-        taken.append(action)
-        count = taken.count(action)
+        actions.append(action)
+        count = actions.count(action)
         suffix = action if count == 1 else f"{action}-{count}"
         selected = [*requirements, *before]
         yield binding_document(document, _ACTIONS[action], params, selected, suffix)
@@ -108,21 +108,21 @@ def param_ref(rule: Rule) -> JsonObject | None:
     value = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
     if isinstance(value, Mapping):
         return value
-    known = config_map(rule)
-    if known is None:
+    reference = config_map(rule)
+    if reference is None:
         return None
     # A rule whose ConfigMap is not there fails in Kyverno.
-    namespace = {"namespace": known.namespace} if known.namespace else {}
-    return {"name": known.name, **namespace, "parameterNotFoundAction": "Deny"}
+    namespace = {"namespace": reference.namespace} if reference.namespace else {}
+    return {"name": reference.name, **namespace, "parameterNotFoundAction": "Deny"}
 
 
 def _choices(overrides: Sequence[JsonObject], usual: str) -> list[tuple[str, list[JsonObject]]]:
     """Return actions that are not the usual one, or come before such, each with what the labels of
     a namespace must be."""
-    given = [override for override in overrides if str(override.get("action")).lower() in _ACTIONS]
-    while given and str(given[-1]["action"]).lower() == usual:
-        given.pop()
-    return [(str(item["action"]).lower(), _requirements(item)) for item in given]
+    valid = [override for override in overrides if str(override.get("action")).lower() in _ACTIONS]
+    while valid and str(valid[-1]["action"]).lower() == usual:
+        valid.pop()
+    return [(str(item["action"]).lower(), _requirements(item)) for item in valid]
 
 
 def _requirements(override: JsonObject) -> list[JsonObject]:

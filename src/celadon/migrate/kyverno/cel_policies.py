@@ -44,9 +44,9 @@ _PATCH: Final = re.compile(r"\s*Object\s*\{", re.ASCII)
 
 def shifted_expression(text: str, path: Sequence[str]) -> str:
     """Return an expression in which specs, labels and annotations are those of a template."""
-    join = ".".join(path)
-    text = _SPEC.sub(rf"\1.{join}.spec", text)
-    return _METADATA.sub(rf"\1.{join}.metadata.\2", text)
+    prefix = ".".join(path)
+    text = _SPEC.sub(rf"\1.{prefix}.spec", text)
+    return _METADATA.sub(rf"\1.{prefix}.metadata.\2", text)
 
 
 def shifted_patch(text: str, path: Sequence[str]) -> str:
@@ -57,7 +57,7 @@ def shifted_patch(text: str, path: Sequence[str]) -> str:
     if begin is None or end is None:
         return text
     types = [".".join(["Object", *path[: depth + 1]]) for depth in range(len(path))]
-    opening = "".join(f"{name}: {of}{{" for name, of in zip(path, types, strict=True))
+    opening = "".join(f"{name}: {type_name}{{" for name, type_name in zip(path, types, strict=True))
     # Kyverno leaves the types of metadata as they are, which no patch of a template takes.
     inside = _TYPE_OF_METADATA.sub(f"Object.{'.'.join(path)}.metadata", text[begin.end() : end])
     return f"Object{{{opening}{inside}{'}' * (len(path) + 1)}{text[end + 1 :]}"
@@ -150,13 +150,15 @@ def translate_cel_policy(
     name = policy["metadata"]["name"]
     mutates = policy["kind"] in _MUTATING
     origin = Origin(name, "", (), "mutate" if mutates else "validate")
-    own = [exception for exception in exceptions if exception.is_for_policy(policy["kind"], name)]
+    matching = [
+        exception for exception in exceptions if exception.is_for_policy(policy["kind"], name)
+    ]
     try:
         # Once without exceptions, so that a policy that cannot be translated says why, and not that
         # its exceptions cannot.
         whole = _documents(policy, ())
-        left_out = dict(_left_out(policy, own))
-        heeded = [exception for exception in own if exception.name not in left_out]
+        left_out = dict(_left_out(policy, matching))
+        heeded = [exception for exception in matching if exception.name not in left_out]
         if heeded:
             whole = _documents(policy, heeded)
     except NotTranslated as error:
@@ -239,7 +241,7 @@ def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonO
     """Return a spec with exceptions to it: match conditions, and lists of what is allowed to
     objects that some of them are for."""
     whole = [exception for exception in exceptions if not _allowances(exception)]
-    said = [
+    exempting = [
         {"name": name, "expression": f"!({_applies(exception)})"}
         for name, exception in zip(condition_names(whole), whole, strict=True)
     ]
@@ -250,10 +252,10 @@ def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonO
             for exception in exceptions
             if exception.value["spec"].get(field)
         ]
-        found = f"({' + '.join(lists)})" if lists else "[]"
-        template = found.replace("\\", r"\\")
+        list_text = f"({' + '.join(lists)})" if lists else "[]"
+        template = list_text.replace("\\", r"\\")
         result = _replaced(result, rf"(?<![\w.])exceptions\.{allowed}\b", template)
-    conditions = [*said, *(spec.get("matchConditions") or ())]
+    conditions = [*exempting, *(spec.get("matchConditions") or ())]
     return {
         **spec, **result, **({"matchConditions": conditions} if conditions else {})
     }  # fmt: skip
@@ -382,16 +384,16 @@ _MOST_VARIABLES: Final = 1_000
 
 
 def _without_variables(text: str, variables: Mapping[str, str], counted: Iterator[int]) -> str:
-    def put(found: re.Match[str]) -> str:
-        name = found[1]
+    def put(match: re.Match[str]) -> str:
+        name = match[1]
         if name not in variables:
-            return found[0]
+            return match[0]
         if next(counted) > _MOST_VARIABLES:
             raise NotTranslated(f"a match condition of more than {_MOST_VARIABLES} variables")
         # A variable that names itself would go on without end; its name stays, and does not
         # compile.
-        others = {key: variable for key, variable in variables.items() if key != name}
-        return f"({_without_variables(variables[name].strip(), others, counted)})"
+        remaining = {key: variable for key, variable in variables.items() if key != name}
+        return f"({_without_variables(variables[name].strip(), remaining, counted)})"
 
     return _VARIABLE.sub(put, text)
 
@@ -489,11 +491,11 @@ def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
 
 def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) -> JsonObject:
     """Return a spec for Pods as one for kinds that have a Pod at a path."""
-    join = ".".join(path)
+    prefix = ".".join(path)
     below: JsonDict = {name: member for name, member in spec.items() if name != "matchConstraints"}
     for name, unless in (("spec", ""), ("metadata", r"(?!\.namespace\b)")):
-        own = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
-        below = _replaced(below, own, rf"\g<1>{join}.\2")
+        pattern = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
+        below = _replaced(below, pattern, rf"\g<1>{prefix}.\2")
     return {**below, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 

@@ -115,9 +115,9 @@ def operand(value: Json, names: Names) -> Query:
     """Return what stands on one side of a condition: a value, or what a `{{ variable }}` reads."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         read_items = [operand(item, names) for item in value]
-        if all(isinstance(read_item, Constant) for read_item in read_items):
+        if all(isinstance(query, Constant) for query in read_items):
             return Constant(list(value))
-        return Stream(tuple(Branch((), read_item) for read_item in read_items))
+        return Stream(tuple(Branch((), query) for query in read_items))
     if not isinstance(value, str) or "{{" not in value:
         return Constant(value)
     text = value.strip()
@@ -147,10 +147,10 @@ def _joined_text(parts: Sequence[str | Query]) -> Query:
 def _variable(text: str, names: Names) -> Query:
     """Return what a variable reads. Where a ConfigMap does not have the key, the rule fails, and so
     does its policy."""
-    found = read(text, names)
-    if isinstance(found, Located) and found.place.root == PARAMS:
-        return Located(found.place.there())
-    return found
+    query = read(text, names)
+    if isinstance(query, Located) and query.place.root == PARAMS:
+        return Located(query.place.there())
+    return query
 
 
 # --- Operators ---------------------------------------------------------------
@@ -305,8 +305,8 @@ def _equal_leaf(text: str, form: Form, expected: Json) -> Condition:
         case Form.AMOUNT, int() | float():
             raise NotTranslated("a quantity compared with a number, not with a text")
         case Form.NUMBER, int() | float() | str():
-            known = number_in(expected) if isinstance(expected, str) else float(expected)
-            return NEVER if known is None else comparison(text, "==", literal(known))
+            numeral = number_in(expected) if isinstance(expected, str) else float(expected)
+            return NEVER if numeral is None else comparison(text, "==", literal(numeral))
         case ((Form.STRING | Form.QUANTITY), int() | float()):
             return _durations_compare(text, Operator.EQUAL, expected)
         case Form.INT_OR_STRING, _:
@@ -366,9 +366,9 @@ _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
 _NUMBER: Final = quoted(f"^{GO_NUMBER}$")
 
 
-def _either_kind(text: str, asked: Callable[[str, Form], Condition]) -> Condition:
+def _either_kind(text: str, test: Callable[[str, Form], Condition]) -> Condition:
     is_number = comparison(f"type({text})", "==", "int")
-    number, string = asked(f"int({text})", Form.INTEGER), asked(f"string({text})", Form.STRING)
+    number, string = test(f"int({text})", Form.INTEGER), test(f"string({text})", Form.STRING)
     return choice(is_number, number, string)
 
 
@@ -439,11 +439,11 @@ def _otherwise_compared(first: Query, second: Query, operator: Operator, value: 
             if same_of_empty == _constants_compare(default, operator, expected):
                 text = f"{place.optional}.orValue({literal(default)})"
                 return _leaf(text, place.shape.form, operator, expected)
-    there = is_true(first)
+    present = is_true(first)
     return disjunction(
         [
-            conjunction([there, _compared(first, operator, value)]),
-            conjunction([negation(there), _compared(second, operator, value)]),
+            conjunction([present, _compared(first, operator, value)]),
+            conjunction([negation(present), _compared(second, operator, value)]),
         ]
     )
 
@@ -457,22 +457,22 @@ def _integer(value: Json) -> int:
     raise NotTranslated("a length compared with what is no number")
 
 
-def _length_compared(of: Query, operator: Operator, number: int) -> Condition:
-    if isinstance(of, Otherwise) and isinstance(of.second, Constant):
-        if of.second.value not in ([], {}, "", None):
+def _length_compared(query: Query, operator: Operator, number: int) -> Condition:
+    if isinstance(query, Otherwise) and isinstance(query.second, Constant):
+        if query.second.value not in ([], {}, "", None):
             raise NotTranslated("a length of what may be a constant")
-        of = of.first
+        query = query.first
     right = [
         ordered((length > number) - (length < number), operator)
         for length in range(max(number, 0) + 3)
     ]
-    if of == ABSENT:
+    if query == ABSENT:
         return constant(right[0])
     if (
         len(set(right[1:])) == 1 and right[0] != right[1]
     ):  # all that matters is whether there is one
-        return is_true(of) if right[1] else negation(is_true(of))
-    return comparison(length_text(of), _SIGNS[operator], str(number))
+        return is_true(query) if right[1] else negation(is_true(query))
+    return comparison(length_text(query), _SIGNS[operator], str(number))
 
 
 _SIGNS: Final = {
@@ -487,10 +487,10 @@ _SIGNS: Final = {
 
 def _lengths_compared(left: Query, operator: Operator, right: Query) -> Condition:
     texts = []
-    for of in (left, right):
-        if isinstance(of, Otherwise) and of.second in (Constant([]), Constant("")):
-            of = of.first
-        texts.append(length_text(of))
+    for query in (left, right):
+        if isinstance(query, Otherwise) and query.second in (Constant([]), Constant("")):
+            query = query.first
+        texts.append(length_text(query))
     return comparison(texts[0], _SIGNS[operator], texts[1])
 
 
@@ -498,60 +498,60 @@ def _lengths_compared(left: Query, operator: Operator, right: Query) -> Conditio
 
 
 def _any_in(key: Query, value: Query) -> Condition:
-    return conjunction([is_defined(value), some_item(key, lambda one: is_in(one, value))])
+    return conjunction([is_defined(value), some_item(key, lambda item: is_in(item, value))])
 
 
 def _any_not_in(key: Query, value: Query) -> Condition:
-    outside = some_item(key, lambda one: negation(is_in(one, value)))
+    outside = some_item(key, lambda item: negation(is_in(item, value)))
     return conjunction([is_defined(value), outside])
 
 
 def _all_in(key: Query, value: Query) -> Condition:
-    outside = some_item(key, lambda one: negation(is_in(one, value)))
+    outside = some_item(key, lambda item: negation(is_in(item, value)))
     return conjunction([is_defined(key), is_defined(value), negation(outside)])
 
 
 def _all_not_in(key: Query, value: Query) -> Condition:
-    inside = some_item(key, lambda one: is_in(one, value))
+    inside = some_item(key, lambda item: is_in(item, value))
     return conjunction([is_defined(key), is_defined(value), negation(inside)])
 
 
-def is_in(one: Query, value: Query) -> Condition:
+def is_in(candidate: Query, value: Query) -> Condition:
     """Return whether a single value is among others. Raises NotTranslated."""
-    if isinstance(one, Located | Constant):
-        _text_of(one)
+    if isinstance(candidate, Located | Constant):
+        _text_of(candidate)
     match value:
         case Constant(list() as items):
-            return _is_one_of(one, [printed(item) for item in items])
+            return _is_one_of(candidate, [printed(item) for item in items])
         case Constant(str(text)) if range_of(text) is not None:
-            return _is_in_range(one, text)
+            return _is_in_range(candidate, text)
         # A text is a list of one, unless it is JSON: then it has to be a list of texts (`anyin.go`,
         # `anyKeyExistsInArray`).
         case Constant(str(text)):
             words = listed(text)
             if words is None:
                 raise NotTranslated(f"`{text}` as a list: Kyverno reads it as JSON, which is none")
-            return _is_one_of(one, words)
+            return _is_one_of(candidate, words)
         case Constant():
             raise NotTranslated("a list that is neither a list nor a text")
-        case Keys(place) if isinstance(one, Constant):
-            return has_key(place, str(one.value))
+        case Keys(place) if isinstance(candidate, Constant):
+            return has_key(place, str(candidate.value))
         case Located(place) if _is_of_config_map(place):
-            return _is_a_word(one, place.plain)
+            return _is_a_word(candidate, place.plain)
         case Otherwise(Located(place), Constant(None | "")) if _is_of_config_map(place):
-            return _is_a_word(one, f"{place.optional}.orValue('')")
-    return some_item(value, lambda other: _same_text(one, other))
+            return _is_a_word(candidate, f"{place.optional}.orValue('')")
+    return some_item(value, lambda other: _same_text(candidate, other))
 
 
 def _is_of_config_map(place: Place) -> bool:
     return place.root == PARAMS and place.shape.form is Form.STRING
 
 
-def _is_a_word(one: Query, text: str) -> Condition:
+def _is_a_word(item: Query, text: str) -> Condition:
     """Return whether a value is one of those that stand in a ConfigMap: a list of JSON, or one
     text."""
-    word, form = _text_of(one)
-    if form is not Form.STRING and not isinstance(one, Constant):
+    word, form = _text_of(item)
+    if form is not Form.STRING and not isinstance(item, Constant):
         word = f"string({word})"
     return member(word, f"{text}.findAll({_WORD})")
 
@@ -559,22 +559,22 @@ def _is_a_word(one: Query, text: str) -> Condition:
 _WORD: Final = quoted(r'[^\[\]\s",]+')
 
 
-def _same_text(one: Query, other: Query) -> Condition:
-    for item, open_one in ((one, other), (other, one)):
+def _same_text(left: Query, right: Query) -> Condition:
+    for item, open_one in ((left, right), (right, left)):
         if isinstance(item, Constant) and not isinstance(open_one, Constant):
             return _is_one_of(open_one, [printed(item.value)])
-    return compare(one, "==", other)
+    return compare(left, "==", right)
 
 
-def _is_one_of(one: Query, items: Sequence[str]) -> Condition:
-    if isinstance(one, Constant):
-        return constant(is_alike(printed(one.value), items))
-    if isinstance(one, Truth):
-        return _by_truth(one.condition, lambda word: is_alike(word, items))
-    text, form = _text_of(one)
+def _is_one_of(candidate: Query, items: Sequence[str]) -> Condition:
+    if isinstance(candidate, Constant):
+        return constant(is_alike(printed(candidate.value), items))
+    if isinstance(candidate, Truth):
+        return _by_truth(candidate.condition, lambda word: is_alike(word, items))
+    text, form = _text_of(candidate)
     if form is Form.BOOL:
         return _by_truth(truth(text), lambda word: is_alike(word, items))
-    if isinstance(one, Located) and _RBAC.fullmatch(one.place.path):
+    if isinstance(candidate, Located) and _RBAC.fullmatch(candidate.place.path):
         items = [*items, *(["*"] if "*" not in items else ())]
         return member(text, literal(items))
     if form is Form.STRING and len(items) > 1 and not any(map(has_wildcards, items)):
@@ -586,10 +586,10 @@ _RBAC: Final = re.compile(r"rules\[\*\]\.(verbs|apiGroups|resources|nonResourceU
 """Where `*` in an object means everything: Kyverno reads wildcards on both sides."""
 
 
-def _by_truth(condition: Condition, asked: Callable[[str], bool]) -> Condition:
-    if asked("true") is asked("false"):
-        return constant(asked("true"))
-    return condition if asked("true") else negation(condition)
+def _by_truth(condition: Condition, test: Callable[[str], bool]) -> Condition:
+    if test("true") is test("false"):
+        return constant(test("true"))
+    return condition if test("true") else negation(condition)
 
 
 def _is_item(text: str, form: Form, item: str) -> Condition:
@@ -603,19 +603,19 @@ def _is_item(text: str, form: Form, item: str) -> Condition:
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
-def _is_in_range(one: Query, text: str) -> Condition:
+def _is_in_range(value: Query, text: str) -> Condition:
     ends = range_of(text)
     assert ends is not None
-    if isinstance(one, Constant):
-        return constant(all(compares(one.value, end) for end in ends))
-    item, form = _text_of(one)
+    if isinstance(value, Constant):
+        return constant(all(compares(value.value, end) for end in ends))
+    item, form = _text_of(value)
     if form not in (Form.INTEGER, Form.QUANTITY):
         raise NotTranslated("a range that is no range of numbers")
     return conjunction(compared_leaf(item, form, end) for end in ends)
 
 
-def _text_of(one: Query) -> tuple[str, Form]:
-    match one:
+def _text_of(query: Query) -> tuple[str, Form]:
+    match query:
         case Located(place) if place.shape.form not in (Form.FIELDS, Form.MAP, Form.LIST):
             return place.plain, place.shape.form
         case Computed(text, form) if form not in _AMOUNTS:
@@ -654,7 +654,7 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
     """Return the operations that preconditions demand, None where they do not, and the
     preconditions that are left."""
     allowed: tuple[str, ...] = OPERATIONS
-    false = False
+    has_demands = False
     if isinstance(value, Mapping):
         every = list(_each(value.get("all") or ()))
         either = list(_each(value.get("any") or ()))
@@ -662,20 +662,18 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
         every, either = list(_each(value or ())), []
     left = []
     for item in every:
-        operations_demanded = _operations_demanded(item)
-        false = false or operations_demanded is not None
+        names = _operations_demanded(item)
+        has_demands = has_demands or names is not None
+        allowed = tuple(name for name in allowed if names is None or name in names)
+        left += [item] if names is None else []
+    demanded = [_operations_demanded(condition) for condition in either]
+    if either and all(names is not None for names in demanded):
+        has_demands = True
         allowed = tuple(
-            name for name in allowed if operations_demanded is None or name in operations_demanded
-        )
-        left += [item] if operations_demanded is None else []
-    demanded = [_operations_demanded(element) for element in either]
-    if either and all(element is not None for element in demanded):
-        false = True
-        allowed = tuple(
-            name for name in allowed if any(name in (element or ()) for element in demanded)
+            name for name in allowed if any(name in (names or ()) for names in demanded)
         )
         either = []
-    return (allowed if false else None), {"all": left, "any": either}
+    return (allowed if has_demands else None), {"all": left, "any": either}
 
 
 _OPERATION: Final = re.compile(

@@ -22,17 +22,17 @@ def with_context(context: Sequence[JsonObject], names: Names) -> Names:
     for entry in context:
         variable, call = entry.get("variable"), entry.get("apiCall")
         if isinstance(variable, Mapping):
-            of_variable = _of_variable(variable, names)
+            query = _of_variable(variable, names)
         elif isinstance(call, Mapping) and _is_of_own_namespace(call):
-            of_variable = read_in(str(call.get("jmesPath") or ""), _NAMESPACE, names)
+            query = read_in(str(call.get("jmesPath") or ""), _NAMESPACE, names)
             variable = call
         else:
             kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
             kind = next((kind for kind in kinds if kind in entry), "context")
             raise NotTranslated(f"values that are looked up (`{kind}`)", _LOOKED_UP.get(kind, ""))
         if "default" in variable:
-            of_variable = Otherwise(of_variable, operand(variable["default"], names))
-        names = Names({**names.members, str(entry["name"]): of_variable})
+            query = Otherwise(query, operand(variable["default"], names))
+        names = Names({**names.members, str(entry["name"]): query})
     return names
 
 

@@ -164,12 +164,12 @@ def of_rule(
         assert isinstance(request, Names)
         about = Names({**request.members, "object": Located(object_place(kinds, obj))})
         names = Names({**names.members, "request": about})
-    known = config_map(rule)
-    if known is None:
+    reference = config_map(rule)
+    if reference is None:
         return with_context(rule.context, names)
-    params = read_in(known.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
-    context = [item for item in rule.context if item["name"] != known.variable]
-    return with_context(context, Names({**names.members, known.variable: params}))
+    params = read_in(reference.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
+    context = [item for item in rule.context if item["name"] != reference.variable]
+    return with_context(context, Names({**names.members, reference.variable: params}))
 
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
@@ -222,8 +222,8 @@ def demand_of(
     """Return what a rule demands of objects of some kinds. Raises NotTranslated."""
     validate: JsonObject = rule.value.get("validate") or {}
     mutate: JsonObject = rule.value.get("mutate") or {}
-    for item, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
-        for name in sorted(set(item) - known):
+    for item, fields in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
+        for name in sorted(set(item) - fields):
             raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
     if "cel" in validate:
         return _cel(rule)
@@ -235,7 +235,7 @@ def demand_of(
     if "podSecurity" in validate:
         return _pod_security_demand(policy, rule, kinds, exceptions, required)
     answer = _answer(rule, names, object_place(kinds))
-    said = conjunction([required, negation(answer.skips)]), answer.fine
+    judgement = conjunction([required, negation(answer.skips)]), answer.fine
     for_operations = list(asked_operations(rule))
     for operation in _without(rule, for_operations):
         # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
@@ -250,8 +250,8 @@ def demand_of(
             for_operations.remove(operation)
         else:
             is_it = comparison(OPERATION.text, "==", quoted(operation))
-            said = choice(is_it, condition, said[0]), choice(is_it, fine, said[1])
-    condition, fine = said
+            judgement = choice(is_it, condition, judgement[0]), choice(is_it, fine, judgement[1])
+    condition, fine = judgement
     if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
     demand = Demand(
@@ -319,9 +319,9 @@ def _letting_existing_pass(
         }
         for validation in demand.validations
     ]
-    given = demand.extra.get("variables")
-    own = given if isinstance(given, list) else []
-    extra = {**demand.extra, "variables": [*own, *variables, named]}
+    existing = demand.extra.get("variables")
+    rule_variables = existing if isinstance(existing, list) else []
+    extra = {**demand.extra, "variables": [*rule_variables, *variables, named]}
     return replace(demand, validations=tuple(validations), extra=extra)
 
 
@@ -430,7 +430,7 @@ def _for_each(
 ) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
-    demands, meant = [], []
+    demands, memberships = [], []
     for entry in entries:
         unknown = set(entry) - _FOREACH
         if unknown:
@@ -439,8 +439,8 @@ def _for_each(
             is_meant, condition = _element_demand(entry, names, branch, whole, nesting)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(condition)]))))
             may_skip = entry.get("preconditions") or is_meant != is_defined(branch.value)
-            meant.append(_some(branch, is_meant) if may_skip else ALWAYS)
-    return judged(conjunction(demands), negation(disjunction(meant)))
+            memberships.append(_some(branch, is_meant) if may_skip else ALWAYS)
+    return judged(conjunction(demands), negation(disjunction(memberships)))
 
 
 _FOREACH: Final = frozenset(
@@ -505,8 +505,8 @@ def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0
     around = dict(names.members)
     for variable in sources:
         around = {name: avoiding(value, variable) for name, value in around.items()}
-    own = {"element": value, f"element{nesting}": value}
-    return with_context(entry.get("context") or (), Names({**around, **own}))
+    element_names = {"element": value, f"element{nesting}": value}
+    return with_context(entry.get("context") or (), Names({**around, **element_names}))
 
 
 def _some(branch: Branch, condition: Condition) -> Condition:
@@ -550,20 +550,20 @@ def _cel(rule: Rule) -> Demand:
     message = str(rule.value["validate"].get("message") or "").strip()
     validations = []
     for expression in cel.get("expressions") or ():
-        own = (
+        default_message = (
             {}
             if "message" in expression or "messageExpression" in expression
             else {"message": message}
         )
-        validations.append({**expression, **({k: v for k, v in own.items() if v})})
+        validations.append({**expression, **({k: v for k, v in default_message.items() if v})})
     extra = {
         name: cel[name] for name in ("paramKind", "variables", "auditAnnotations") if cel.get(name)
     }
     preconditions = rule.value.get("celPreconditions") or ()
-    expected = {
+    match_conditions = {
         condition_name(str(precondition["name"])): str(precondition["expression"])
         for precondition in preconditions
     }
-    if len(expected) < len(preconditions):
+    if len(match_conditions) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(expected, asked_operations(rule), tuple(validations), extra)
+    return Demand(match_conditions, asked_operations(rule), tuple(validations), extra)

@@ -99,8 +99,8 @@ def member_of(value: Query, name: str) -> Query:
             other = member_of(second, name)
             # Of an object that is empty, no member is read: so only of the first one it matters
             # whether it is there.
-            one = member_of(first, name)
-            return one if other == ABSENT else _chosen(is_true(first), one, other)
+            member = member_of(first, name)
+            return member if other == ABSENT else _chosen(is_true(first), member, other)
         case Chosen(condition, then, other):
             return _chosen(condition, member_of(then, name), member_of(other, name))
         case Images():
@@ -110,11 +110,11 @@ def member_of(value: Query, name: str) -> Query:
         case Merged(parts):
             result = [(part, member_of(part, name)) for part in parts]
             read: Query = ABSENT
-            for part, one in result:
-                has = is_defined(one)
+            for part, member in result:
+                has = is_defined(member)
                 if isinstance(part, Constant) and isinstance(part.value, Mapping):
                     has = constant(name in part.value)
-                read = _chosen(has, one, read)
+                read = _chosen(has, member, read)
             return read
     raise NotTranslated(f"`{name}` of a term value")
 
@@ -127,10 +127,10 @@ _UNSEEN: Final = {
 }
 
 
-def _chosen(condition: Condition, then: Query, otherwise: Query) -> Query:
+def _chosen(condition: Condition, consequent: Query, otherwise: Query) -> Query:
     if condition in (ALWAYS, NEVER):
-        return then if condition == ALWAYS else otherwise
-    return Chosen(condition, then, otherwise)
+        return consequent if condition == ALWAYS else otherwise
+    return Chosen(condition, consequent, otherwise)
 
 
 def index_of(value: Query, index: int) -> Query:
@@ -219,10 +219,10 @@ def _merge(*parts: Query) -> Query:
 
 
 def _not_null(*values: Query) -> Query:
-    *before, found = values
+    *before, result = values
     for item in reversed(before):
-        found = _chosen(is_defined(item), item, found)
-    return found
+        result = _chosen(is_defined(item), item, result)
+    return result
 
 
 # --- Kinds of values ---------------------------------------------------------
@@ -249,7 +249,7 @@ def _type(value: Query) -> Query:
             return _chosen(place.present(), kind, Constant("null"))
         case Located(place):
             text = place.there().plain
-            kinds = " : ".join(f"type({text}) == {of} ? '{kind}'" for of, kind in _OF_ANY)
+            kinds = " : ".join(f"type({text}) == {cel} ? '{kind}'" for cel, kind in _OF_ANY)
             return _chosen(place.present(), Computed(f"({kinds} : 'object')"), Constant("null"))
         case Stream() | Keys() | Ordered():
             return Constant("array")
@@ -301,10 +301,10 @@ def _shortest(number: float | None) -> Json:
 
 def _to_string(value: Query) -> Query:
     if isinstance(value, Constant):
-        known = value.value
-        if isinstance(known, list | Mapping):
+        constant = value.value
+        if isinstance(constant, list | Mapping):
             raise NotTranslated("`to_string` of a list or object")
-        return value if isinstance(known, str) else Constant(literal(known))
+        return value if isinstance(constant, str) else Constant(literal(constant))
     term = single(value)
     if term.form is Form.QUANTITY:
         term = replace(term, form=Form.STRING)
@@ -361,12 +361,12 @@ def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[.
 
 
 def _cased(method: str) -> Callable[[Query], Query]:
-    of_texts = _of_texts(lambda text: f"{text}.{method}()")
+    apply = _of_texts(lambda text: f"{text}.{method}()")
 
     def called(value: Query) -> Query:
         if isinstance(value, Constant) and isinstance(value.value, str):
             return Constant(value.value.lower() if method == "lowerAscii" else value.value.upper())
-        return of_texts(value)
+        return apply(value)
 
     return called
 
@@ -383,11 +383,11 @@ def _replace(text: Query, old: Query, new: Query, count: Query) -> Query:
 
 
 def _trim(text: Query, characters: Query) -> Query:
-    constant_text = _constant_text(characters)
-    if not constant_text:
+    trimmed = _constant_text(characters)
+    if not trimmed:
         return _text(text)
     # From the first other character to the last one.
-    other = "[^" + "".join(f"\\{text}" if text in r"\]^-" else text for text in constant_text) + "]"
+    other = "[^" + "".join(f"\\{text}" if text in r"\]^-" else text for text in trimmed) + "]"
     regex = quoted(f"(?s){other}(.*{other})?")
     return _of_texts(lambda value: f"{value}.find({regex})")(text)
 
@@ -409,9 +409,9 @@ def _truncate(text: Query, length: Query) -> Query:
 
 
 def _split(text: Query, separator: Query) -> Query:
-    made = _of_texts(lambda value, by: f"{value}.split({by})")(text, separator)
-    assert isinstance(made, Computed)
-    return Located(Place(made.text, _TEXTS, given=made.there))
+    parts = _of_texts(lambda value, by: f"{value}.split({by})")(text, separator)
+    assert isinstance(parts, Computed)
+    return Located(Place(parts.text, _TEXTS, given=parts.there))
 
 
 _TEXTS: Final = Shape(Schema(type="array", items=Schema(type="string")))
@@ -436,13 +436,13 @@ def _contains(container: Query, item: Query) -> Query:
         among = member(needle, container.place.plain)
         condition = choice(is_text, inside, among)
         return Truth(conjunction([container.place.present(), condition]))
-    return Truth(some_item(container, lambda one: compare(one, "==", item)))
+    return Truth(some_item(container, lambda candidate: compare(candidate, "==", item)))
 
 
 def _within(method: str) -> Callable[[Query, Query], Query]:
     def called(value: Query, part: Query) -> Query:
         text = _text(part)
-        condition = asked_of(value, lambda one: truth(f"{one}.{method}({text.text})"))
+        condition = asked_of(value, lambda part: truth(f"{part}.{method}({text.text})"))
         return Truth(conjunction([text.there, condition]))
 
     return called
@@ -455,34 +455,34 @@ def _regex_match(pattern: Query, value: Query) -> Query:
 
 
 def _pattern_match(pattern: Query, value: Query) -> Query:
-    constant_text = _constant_text(pattern)
-    return Truth(asked_of(value, lambda text: globbed(text, constant_text), as_string=True))
+    constant = _constant_text(pattern)
+    return Truth(asked_of(value, lambda text: globbed(text, constant), as_string=True))
 
 
-def _compare(one: Query, other: Query) -> Query:
-    of_texts = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
-    return of_texts(one, other)
+def _compare(left: Query, right: Query) -> Query:
+    apply = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
+    return apply(left, right)
 
 
-def _equal_fold(one: Query, other: Query) -> Query:
-    if isinstance(one, Constant):
-        one, other = other, one
+def _equal_fold(left: Query, right: Query) -> Query:
+    if isinstance(left, Constant):
+        left, right = right, left
     # As RE2 folds letters, also those that are not ASCII.
-    regex = quoted("^(?i)" + re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", _constant_text(other)) + "$")
-    return Truth(asked_of(one, lambda text: truth(f"{text}.matches({regex})")))
+    regex = quoted("^(?i)" + re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", _constant_text(right)) + "$")
+    return Truth(asked_of(left, lambda text: truth(f"{text}.matches({regex})")))
 
 
-def _label_match(labels: Query, of: Query) -> Query:
+def _label_match(labels: Query, obj: Query) -> Query:
     if isinstance(labels, Constant) and isinstance(labels.value, Mapping):
-        condition = is_defined(of)
-        same = [compare(member_of(of, key), "==", Constant(v)) for key, v in labels.value.items()]
+        condition = is_defined(obj)
+        same = [compare(member_of(obj, key), "==", Constant(v)) for key, v in labels.value.items()]
         return Truth(conjunction([condition, *same]))
-    if not (isinstance(labels, Located) and isinstance(of, Located)):
+    if not (isinstance(labels, Located) and isinstance(obj, Located)):
         raise NotTranslated("labels of what is no map of an object")
-    plain, other = labels.place.there().plain, of.place.there().plain
+    plain, other = labels.place.there().plain, obj.place.there().plain
     same_value = comparison(f"{other}[key]", "==", f"{plain}[key]")
     each = every(plain, "key", conjunction([member("key", other), same_value]))
-    return Truth(conjunction([labels.place.present(), of.place.present(), each]))
+    return Truth(conjunction([labels.place.present(), obj.place.present(), each]))
 
 
 def _semver_compare(version: Query, versions: Query) -> Query:
@@ -518,13 +518,13 @@ def _list(value: Query, fold: Fold | None = None) -> _Items:
         case Keys(place):
             return _Items(f"{place.there().plain}.map(key, key)", Form.STRING, place.present())
         case Otherwise(first, Constant([])):
-            found = _list(first, fold)
-            if found.there == ALWAYS:
-                return found
+            inner = _list(first, fold)
+            if inner.there == ALWAYS:
+                return inner
             if isinstance(first, Located):
-                return replace(found, text=first.place.items, there=ALWAYS)
-            text = f"({found.there.text} ? {found.text} : [])"
-            return replace(found, text=text, there=ALWAYS)
+                return replace(inner, text=first.place.items, there=ALWAYS)
+            text = f"({inner.there.text} ? {inner.text} : [])"
+            return replace(inner, text=text, there=ALWAYS)
         case Ordered():
             raise NotTranslated("a list in another order, as a whole")
         case Stream(branches) if branches:
@@ -599,11 +599,11 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
 def _join(separator: Query, items: Query) -> Query:
     _check_no_wildcards(separator, *_constants_in(items))
     by = _text(separator)
-    found = _list(items, lambda text: f"{text}.join({by.text})")
-    if found.form not in (Form.STRING, Form.QUANTITY, Form.ANY):
+    texts = _list(items, lambda text: f"{text}.join({by.text})")
+    if texts.form not in (Form.STRING, Form.QUANTITY, Form.ANY):
         raise NotTranslated("`join` of what are no texts")
     return Computed(
-        f"{found.text}.join({by.text})", Form.STRING, conjunction([by.there, found.there])
+        f"{texts.text}.join({by.text})", Form.STRING, conjunction([by.there, texts.there])
     )
 
 
@@ -629,12 +629,12 @@ def _check_no_wildcards(*values: Query) -> None:
 
 def _extreme(method: str) -> Callable[[Query], Query]:
     def called(items: Query) -> Query:
-        found = _list(items, lambda text: f"{text}.{method}()")
-        form = Form.STRING if found.form is Form.QUANTITY else found.form
+        numbers = _list(items, lambda text: f"{text}.{method}()")
+        form = Form.STRING if numbers.form is Form.QUANTITY else numbers.form
         if form not in (Form.STRING, Form.INTEGER, Form.NUMBER, Form.ANY):
             raise NotTranslated(f"`{method}` of what are neither numbers nor texts")
-        condition = conjunction([found.there, _is_filled(items)])
-        return Computed(f"{found.text}.{method}()", form, condition)
+        condition = conjunction([numbers.there, _is_filled(items)])
+        return Computed(f"{numbers.text}.{method}()", form, condition)
 
     return called
 
@@ -645,21 +645,21 @@ def _is_filled(items: Query) -> Condition:
 
 
 def _sum(items: Query) -> Query:
-    found = _list(items, lambda text: f"{text}.sum()")
-    if found.form not in (Form.INTEGER, Form.NUMBER):
+    numbers = _list(items, lambda text: f"{text}.sum()")
+    if numbers.form not in (Form.INTEGER, Form.NUMBER):
         raise NotTranslated(
             "the sum of what are no numbers", "CEL adds numbers of lists, not quantities."
         )
-    condition = conjunction([found.there, _is_filled(items)])
-    return Computed(f"{found.text}.sum()", found.form, condition)
+    condition = conjunction([numbers.there, _is_filled(items)])
+    return Computed(f"{numbers.text}.sum()", numbers.form, condition)
 
 
 def _avg(items: Query) -> Query:
-    found = _list(items)
-    if found.form not in (Form.INTEGER, Form.NUMBER):
+    numbers = _list(items)
+    if numbers.form not in (Form.INTEGER, Form.NUMBER):
         raise NotTranslated("the average of what are no numbers")
-    text = f"(double({found.text}.sum()) / double(size({found.text})))"
-    return Computed(text, Form.NUMBER, conjunction([found.there, _is_filled(items)]))
+    text = f"(double({numbers.text}.sum()) / double(size({numbers.text})))"
+    return Computed(text, Form.NUMBER, conjunction([numbers.there, _is_filled(items)]))
 
 
 def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
@@ -667,17 +667,17 @@ def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
         if not (isinstance(items, Located) and isinstance(key, Expression)):
             raise NotTranslated(f"`{method}_by` of what is no list of an object")
         place = items.place
-        known = place.there()
-        variable = known.item_name
-        other = replace(known, taken=known.taken | {variable}).item_name
-        term = single(key.asked(Located(known.item(variable))))
-        every_one = single(key.asked(Located(known.item(other))))
+        element = place.there()
+        name = element.item_name
+        other_name = replace(element, taken=element.taken | {name}).item_name
+        term = single(key.asked(Located(element.item(name))))
+        every_one = single(key.asked(Located(element.item(other_name))))
         if term.there != ALWAYS or term.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
             raise NotTranslated(f"`{method}_by` of what may be absent, or has no order")
-        best = f"{known.plain}.map({other}, {every_one.text}).{method}()"
-        text = f"{known.plain}.filter({variable}, {term.text} == {best})[0]"
-        condition = conjunction([place.present(), filled(known.plain)])
-        return Located(replace(known.item(variable), root=text, given=condition))
+        best = f"{element.plain}.map({other_name}, {every_one.text}).{method}()"
+        text = f"{element.plain}.filter({name}, {term.text} == {best})[0]"
+        condition = conjunction([place.present(), filled(element.plain)])
+        return Located(replace(element.item(name), root=text, given=condition))
 
     return called
 

@@ -92,26 +92,26 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     operations = dict.fromkeys(operation for block in blocks for operation in block.operations)
     if not rule.match.all_of and not all(block.operations for block in blocks):
         operations = {}  # one block takes any operation
-    made = Matching(tuple(rules), tuple(operations))
+    matching = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
     has_namespace = all(rule.has_namespace for rule in rules)
-    asked = [
-        asked_operation
-        for asked_operation in asked_operations(rule)
-        if not operations or asked_operation in operations
+    requested = [
+        operation
+        for operation in asked_operations(rule)
+        if not operations or operation in operations
     ]
     is_named = rule.kind != "mutate"
-    source = _Source(has_namespace, subject_of(asked), is_named, frozenset(asked))
+    source = _Source(has_namespace, subject_of(requested), is_named, frozenset(requested))
     # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
     # which any may match, can only be conditions.
     if len(blocks) == 1:
-        made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
-        conditions |= _conditions_of(blocks[0], made, source)
-        if made.namespace_selector:
+        matching = _with_selectors(matching, blocks[0], mutates="mutate" in rule.value)
+        conditions |= _conditions_of(blocks[0], matching, source)
+        if matching.namespace_selector:
             with_namespaces = bool({rule.resource for rule in rules} & {"*", "namespaces"})
             conditions |= _of_what_has_a_namespace(
-                made.namespace_selector, source, with_namespaces=with_namespaces
+                matching.namespace_selector, source, with_namespaces=with_namespaces
             )
     else:
         conditions["matches"] = _any_or_all(rule.match, source, with_subresources=below)
@@ -128,7 +128,11 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
             conditions["is-of-kind"] = _of_kinds([*kinds])
     result = {name: condition for name, condition in conditions.items() if condition != ALWAYS}
     return Matching(
-        made.rules, made.operations, made.object_selector, made.namespace_selector, result
+        matching.rules,
+        matching.operations,
+        matching.object_selector,
+        matching.namespace_selector,
+        result,
     )
 
 
@@ -156,13 +160,13 @@ def _takes_no_labels(selector: JsonObject) -> bool:
 _IS_NO_NAMESPACE: Final = comparison("request.kind.kind", "!=", "'Namespace'")
 
 
-def _with_selectors(made: Matching, block: Filter, *, mutates: bool) -> Matching:
+def _with_selectors(match: Matching, block: Filter, *, mutates: bool) -> Matching:
     """Return what a block matches with its selectors. Whether a policy's selector fits is asked
     before any policy changes the object, Kyverno asks each rule after the one before: so what the
     labels of a rule that mutates must be is a condition."""
     return Matching(
-        made.rules,
-        made.operations,
+        match.rules,
+        match.operations,
         None if mutates or _is_wild(block.selector) else block.selector,
         None if _is_wild(block.namespace_selector) else block.namespace_selector,
     )
@@ -368,22 +372,22 @@ def _is_below(block: Filter) -> bool:
 
 def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: str) -> Condition:
     """A block of filters; kinds that are known to be meant, or not to be, are not asked for."""
-    given = [_parts(kind) for kind in block.kinds]
-    if any(subresource for _, _, _, subresource in given):
+    filter_kinds = [_parts(kind) for kind in block.kinds]
+    if any(subresource for _, _, _, subresource in filter_kinds):
         raise NotTranslated("subresources of an exception")
-    meant = [
+    kind_matches = [
         any(
             wildcard_match(group, kind.group)
             and wildcard_match(version, kind.version)
             and wildcard_match(name, kind.kind)
-            for group, version, name, _ in given
+            for group, version, name, _ in filter_kinds
         )
         for kind in kinds
     ]
-    if not block.says_something or (block.kinds and not any(meant)):
+    if not block.says_something or (block.kinds and not any(kind_matches)):
         return NEVER
     source = _Source(has_namespace=True, subject=subject)
-    return _block(replace(block, kinds=()) if all(meant) else block, source)
+    return _block(replace(block, kinds=()) if all(kind_matches) else block, source)
 
 
 def _block(block: Filter, source: _Source, *, with_subresources: bool = False) -> Condition:
@@ -429,13 +433,13 @@ def _of_kind(
             name if name == "*" else guess_resource(GroupVersionKind("", "", name)).resource
             for name in names
         ]
-    asked = {f"{subject}.group": [group], f"{subject}.version": [version], name: names}
+    tests = {f"{subject}.group": [group], f"{subject}.version": [version], name: names}
     if below or with_subresources:
         is_of_pods = not below and any(wildcard_match(name, "Pod") for name in names)
-        asked["request.?subResource.orValue('')"] = [below, *["ephemeralcontainers"] * is_of_pods]
+        tests["request.?subResource.orValue('')"] = [below, *["ephemeralcontainers"] * is_of_pods]
     return conjunction(
         _one_of(text, list(dict.fromkeys(patterns)))
-        for text, patterns in asked.items()
+        for text, patterns in tests.items()
         if "*" not in patterns
     )
 
@@ -494,11 +498,11 @@ def _has_entry(entries: str, key: str, value: str) -> Condition:
         return some(entries, "key", matched)
     if value == "*":
         return member(quoted(key), entries)
-    removesuffix = entries.removesuffix(".orValue({})")
+    labels = entries.removesuffix(".orValue({})")
     return conjunction(
         [
-            truth(f"{removesuffix}[?{quoted(key)}].hasValue()"),
-            globbed(f"{removesuffix}[?{quoted(key)}].orValue('')", value),
+            truth(f"{labels}[?{quoted(key)}].hasValue()"),
+            globbed(f"{labels}[?{quoted(key)}].orValue('')", value),
         ]
     )
 

@@ -212,22 +212,22 @@ class _Edits:
             self._item(spot, keys, item)
 
     def _item(self, spot: _PatchTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
-        expected, rest = _split(item)
+        conditions, rest = _split(item)
         if _is_element(keys, item):
-            self._of_element(spot, keys, expected, rest)
+            self._of_element(spot, keys, conditions, rest)
             return
-        if not expected and _asks_only(item):
-            expected, rest = _stripped(item), {}
-            self.conditions.append(_some_item(spot.place, expected))
+        if not conditions and _asks_only(item):
+            conditions, rest = _stripped(item), {}
+            self.conditions.append(_some_item(spot.place, conditions))
             return
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
-        if expected:
-            only = _held(place, expected)
+        if conditions:
+            only = _held(place, conditions)
             if any(a.kind is AnchorKind.GLOBAL for key in item if (a := anchor_of(key))):
                 self.conditions.append(spot.place.some(variable, only))
                 only = ALWAYS if rest else NEVER
-            if set(expected) & set(rest):
+            if set(conditions) & set(rest):
                 raise NotTranslated("a patch of what is a condition")
             if spot.items and rest:
                 raise NotTranslated("conditions on lists in lists")
@@ -241,16 +241,18 @@ class _Edits:
             for key in keys
         )
         condition = spot.place.present()
-        known = spot.place.there()
-        exists = some(known.plain, variable, same)
+        items = spot.place.there()
+        exists = some(items.plain, variable, same)
         self._add(spot, negation(condition), [dict(rest)])
         if spot.items:
-            others = f"{known.plain}.filter({variable}, {negation(same).text})"
+            remaining = f"{items.plain}.filter({variable}, {negation(same).text})"
             writer = Writer(self.names)
-            one = writer.object(place, spot.type_name, rest)
+            item_text = writer.object(place, spot.type_name, rest)
             writer.check(rest)
             self._write(
-                spot, conjunction([condition, exists, *writer.needs]), f"{others} + [{one}]"
+                spot,
+                conjunction([condition, exists, *writer.needs]),
+                f"{remaining} + [{item_text}]",
             )
         front = replace(spot, pointer=pointer_to(spot.pointer, "0"), place=place)
         self._add(front, conjunction([condition, negation(exists)]), rest)
@@ -261,14 +263,14 @@ class _Edits:
         self,
         spot: _PatchTarget,
         keys: Sequence[str],
-        expected: Mapping[str, Json],
+        conditions: Mapping[str, Json],
         rest: Mapping[str, Json],
     ) -> None:
         """Edit the element of a `foreach`. One of another list than that of the patch has the key
         of no item there; without a condition on the key, it would be added."""
         if self.element is not None and spot.place.path == self.element.path:
             self._each(spot, self.element.only, {k: v for k, v in rest.items() if k not in keys})
-        elif not set(keys) <= set(expected):
+        elif not set(keys) <= set(conditions):
             raise NotTranslated(
                 "an element of another list than that of the patch",
                 "Go through the list that is patched, and ask for the other in preconditions.",
@@ -295,8 +297,8 @@ class _Edits:
         patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
         if spot.items:
             only = conjunction([spot.only, condition])
-            which = "" if only == ALWAYS else f"{only.text}, "
-            text = f"{spot.items}.transformList({_INDEX_VARIABLE}, {spot.variable}, {which}{patch})"
+            guard = "" if only == ALWAYS else f"{only.text}, "
+            text = f"{spot.items}.transformList({_INDEX_VARIABLE}, {spot.variable}, {guard}{patch})"
         elif condition == ALWAYS:
             text = f"[{patch}]"
         else:
@@ -365,22 +367,22 @@ def _some_item(place: Place, pattern: Mapping[str, Json]) -> Condition:
 
 def _split(item: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the conditions of an item, and what is patched."""
-    expected, rest = {}, {}
+    conditions, rest = {}, {}
     for key, value in item.items():
         anchor = anchor_of(key)
         if anchor is not None and anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
-            expected[anchor.key] = value
+            conditions[anchor.key] = value
         else:
             rest[key] = value
-    return expected, rest
+    return conditions, rest
 
 
 def _keys(place: Place) -> tuple[str, ...]:
     schema = place.shape.schema
     if schema is None:
         raise NotTranslated("lists of a kind that is not known")
-    known = resolved(schema)
-    return tuple(known.list_map_keys) if known.list_type == "map" else ()
+    resolved_schema = resolved(schema)
+    return tuple(resolved_schema.list_map_keys) if resolved_schema.list_type == "map" else ()
 
 
 def _held(place: Place, pattern: Mapping[str, Json]) -> Condition:
@@ -516,10 +518,10 @@ def _mutation(
     text = choices[-1][1]
     for condition, patch in reversed(choices[:-1]):
         text = f"{condition.inside(Binding.OR)} ? {patch} : {text}"
-    which = "" if only == ALWAYS else f"{only.text}, "
+    guard = "" if only == ALWAYS else f"{only.text}, "
     items = item.items
     plain = f"{items.optional}.orValue([])" if items.unsure else items.plain
-    return f"{plain}.transformList(index, {item.variable}, {which}{text})"
+    return f"{plain}.transformList(index, {item.variable}, {guard}{text})"
 
 
 def _is_in(items: Place, value: Json, writer: Writer) -> Condition:
@@ -539,13 +541,13 @@ def _says(place: Place, value: Mapping[str, Json], writer: Writer) -> Condition 
         shape = place.shape.member(name)
         if shape is None or isinstance(entry, list):
             return None
-        there = place.member(name, shape)
-        known = there.there()
-        result.append(there.present())
+        member = place.member(name, shape)
+        present_member = member.there()
+        result.append(member.present())
         if isinstance(entry, Mapping):
-            result.append(_says(known, entry, writer))
+            result.append(_says(present_member, entry, writer))
         else:
-            result.append(comparison(known.plain, "==", writer.text(entry)))
+            result.append(comparison(present_member.plain, "==", writer.text(entry)))
     return None if None in result else conjunction(filter(None, result))
 
 
@@ -556,21 +558,21 @@ def _alternatives(guards: Sequence[Condition], choices: Sequence[tuple[Condition
             text = f"[{patch}]"
         else:
             text = f"{condition.inside(Binding.OR)} ? [{patch}] : {text}"
-    met = conjunction(guards)
-    return text if met == ALWAYS else f"{met.inside(Binding.OR)} ? ({text}) : []"
+    guard = conjunction(guards)
+    return text if guard == ALWAYS else f"{guard.inside(Binding.OR)} ? ({text}) : []"
 
 
 def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tuple[Condition, str]]:
     """Return patches, each for the case that so much of the path is missing, and none of the cases
     before; the last is for the case that nothing is."""
-    choices, known = [], 0
+    choices, known_steps = [], 0
     for stop in stops[1:]:
         if stop.rest and stop.place.unsure:
             steps = tuple(
-                replace(step, is_sure=True) if index < known else step
+                replace(step, is_sure=True) if index < known_steps else step
                 for index, step in enumerate(stop.place.steps)
             )
-            known = len(steps)
+            known_steps = len(steps)
             absent = negation(replace(stop.place, steps=steps).present())
             whole = _value(stop, _nested(stop.rest, value), writer)
             choices.append((absent, _patch("add", stop.pointer, whole)))
@@ -626,11 +628,11 @@ def _stops(
                     f"`{name}` of a list",
                     "Name the item by its index, or go through the list with `foreach`.",
                 )
-            at = now.place.at(int(name))
+            item_place = now.place.at(int(name))
             if not now.place.is_never_empty or name != "0" or now.place.unsure:
-                guards.append(at.present())
+                guards.append(item_place.present())
             pointer = pointer_to(now.pointer, name)
-            stops = [_Stop(at.there(), pointer, now.type_name, rest)]
+            stops = [_Stop(item_place.there(), pointer, now.type_name, rest)]
         elif "{{" in name:
             raise NotTranslated("variables in paths of a patch")
         else:
@@ -668,12 +670,12 @@ def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
     if "foreach" in mutate:
         every = [item for entry in mutate["foreach"] for item in _for_each(place, entry, names)]
         result: list[JsonObject] = []
-        for each in (each for item in every for each in item.mutations):
-            result += [] if each in result else [each]
+        for mutation in (mutation for item in every for mutation in item.mutations):
+            result += [] if mutation in result else [mutation]
         patch = Patch(tuple(result), conjunction(item.condition for item in every))
     elif "patchesJson6902" in mutate:
-        given = operations_of(mutate["patchesJson6902"])
-        patch = Patch(json_patch(place, given, names), ALWAYS)
+        operations = operations_of(mutate["patchesJson6902"])
+        patch = Patch(json_patch(place, operations, names), ALWAYS)
     else:
         patch = merge_patch(place, mutate.get("patchStrategicMerge") or {}, names)
     if not patch.mutations:
@@ -735,8 +737,8 @@ def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -
         only = conjunction([only, conditions(entry["preconditions"], inside)])
     if "patchesJson6902" in entry:
         element = PatchedElement(source.place, source.variable, only)
-        given = operations_of(entry["patchesJson6902"])
-        return Patch(json_patch(place, given, inside, element), ALWAYS)
+        operations = operations_of(entry["patchesJson6902"])
+        return Patch(json_patch(place, operations, inside, element), ALWAYS)
     patch = entry.get("patchStrategicMerge") or {}
     if not source.place.is_never_empty and len(patch) > 1:
         raise NotTranslated("a patch for a list that may be empty, and of what is outside of it")

@@ -149,9 +149,9 @@ def _word(alternative: tuple[tuple[Comparison, ...], ...], form: Form) -> str | 
     """Return the one text that an alternative means; None of others."""
     if form not in (Form.STRING, Form.ANY) or len(alternative) > 1 or len(alternative[0]) > 1:
         return None
-    one = alternative[0][0]
-    is_word = one.operator is Operator.EQUAL and not has_wildcards(one.operand)
-    return one.operand if is_word and not _is_scalar(one.operand) else None
+    comparison = alternative[0][0]
+    is_word = comparison.operator is Operator.EQUAL and not has_wildcards(comparison.operand)
+    return comparison.operand if is_word and not _is_scalar(comparison.operand) else None
 
 
 def _is_scalar(text: str) -> bool:
@@ -189,25 +189,25 @@ def _empty(text: str, form: Form) -> Condition:
     return NEVER
 
 
-def compared_leaf(text: str, form: Form, one: Comparison) -> Condition:
+def compared_leaf(text: str, form: Form, leaf: Comparison) -> Condition:
     """Return how a value that is there compares, by what it may be. Raises NotTranslated."""
     match form:
         case Form.BOOL:
-            return _as_bool(text, one)
+            return _as_bool(text, leaf)
         case Form.INTEGER:
-            return _as_integer(text, one)
+            return _as_integer(text, leaf)
         case Form.QUANTITY:
-            return _as_quantity(text, one)
+            return _as_quantity(text, leaf)
         case Form.STRING:
-            return _as_string(text, one)
+            return _as_string(text, leaf)
         case Form.INT_OR_STRING:
             is_number = comparison(f"type({text})", "==", "int")
             number, string = (
-                compared_leaf(f"{kind}({text})", shape, one) for kind, shape in _EITHER
+                compared_leaf(f"{kind}({text})", shape, leaf) for kind, shape in _EITHER
             )
             return choice(is_number, number, string)
         case Form.ANY:
-            return _as_string(f"string({text})" if _is_scalar(one.operand) else text, one)
+            return _as_string(f"string({text})" if _is_scalar(leaf.operand) else text, leaf)
         case Form.NUMBER:
             raise NotTranslated("a string compared with a number that is no integer")
     return NEVER
@@ -216,62 +216,62 @@ def compared_leaf(text: str, form: Form, one: Comparison) -> Condition:
 _EITHER: Final = (("int", Form.INTEGER), ("string", Form.STRING))
 
 
-def _as_bool(text: str, one: Comparison) -> Condition:
-    outcomes = [compares(value, one) for value in (True, False)]
+def _as_bool(text: str, leaf: Comparison) -> Condition:
+    outcomes = [compares(value, leaf) for value in (True, False)]
     # Both values are tried, so the comparison comes out as Kyverno's, whatever the operand is.
     if outcomes[0] == outcomes[1]:
         return constant(outcomes[0])
     return truth(text) if outcomes[0] else negation(truth(text))
 
 
-def _as_integer(text: str, one: Comparison) -> Condition:
-    quantity = amount(one.operand)
+def _as_integer(text: str, leaf: Comparison) -> Condition:
+    quantity = amount(leaf.operand)
     # An integer has a text, and `==` with wildcards is asked of that (`compareString`).
     if quantity is None or not quantity.is_integer:
-        if one.operator in (Operator.EQUAL, Operator.NOT_EQUAL):
-            return _wild(f"string({text})", one)
+        if leaf.operator in (Operator.EQUAL, Operator.NOT_EQUAL):
+            return _wild(f"string({text})", leaf)
         if quantity is None:
             return NEVER
-        raise NotTranslated(f"an integer compared with `{one.operand}`")
-    return comparison(text, _RELATIONS[one.operator], str(quantity.as_int64()))
+        raise NotTranslated(f"an integer compared with `{leaf.operand}`")
+    return comparison(text, _RELATIONS[leaf.operator], str(quantity.as_int64()))
 
 
-def _as_quantity(text: str, one: Comparison) -> Condition:
-    if amount(one.operand) is not None:
-        return _quantities(text, one)
-    if one.operator is Operator.EQUAL and set(one.operand) <= {"*", "?"}:
-        return constant(one.operand.count("?") < 2)  # every quantity has a text
-    return _as_text(text, one)
+def _as_quantity(text: str, leaf: Comparison) -> Condition:
+    if amount(leaf.operand) is not None:
+        return _quantities(text, leaf)
+    if leaf.operator is Operator.EQUAL and set(leaf.operand) <= {"*", "?"}:
+        return constant(leaf.operand.count("?") < 2)  # every quantity has a text
+    return _as_text(text, leaf)
 
 
-def _quantities(text: str, one: Comparison) -> Condition:
-    left = f"quantity({text}).compareTo(quantity({quoted(one.operand)}))"
-    return comparison(left, _RELATIONS[one.operator], "0")
+def _quantities(text: str, leaf: Comparison) -> Condition:
+    left = f"quantity({text}).compareTo(quantity({quoted(leaf.operand)}))"
+    return comparison(left, _RELATIONS[leaf.operator], "0")
 
 
-def _as_string(text: str, one: Comparison) -> Condition:
+def _as_string(text: str, leaf: Comparison) -> Condition:
     """Durations are compared as durations, and quantities as quantities, where both sides are."""
-    result = _as_text(text, one)
-    if amount(one.operand) is not None:
+    result = _as_text(text, leaf)
+    if amount(leaf.operand) is not None:
         is_amount = truth(f"isQuantity({text})")
-        result = choice(is_amount, _quantities(text, one), result)
-    if nanoseconds(one.operand) not in (None, 0):
+        result = choice(is_amount, _quantities(text, leaf), result)
+    if nanoseconds(leaf.operand) not in (None, 0):
         left = f"duration({text})"
-        right = f"duration({quoted(one.operand)})"
+        right = f"duration({quoted(leaf.operand)})"
         is_duration = truth(f"{text}.matches({DURATION})")
-        result = choice(is_duration, comparison(left, _RELATIONS[one.operator], right), result)
+        result = choice(is_duration, comparison(left, _RELATIONS[leaf.operator], right), result)
     return result
 
 
-def _as_text(text: str, one: Comparison) -> Condition:
-    if one.operator not in (Operator.EQUAL, Operator.NOT_EQUAL):
+def _as_text(text: str, leaf: Comparison) -> Condition:
+    if leaf.operator not in (Operator.EQUAL, Operator.NOT_EQUAL):
         return NEVER
-    return _wild(text, one)
+    return _wild(text, leaf)
 
 
-def _wild(text: str, one: Comparison) -> Condition:
-    same = globbed(text, one.operand)
-    return negation(same) if one.operator is Operator.NOT_EQUAL else same
+def _wild(text: str, leaf: Comparison) -> Condition:
+    same = globbed(text, leaf.operand)
+    return negation(same) if leaf.operator is Operator.NOT_EQUAL else same
 
 
 def globbed(text: str, pattern: str) -> Condition:
@@ -280,12 +280,12 @@ def globbed(text: str, pattern: str) -> Condition:
         return comparison(text, "==", quoted(pattern))
     squeezed = re.sub(r"\*+", "*", pattern)
     for wild, written in _SIMPLE:
-        fullmatch = wild.fullmatch(squeezed)
-        if fullmatch is not None:
-            return written(text, *fullmatch.groups())
+        match = wild.fullmatch(squeezed)
+        if match is not None:
+            return written(text, *match.groups())
     parts = {"*": ".*", "?": ".", "?*": ".+"}
-    split = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
-    regex = "".join(parts.get(part) or _literal_of(part) for part in split)
+    pieces = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
+    regex = "".join(parts.get(part) or _literal_of(part) for part in pieces)
     return truth(f"{text}.matches({quoted(f'^{regex}$')})")
 
 
@@ -378,11 +378,11 @@ def guarded(place: Place, answer: Answer, absent: Answer) -> Answer:
     )
 
 
-def _where(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
-    """Return `then` where something is there, and what is a constant otherwise."""
+def _where(condition: Condition, consequent: Condition, otherwise: Condition) -> Condition:
+    """Return `consequent` where something is there, and what is a constant otherwise."""
     if otherwise == ALWAYS:
-        return disjunction([negation(condition), then])
-    return conjunction([condition, then])
+        return disjunction([negation(condition), consequent])
+    return conjunction([condition, consequent])
 
 
 def element(place: Place, pattern: Json) -> Answer:
@@ -442,21 +442,21 @@ def _map(place: Place, pattern: Mapping[str, Json]) -> Answer:
         for anchor, value in anchors
         if anchor.kind in _CONDITIONS
     ]
-    others = [
+    members = [
         (anchor, _anchored(place, anchor, value))
         for anchor, value in anchors
         if anchor.kind not in _CONDITIONS
     ]
     all_skip = NEVER
-    if not conditions and others and all(a.kind is AnchorKind.EQUALITY for a, _ in others):
-        all_skip = conjunction(answer.skips for _, answer in others)
+    if not conditions and members and all(a.kind is AnchorKind.EQUALITY for a, _ in members):
+        all_skip = conjunction(answer.skips for _, answer in members)
     fields = [_field(place, key, pattern[key]) for key in ordinary_keys(pattern)]
     return in_order(
         [
             # Any condition that does not pass skips the whole map, and with it what the other
             # anchors found (`validateMap`, `skipSiblingExists`).
             judged(ALWAYS, negation(conjunction(condition.passes() for condition in conditions))),
-            judged(conjunction(answer.never_fails for _, answer in others), all_skip),
+            judged(conjunction(answer.never_fails for _, answer in members), all_skip),
             *fields,
         ]
     )

@@ -44,8 +44,8 @@ _ANCHOR: Final = re.compile(r"([+<=X^])?\((.+)\)", re.DOTALL)
 
 def anchor_of(key: str) -> Anchor | None:
     """Return the anchor that a key is, None of an ordinary key."""
-    fullmatch = _ANCHOR.fullmatch(key.strip())
-    return Anchor(AnchorKind(fullmatch[1] or ""), fullmatch[2]) if fullmatch else None
+    match = _ANCHOR.fullmatch(key.strip())
+    return Anchor(AnchorKind(match[1] or ""), match[2]) if match else None
 
 
 def has_anchors(pattern: Json) -> bool:
@@ -123,13 +123,13 @@ def _conditions(text: str) -> list[tuple[Comparison, ...]]:
     operator = next(
         (operator for operator in _OPERATORS if len(text) > 1 and text.startswith(operator)), ""
     )
-    if not operator and (fullmatch := _OUTSIDE.fullmatch(text)):
+    if not operator and (match := _OUTSIDE.fullmatch(text)):
         # `1!-10` holds outside of the range, and its ends belong to it.
-        return [(Comparison(Operator.LESS, fullmatch[1]), Comparison(Operator.MORE, fullmatch[2]))]
-    if not operator and (fullmatch := _RANGE.fullmatch(text)):
+        return [(Comparison(Operator.LESS, match[1]), Comparison(Operator.MORE, match[2]))]
+    if not operator and (match := _RANGE.fullmatch(text)):
         ends = (
-            Comparison(Operator.MORE_EQUAL, fullmatch[1]),
-            Comparison(Operator.LESS_EQUAL, fullmatch[2]),
+            Comparison(Operator.MORE_EQUAL, match[1]),
+            Comparison(Operator.LESS_EQUAL, match[2]),
         )
         return [(end,) for end in ends]
     return [(Comparison(Operator(operator), text[len(operator) :].strip()),)]
@@ -152,10 +152,10 @@ def wildcard_match(pattern: str, text: str) -> bool:
         return False
     index = len(first)
     for part in filter(None, parts):
-        place_of = _place_of(part, text, index, end)
-        if place_of < 0:
+        begin = _place_of(part, text, index, end)
+        if begin < 0:
             return False
-        index = place_of + len(part)
+        index = begin + len(part)
     return True
 
 
@@ -421,9 +421,9 @@ def printed(value: Json) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def is_alike(text: str, others: Iterable[str]) -> bool:
+def is_alike(text: str, patterns: Iterable[str]) -> bool:
     """Return whether a text is one of others; either side may have wildcards."""
-    return any(wildcard_match(text, word) or wildcard_match(word, text) for word in others)
+    return any(wildcard_match(text, word) or wildcard_match(word, text) for word in patterns)
 
 
 def range_of(text: str) -> tuple[Comparison, ...] | None:

@@ -126,8 +126,10 @@ def standard(
         if not left.parts:
             continue
         variables |= needed
-        own = {key: f"{text} ({name})" for key, text in message.items() if key == "message"}
-        validations.append({"expression": left.expression, **message, **own})
+        control_message = {
+            key: f"{text} ({name})" for key, text in message.items() if key == "message"
+        }
+        validations.append({"expression": left.expression, **message, **control_message})
     return Standard(
         tuple({"name": key, "expression": variable} for key, variable in variables.items()),
         tuple(validations),
@@ -144,8 +146,8 @@ def _checks(value: JsonObject, root: str) -> dict[str, Check]:
         raise NotTranslated(f"the level {level} of the Pod Security Standards")
     # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
     # those of `baseline` that a stricter one overrides.
-    known = min(minor, _NEWEST_OF_KYVERNO)
-    checks = {**checks_of(BASELINE, known, root), **checks_of(level, known, root)}
+    checked_minor = min(minor, _NEWEST_OF_KYVERNO)
+    checks = {**checks_of(BASELINE, checked_minor, root), **checks_of(level, checked_minor, root)}
     if is_since(_IMAGE_VOLUMES_SINCE):
         return checks
     return {name: _without_image_volumes(check) for name, check in checks.items()}
@@ -350,10 +352,8 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("Seccomp", "securityContext.seccompProfile.type"): _Field(_seccomp),
     ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
     **{
-        ("Volume Types", f"volumes[*].{other_volume}"): _Field(
-            _of_kind(other_volume), has_many=True
-        )
-        for other_volume in OTHER_VOLUMES
+        ("Volume Types", f"volumes[*].{volume}"): _Field(_of_kind(volume), has_many=True)
+        for volume in OTHER_VOLUMES
     },
 }
 """By the control and the field's path below a container or the pod's spec."""
@@ -365,12 +365,12 @@ _PATH: Final = re.compile(rf"spec\.(?:({'|'.join(CONTAINER_LISTS)})\[\*\]\.)?(.+
 
 
 def exclusions(
-    given: Sequence[tuple[Condition, Sequence[JsonObject]]],
+    exceptions: Sequence[tuple[Condition, Sequence[JsonObject]]],
 ) -> dict[str, list[_Exclusion]]:
     """Return what is excluded, by control, of entries and when they are heeded. Raises
     NotTranslated."""
     result: dict[str, list[_Exclusion]] = {}
-    for when, entries in given:
+    for when, entries in exceptions:
         for entry in entries:
             control = str(entry.get("controlName"))
             result.setdefault(control, []).append(_exclusion(entry, control, when))
@@ -389,8 +389,8 @@ def exclusions(
 def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
     images, values = tuple(entry.get("images") or ()), tuple(entry.get("values") or ())
     path = str(entry.get("restrictedField") or "")
-    taken = {**_OF_BOTH, **(_OF_CONTAINERS if images else _OF_PODS)}
-    if control not in taken or bool(path) is not bool(values):
+    controls = {**_OF_BOTH, **(_OF_CONTAINERS if images else _OF_PODS)}
+    if control not in controls or bool(path) is not bool(values):
         raise NotTranslated(f"an exclusion of `{control}` that Kyverno does not take")
     if not path:
         return _Exclusion(images, "", "", _Values(()), when)
@@ -402,10 +402,12 @@ def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
     return _Exclusion(images, place, field, _Values(values), when)
 
 
-def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> bool:
+def _is_whole(control: str, exclusions: Iterable[_Exclusion], when: Condition) -> bool:
     """Return whether nothing is left of a control, of objects that fulfil a condition."""
     whole = [
-        exclusion for exclusion in given if not exclusion.field and exclusion.when in (ALWAYS, when)
+        exclusion
+        for exclusion in exclusions
+        if not exclusion.field and exclusion.when in (ALWAYS, when)
     ]
     of_pod = any(not exclusion.images for exclusion in whole)
     of_all = any("*" in exclusion.images for exclusion in whole)
@@ -420,19 +422,24 @@ def without_excluded(
     """Return a check of a pod that stands somewhere without what is excluded, and the variables
     that it needs."""
     control = _CONTROLS.get(name, "")
-    given = excluded.get(control)
-    if given is None:
+    control_exclusions = excluded.get(control)
+    if control_exclusions is None:
         return check, {}
-    if _is_whole(control, given, ALWAYS):
+    if _is_whole(control, control_exclusions, ALWAYS):
         return Check(()), {}
     parts = [_with_errors_of_both(part, root) if part.unless else part for part in check.parts]
     if any(
-        exclusion.field or not exclusion.images or exclusion.when != ALWAYS for exclusion in given
+        exclusion.field or not exclusion.images or exclusion.when != ALWAYS
+        for exclusion in control_exclusions
     ):
-        left = [each for part in parts for each in _field_by_field(control, part, given, root)]
+        left = [
+            each
+            for part in parts
+            for each in _field_by_field(control, part, control_exclusions, root)
+        ]
         return replace(check, parts=tuple(left)), {}
     variable = f"containersFor{''.join(re.findall('[A-Za-z]+', control.title()))}"
-    opposite = disjunction(exclusion.image() for exclusion in given).opposite
+    opposite = disjunction(exclusion.image() for exclusion in control_exclusions).opposite
     left = [
         replace(part, containers=f"variables.{variable}") if part.containers else part
         for part in parts
@@ -450,19 +457,21 @@ def _with_errors_of_both(part: Part, root: str) -> Part:
 
 
 def _field_by_field(
-    control: str, part: Part, given: Sequence[_Exclusion], root: str
+    control: str, part: Part, exclusions: Sequence[_Exclusion], root: str
 ) -> Iterator[Part]:
     """Yield a part with what is forgiven as alternatives, of containers for each list of them."""
     if not part.containers:
-        of_pod = [exclusion for exclusion in given if not exclusion.images]
+        of_pod = [exclusion for exclusion in exclusions if not exclusion.images]
         yield from _forgiven(control, part, f"{root}.spec", of_pod)
         return
     lists: dict[Part, list[str]] = {}
     for name in CONTAINER_LISTS:
-        here = [
-            exclusion for exclusion in given if exclusion.images and exclusion.place in ("", name)
+        container_exclusions = [
+            exclusion
+            for exclusion in exclusions
+            if exclusion.images and exclusion.place in ("", name)
         ]
-        for left in _forgiven(control, part, _CONTAINER, here):
+        for left in _forgiven(control, part, _CONTAINER, container_exclusions):
             lists.setdefault(left, []).append(f"{root}.spec.?{name}.orValue([])")
     for left, names in lists.items():
         if len(names) == len(CONTAINER_LISTS):
@@ -472,11 +481,13 @@ def _field_by_field(
             yield replace(left, containers=text)
 
 
-def _forgiven(control: str, part: Part, place: str, given: Sequence[_Exclusion]) -> Iterator[Part]:
+def _forgiven(
+    control: str, part: Part, place: str, exclusions: Sequence[_Exclusion]
+) -> Iterator[Part]:
     """Yield a part with what forgives its errors, unless that is always so."""
     left = part
     ways: list[Condition] = []
-    for exclusion in given:
+    for exclusion in exclusions:
         if exclusion.field and not (part.path and exclusion.field.startswith(part.path)):
             continue
         field = _FIELDS[control, exclusion.field] if exclusion.field else None

@@ -112,7 +112,7 @@ class Policy:
 
     @property
     def full_name(self) -> str:
-        """With its namespace, if it has one: so exceptions name it."""
+        """The name with the namespace, if it has one: so exceptions name it."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def enforces(self, rule: Rule) -> bool:
@@ -126,8 +126,8 @@ class Policy:
     def lets_existing_pass(self, rule: Rule) -> bool:
         """Return whether an object that violates a rule already may be changed: so it is where a
         rule enforces and does not say otherwise."""
-        own = (rule.value.get("validate") or {}).get("allowExistingViolations")
-        allows = self.allows_existing if own is None else own is True
+        setting = (rule.value.get("validate") or {}).get("allowExistingViolations")
+        allows = self.allows_existing if setting is None else setting is True
         return allows and self.enforces(rule)
 
     def overrides(self, rule: Rule) -> Sequence[JsonObject]:
@@ -371,24 +371,24 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
     return Rule(rule.name, _of_kinds(rule.match, kinds), _of_kinds(rule.exclude, kinds), shifted)
 
 
-def _moved(value: Json, before: str, there: str) -> Json:
+def _moved(value: Json, before: str, below: str) -> Json:
     """Return a value in whose texts paths of a Pod lead to where a template is."""
     match value:
         case Mapping():
             return {
-                _moved_text(name, before, there): _moved(value, before, there)
+                _moved_text(name, before, below): _moved(value, before, below)
                 for name, value in value.items()
             }
         case list():
-            return [_moved(item, before, there) for item in value]
+            return [_moved(item, before, below) for item in value]
         case str():
-            return _moved_text(value, before, there)
+            return _moved_text(value, before, below)
     return value
 
 
-def _moved_text(text: str, before: str, there: str) -> str:
+def _moved_text(text: str, before: str, below: str) -> str:
     pattern = rf"(?<![A-Za-z]){re.escape(before)}(object|oldObject)\.(spec|metadata)(?![A-Za-z])"
-    return re.sub(pattern, rf"{before}\1.{there}.\2", text)
+    return re.sub(pattern, rf"{before}\1.{below}.\2", text)
 
 
 def _nested(pattern: Json, path: Sequence[str]) -> Json:
@@ -465,7 +465,7 @@ class PolicyException:
 
     @property
     def name(self) -> str:
-        """With its namespace, if it has one."""
+        """The name with the namespace, if it has one."""
         about = self.value["metadata"]
         return f"{about['namespace']}/{about['name']}" if about.get("namespace") else about["name"]
 
@@ -501,14 +501,14 @@ class PolicyException:
 def condition_names(exceptions: Sequence[PolicyException]) -> Iterator[str]:
     """Return what the match conditions are called that say exceptions; several may have one name,
     in several namespaces."""
-    taken: set[str] = set()
+    used: set[str] = set()
     for exception in exceptions:
         stem = f"is-not-excepted-by-{exception.value['metadata']['name']}"[:_LONGEST_STEM].rstrip(
             "-_."
         )
         numbered = (f"{stem}-{number}" for number in itertools.count(2))
-        name = next(name for name in itertools.chain([stem], numbered) if name not in taken)
-        taken.add(name)
+        name = next(name for name in itertools.chain([stem], numbered) if name not in used)
+        used.add(name)
         yield name
 
 

@@ -255,42 +255,38 @@ def _as_map(place: Place) -> Place:
     return replace(place, root=f"dyn({place.there().plain})", shape=Shape(), steps=())
 
 
-def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
+def some_item(value: Query, test: Callable[[Query], Condition]) -> Condition:
     """Return whether something holds for an item of a list, or for a value that is no list."""
     match value:
         case Stream(branches):
-            return disjunction(_some_of_branch(branch, asked) for branch in branches)
+            return disjunction(_some_of_branch(branch, test) for branch in branches)
         case Located(place) if place.shape.form is Form.LIST:
-            return disjunction(
-                _some_of_branch(branch, asked) for branch in streamed(value).branches
-            )
+            return disjunction(_some_of_branch(branch, test) for branch in streamed(value).branches)
         case Located(place):
-            return conjunction([place.present(), asked(Located(place.there()))])
+            return conjunction([place.present(), test(Located(place.there()))])
         case Constant(list() as items):
-            return disjunction(asked(Constant(item)) for item in items)
+            return disjunction(test(Constant(item)) for item in items)
         case Constant(None):
             return NEVER
         case Otherwise(first, second):
             # Only where the first is absent or empty the second counts (`||` of JMESPath).
             nothing = negation(is_true(first))
             return disjunction(
-                [some_item(first, asked), conjunction([nothing, some_item(second, asked)])]
+                [some_item(first, test), conjunction([nothing, some_item(second, test)])]
             )
         case Keys():
-            return disjunction(
-                _some_of_branch(branch, asked) for branch in streamed(value).branches
-            )
+            return disjunction(_some_of_branch(branch, test) for branch in streamed(value).branches)
         case Ordered(of):
-            return some_item(of, asked)
+            return some_item(of, test)
         case Chosen(condition, then, other):
-            return choice(condition, some_item(then, asked), some_item(other, asked))
+            return choice(condition, some_item(then, test), some_item(other, test))
         case Computed(there=there):
-            return conjunction([there, asked(replace(value, there=ALWAYS))])
-    return asked(value)
+            return conjunction([there, test(replace(value, there=ALWAYS))])
+    return test(value)
 
 
-def _some_of_branch(branch: Branch, asked: Callable[[Query], Condition]) -> Condition:
-    condition = some_item(branch.value, asked)
+def _some_of_branch(branch: Branch, test: Callable[[Query], Condition]) -> Condition:
+    condition = some_item(branch.value, test)
     # From the inside out: the last list is the innermost loop.
     for source in reversed(branch.sources):
         condition = source.place.some(source.variable, conjunction([source.only, condition]))
@@ -329,7 +325,7 @@ def is_true(value: Query) -> Condition:
         case Located(place):
             return conjunction([place.present(), _is_filled(place.there().plain, place.shape.form)])
         case Stream():
-            return some_item(value, lambda one: ALWAYS)
+            return some_item(value, lambda item: ALWAYS)
         case Otherwise(first, second):
             return disjunction([is_true(first), is_true(second)])
         case Keys(place) | Images(place):
@@ -356,9 +352,9 @@ def _is_filled(text: str, form: Form) -> Condition:
     return ALWAYS
 
 
-def length_text(of: Query) -> str:
+def length_text(query: Query) -> str:
     """Return the number of items of a list, or of characters. Raises NotTranslated."""
-    match of:
+    match query:
         case Located(place) | Keys(place):
             if not place.steps:
                 return f"size({place.items})"
@@ -431,22 +427,26 @@ _FORMS: Final = {
 }  # fmt: skip
 
 
-def _single_of(condition: Condition, then: Query, otherwise: Query) -> Computed:
+def _single_of(condition: Condition, consequent: Query, otherwise: Query) -> Computed:
     if condition in (ALWAYS, NEVER):
-        return single(then if condition == ALWAYS else otherwise)
+        return single(consequent if condition == ALWAYS else otherwise)
     if otherwise == ABSENT:
-        computed = single(then)
+        computed = single(consequent)
         return replace(computed, there=conjunction([condition, computed.there]))
-    computed, other = single(then), single(otherwise)
+    computed, other = single(consequent), single(otherwise)
     form = (
         computed.form
         if Form.ANY in (computed.form, other.form)
         else _common_form(computed.form, other.form)
     )
-    there = choice(condition, computed.there, other.there)
-    if isinstance(then, Located) and condition == then.place.present() and other.there == ALWAYS:
-        return Computed(f"{then.place.optional}.orValue({other.text})", form)
-    return Computed(f"({condition.text} ? {computed.text} : {other.text})", form, there)
+    present = choice(condition, computed.there, other.there)
+    if (
+        isinstance(consequent, Located)
+        and condition == consequent.place.present()
+        and other.there == ALWAYS
+    ):
+        return Computed(f"{consequent.place.optional}.orValue({other.text})", form)
+    return Computed(f"({condition.text} ? {computed.text} : {other.text})", form, present)
 
 
 def _common_form(form: Form, other: Form) -> Form:
@@ -466,29 +466,29 @@ def form_of(value: Query) -> Form:
 
 
 def asked_of(
-    value: Query, asked: Callable[[str], Condition], *, as_string: bool = False
+    value: Query, test: Callable[[str], Condition], *, as_string: bool = False
 ) -> Condition:
     """Return what is asked of the text of a value; not so where it is absent. Raises
     NotTranslated."""
     if isinstance(value, Otherwise):
         match value.first, value.second:
             case Located(place), Constant(str(text)):
-                return asked(text_or(place, text))
+                return test(text_or(place, text))
     computed = single(value)
     text = (
         f"string({computed.text})"
         if as_string and computed.form is not Form.STRING
         else computed.text
     )
-    return conjunction([computed.there, asked(text)])
+    return conjunction([computed.there, test(text)])
 
 
 def text_or(place: Place, default: str) -> str:
     """Return the text of a value, or another where it is absent or empty."""
     is_text = place.shape.form is Form.STRING
     if not default:
-        known = f"{place.optional}.orValue('')"
-        return known if is_text else f"string({known})"
+        string = f"{place.optional}.orValue('')"
+        return string if is_text else f"string({string})"
     text = place.plain if is_text else f"string({place.plain})"
     condition = is_true(Located(place))
     return text if condition == ALWAYS else f"({condition.text} ? {text} : {quoted(default)})"
@@ -546,7 +546,7 @@ def _merged_alike(left: tuple[Query, ...], right: tuple[Query, ...]) -> Conditio
         case (one, Constant(dict() as replaced)), (other, Constant(values)) if values == replaced:
             maps = [_map_of(one), _map_of(other)]
             if all(maps):
-                a, b = (str(each) for each in maps)
+                a, b = (str(source_map) for source_map in maps)
                 is_replaced = member("key", literal(list(replaced)))
                 is_same = conjunction(
                     [member("key", b), comparison(f"{b}[key]", "==", f"{a}[key]")]

@@ -179,26 +179,26 @@ def _documents(
     kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
     demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
     unknown = [rule for rule in matched.rules if not rule.kinds]
-    own = [
+    concerned = [
         exception
         for exception in exceptions
         if exception.is_for_rule(policy.full_name, variant.name)
     ]
-    partial = [exception for exception in own if _is_of_controls(exception, rule)]
-    whole = [exception for exception in own if exception not in partial]
+    partial = [exception for exception in concerned if _is_of_controls(exception, rule)]
+    whole = [exception for exception in concerned if exception not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
-        of = [kind] if kind else []
-        demand = _excepting(demand_of(policy, rule, of, partial), whole, of)
+        rule_kinds = [kind] if kind else []
+        demand = _excepting(demand_of(policy, rule, rule_kinds, partial), whole, rule_kinds)
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
     # Kinds differ in their schemas, and so in what a pattern comes to. The policy for most of the
     # kinds has the plain name; the others are called after their kinds.
-    most = max(demands.values(), key=lambda one: len(one[1]))
+    most = max(demands.values(), key=lambda demand: len(demand[1]))
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
         if demand is not most[0]:
-            suffix.append("-".join(of_kind.kind.lower() for of_kind in of_kinds) or "others")
+            suffix.append("-".join(kind.kind.lower() for kind in of_kinds) or "others")
         only = None if len(demands) == 1 else of_kinds
         document = _document(policy, rule, matched, demand, suffix, only)
         yield document
@@ -212,14 +212,14 @@ def _excepting(
     demand: Demand, exceptions: Sequence[PolicyException], kinds: Sequence[GroupVersionKind]
 ) -> Demand:
     """Return a demand that is not made of what exceptions are for."""
-    said = dict(
+    exempting = dict(
         zip(
             condition_names(exceptions),
             (not_excepted(exception, kinds, demand.operations) for exception in exceptions),
             strict=True,
         )
     )
-    texts = {name: condition.text for name, condition in said.items() if condition != ALWAYS}
+    texts = {name: condition.text for name, condition in exempting.items() if condition != ALWAYS}
     return replace(demand, conditions={**texts, **demand.conditions}) if texts else demand
 
 
@@ -313,7 +313,7 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
     missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
     if missing:
-        texts = ", ".join(f"`{fromkey}`" for fromkey in dict.fromkeys(missing))
+        texts = ", ".join(f"`{name}`" for name in dict.fromkeys(missing))
         yield (
             f"where {texts} reads nothing, Kyverno's rule fails, and refuses if it enforces; "
             "here its condition is not met"
@@ -441,8 +441,8 @@ def failing_variables(value: Json, names: Names, always: Collection[str]) -> Ite
     of fields that every object has in a cluster."""
     written = json.dumps(value)
     whole = (written[start + 2 : end - 2] for start, end in variables_in(written))
-    for fromkey in dict.fromkeys(whole):
-        text = json.loads(f'"{fromkey}"').strip()
+    for name in dict.fromkeys(whole):
+        text = json.loads(f'"{name}"').strip()
         if _may_fail(text, names, always):
             yield text
 
@@ -503,9 +503,9 @@ class _Judge:
             case "field" if node["value"].startswith("{{"):
                 return self.outcome(parsed(node["value"][2:-2]), self.reader.names)
             case "field":
-                found = self.reader.read(node, current)
+                query = self.reader.read(node, current)
                 is_step = isinstance(current, Located)
-                return _Outcome(is_missing=_may_lack(found, self.always, is_step=is_step))
+                return _Outcome(is_missing=_may_lack(query, self.always, is_step=is_step))
             case "literal":
                 return _Outcome(is_null=node["value"] is None)
             case "index":

@@ -63,12 +63,12 @@ class Demand:
     @property
     def text(self) -> str:
         """`spec.size: maximum`."""
-        join = ", ".join(self.keywords)
+        text = ", ".join(self.keywords)
         if self.required:
-            join = f"required: {', '.join(self.required)}"
+            text = f"required: {', '.join(self.required)}"
         if self.rule is not None:
-            join = f"rule {self.rule}"
-        return f"{path_text(self.names) or 'the object'}: {join}"
+            text = f"rule {self.rule}"
+        return f"{path_text(self.names) or 'the object'}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ def _demands(
     missing = tuple(name for name in new.required if _may_be_missing(old, new, name))
     if missing:
         yield Demand(names, steps, new, required=missing)
-    known = {(rule.rule, rule.optional_old_self) for rule in old.rules}
+    old_rules = {(rule.rule, rule.optional_old_self) for rule in old.rules}
     is_seen_alike = seen_alike(old, new)
     for index, rule in enumerate(rules.get(names, ())):
-        is_known = (rule.source.rule, rule.source.optional_old_self) in known
+        is_known = (rule.source.rule, rule.source.optional_old_self) in old_rules
         # A rule with `oldSelf` is about updates: an object that is stored already does not break
         # it.
         if not rule.uses_old_self and not (is_known and is_seen_alike):
@@ -241,16 +241,16 @@ class _RevisionLook(DefinitionLook):
         """The answer."""
         reply = RevisionReply(self.new, demand, Answer.UNKNOWN)
         try:
-            expected = self._wanted(demand)
+            formula = self._wanted(demand)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        search = self.search(expected, self._confirmed)
-        if search.is_proved:
+        outcome = self.search(formula, self._confirmed)
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        example, errors, is_forgiven = search.example
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        example, errors, is_forgiven = outcome.example
         return replace(
             reply, answer=Answer.YES, example=example, errors=errors, is_forgiven=is_forgiven
         )
@@ -259,8 +259,8 @@ class _RevisionLook(DefinitionLook):
         self.object = StructuralObject(self.inputs, self.kind)
         if "nullable" in demand.keywords:
             raise NotModelled("nulls that were allowed")
-        there, value = self.object.at(demand.steps)
-        result = [there]
+        present, value = self.object.at(demand.steps)
+        result = [present]
         if demand.compiled is not None:
             result.append(negated(self._rule_holds(demand, value)))
         elif demand.required:
@@ -300,24 +300,24 @@ class _RevisionLook(DefinitionLook):
         return example, tuple(map(str, errors)), is_forgiven
 
 
-def _has(made: Outcome, name: str) -> Formula:
-    false = FALSE
-    for case in made.cases:
+def _has(outcome: Outcome, name: str) -> Formula:
+    present = FALSE
+    for case in outcome.cases:
         if not isinstance(case.value, Fields):
             raise NotModelled("fields of what was no object")
-        found = case.value.field(name)
-        false = false if found is None else found[0]
-    return false
+        member = case.value.field(name)
+        present = present if member is None else member[0]
+    return present
 
 
 # --- An old object as the new revision reads it -------------------------------
 
 
-def seen(schema: Schema, made: Outcome) -> Outcome:
+def seen(schema: Schema, value: Outcome) -> Outcome:
     """A value as rules of another schema see it: without fields that it does not know, and with its
     defaults."""
-    cases = (Case(case.guard, _seen(schema, case.value)) for case in made.cases)
-    return outcome(cases, made.error)
+    cases = (Case(case.guard, _seen(schema, case.value)) for case in value.cases)
+    return outcome(cases, value.error)
 
 
 def _seen(schema: Schema, value: Value) -> Value:
@@ -347,9 +347,9 @@ def _seen_fields(schema: Schema, value: Fields) -> Value:
     if schema.additional_properties is not None:
         return Unshaped("what was an object and is a map now")
     renamed = {
-        known: name
+        escaped: name
         for name in schema.properties
-        if (known := escape(name)) is not None and known != name
+        if (escaped := escape(name)) is not None and escaped != name
     }
 
     def field_of(name: str) -> tuple[Formula, Outcome] | None:
@@ -358,12 +358,12 @@ def _seen_fields(schema: Schema, value: Fields) -> Value:
             return value.field(name)
         if inside is None:
             return None
-        there, found = value.field(name) or (FALSE, Outcome(FALSE, ()))
-        now = seen(inside, found)
+        present, member = value.field(name) or (FALSE, Outcome(FALSE, ()))
+        now = seen(inside, member)
         if inside.default is ABSENT:
-            return there, now
+            return present, now
         default: Json = inside.default  # type: ignore[assignment]
-        return TRUE, selected(there, now, certain(literal(default)))
+        return TRUE, selected(present, now, certain(literal(default)))
 
     return Fields(value.path, field_of, renamed=renamed)
 

@@ -98,9 +98,9 @@ class DefinitionLook:
         checked, node = self.place
         return checked.ast.positions.get(node.id)
 
-    def search(self, expected: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
+    def search(self, formula: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
         """An example of what is wanted, or a proof that there is none."""
-        return Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirm)
+        return Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirm)
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:
         """Return what an expression comes to, of which something is to be known. Raises
@@ -117,7 +117,7 @@ class DefinitionLook:
     def holds(
         self,
         rule: CompiledRule,
-        there: Formula,
+        present: Formula,
         value: Outcome,
         before: tuple[Formula, Outcome] | None,
     ) -> Formula | None:
@@ -125,22 +125,22 @@ class DefinitionLook:
         is not modelled. `before` is what the value was before an update, and where it was."""
         if rule.rule is None:
             return None
-        there, scope = scope_of(rule, there, value, before)
-        if there is FALSE:
+        present, scope = scope_of(rule, present, value, before)
+        if present is FALSE:
             return None
         try:
             outcome = self.evaluated(rule.rule.program.checked, scope, TRUE_CLAIM)
         except NotModelled:
             self.place = None
             return None
-        return either((negated(there), is_true(outcome)))
+        return either((negated(present), is_true(outcome)))
 
     def rules_hold(
         self, about: StructuralObject, old: StructuralObject | None
     ) -> Iterator[Formula]:
         """That all rules hold of all that is looked at of an object, as far as they are modelled.
         `old` is what it was before an update. Raises NotModelled if there is too much."""
-        known = {id(node.schema): node.rules for node in nodes(about.kind)}
+        rules = {id(node.schema): node.rules for node in nodes(about.kind)}
         done = 0
         while done < len(about.parts):
             if done >= MOST_PARTS:
@@ -148,7 +148,7 @@ class DefinitionLook:
             part = about.parts[done]
             done += 1
             before = None if old is None else about.before(part.steps, old)
-            for rule in known[id(part.schema)]:
+            for rule in rules[id(part.schema)]:
                 formula = self.holds(rule, part.there, part.value, before)
                 if formula is not None:
                     yield formula
@@ -157,7 +157,7 @@ class DefinitionLook:
 
 def scope_of(
     rule: CompiledRule,
-    there: Formula,
+    present: Formula,
     value: Outcome,
     before: tuple[Formula, Outcome] | None,
 ) -> tuple[Formula, dict[str, Outcome]]:
@@ -168,13 +168,13 @@ def scope_of(
         if rule.source.optional_old_self:
             scope[OLD_SELF] = certain(Maybe(was_there, was))
         else:
-            there, scope[OLD_SELF] = both(there, was_there), was
-    return there, scope
+            present, scope[OLD_SELF] = both(present, was_there), was
+    return present, scope
 
 
-def same_name(one: StructuralObject, other: StructuralObject) -> Formula:
-    """That two objects are called the same."""
-    (_, a), (_, b) = (side.at(("metadata", "name")) for side in (one, other))
+def same_name(left: StructuralObject, right: StructuralObject) -> Formula:
+    """Return where two objects are called the same."""
+    (_, a), (_, b) = (side.at(("metadata", "name")) for side in (left, right))
     first, second = a.cases[0].value, b.cases[0].value
     assert isinstance(first, Text)
     assert isinstance(second, Text)

@@ -147,16 +147,16 @@ class _RuleLook(DefinitionLook):
         """The answer."""
         reply = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
         try:
-            expected = self._wanted(question)
+            formula = self._wanted(question)
         except NotModelled as error:
             return replace(reply, reason=str(error), offset=self.offset)
-        search = self.search(expected, lambda model: self._confirmed(question, model))
-        if search.is_proved:
+        outcome = self.search(formula, lambda model: self._confirmed(question, model))
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        example, before = search.example
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        example, before = outcome.example
         return replace(reply, answer=Answer.YES, example=example, before=before)
 
     @property
@@ -169,17 +169,17 @@ class _RuleLook(DefinitionLook):
     def _wanted(self, question: RuleQuestion) -> Formula:
         self.object = StructuralObject(self.inputs, self.kind)
         if question is RuleQuestion.FITS:
-            there, _ = self.object.at(self.node.steps)
+            present, _ = self.object.at(self.node.steps)
             self.object.finish()
-            return both(there, *self.rules_hold(self.object, None))
+            return both(present, *self.rules_hold(self.object, None))
         rule = self._rule
         assert rule.rule is not None
         if rule.uses_old_self:
             self.old = StructuralObject(self.inputs, self.kind, "oldObject")
             self.inputs.assumed.append(same_name(self.object, self.old))
-        there, scope = scope_of(rule, *self._value)
+        present, scope = scope_of(rule, *self._value)
         outcome = self.evaluated(rule.rule.program.checked, scope, _CLAIMS[question])
-        result = [there, _WANTED[question](outcome)]
+        result = [present, _WANTED[question](outcome)]
         if question is RuleQuestion.MESSAGE:
             result.append(self._has_no_message(rule, scope))
         if question is RuleQuestion.ALONE:
@@ -195,9 +195,9 @@ class _RuleLook(DefinitionLook):
     def _value(self) -> tuple[Formula, Outcome, tuple[Formula, Outcome] | None]:
         """Return the value that the rules are asked of: where it is there, what it is and what it
         was."""
-        there, value = self.object.at(self.node.steps)
+        present, value = self.object.at(self.node.steps)
         before = None if self.old is None else self.object.before(self.node.steps, self.old)
-        return there, value, before
+        return present, value, before
 
     def _has_no_message(self, rule: CompiledRule, scope: dict[str, Outcome]) -> Formula:
         if rule.message is None or not rule.message.is_usable:
@@ -225,30 +225,31 @@ class _RuleLook(DefinitionLook):
     ) -> tuple[JsonObject, JsonObject | None] | None:
         example = self.object.json(model)
         before = None if self.old is None else self.old.json(model)
-        made = engine_objects(self.kind, example, before)
-        if made is None:
+        objects = engine_objects(self.kind, example, before)
+        if objects is None:
             return None
-        prepared, was = made
+        prepared, was = objects
         if question is RuleQuestion.FITS:
             return None if self.kind.validate(prepared).errors else (example, before)
         rules = self.kind.asked_rules(prepared, was)
-        here = [rule for rule in rules if is_at(rule, self.node)]
+        node_rules = [rule for rule in rules if is_at(rule, self.node)]
         is_so = any(
-            rule.source == self._rule.source and self._is_so(question, rule, here) for rule in here
+            rule.source == self._rule.source and self._is_so(question, rule, node_rules)
+            for rule in node_rules
         )
         return (example, before) if is_so else None
 
     def _is_so(
         self, question: RuleQuestion, rule: EvaluatedRule, rules: Sequence[EvaluatedRule]
     ) -> bool:
-        said = verdict(rule)
+        answer = verdict(rule)
         if question in (RuleQuestion.FAILS, RuleQuestion.ADMITS):
-            return said is (None if question is RuleQuestion.FAILS else True)
-        if said is not False:
+            return answer is (None if question is RuleQuestion.FAILS else True)
+        if answer is not False:
             return False
         if question is RuleQuestion.ALONE:
-            others = (item for item in rules if item.path == rule.path and item is not rule)
-            return all(verdict(item) for item in others)
+            siblings = (item for item in rules if item.path == rule.path and item is not rule)
+            return all(verdict(sibling) for sibling in siblings)
         return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, rule)
 
 
@@ -275,11 +276,11 @@ _WANTED: Final = {
 }
 
 
-def _says_nothing(rule: CompiledRule, asked: EvaluatedRule) -> bool:
+def _says_nothing(rule: CompiledRule, evaluated: EvaluatedRule) -> bool:
     if rule.message is None or not rule.message.is_usable:
         return True
     try:
-        text = rule.message.program.evaluate(asked.activation)
+        text = rule.message.program.evaluate(evaluated.activation)
     except EvaluationError:
         return True
     return not str(text).strip()
@@ -371,13 +372,13 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
     """The fields of `self` that are compared with the same ones of `oldSelf`."""
     waiting: list[Any] = [root]
     while waiting:
-        pop = waiting.pop()
-        if isinstance(pop, syntax.Call) and pop.function == syntax.EQUALS:
-            chains = dict(filter(None, map(_chain, pop.args)))
+        node = waiting.pop()
+        if isinstance(node, syntax.Call) and node.function == syntax.EQUALS:
+            chains = dict(filter(None, map(_chain, node.args)))
             if SELF in chains and chains.get(OLD_SELF) == chains[SELF]:
                 yield chains[SELF]
         # Reversed, so that the fields come in the order in which the expression names them.
-        waiting += reversed(list(_below(pop)))
+        waiting += reversed(list(_below(node)))
 
 
 def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
@@ -437,7 +438,7 @@ class Transitions:
                 yield self.reply(subject, Change.REPLACED)
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
-        """One answer."""
+        """Return the answer to one question."""
 
         def ask(inputs: Inputs) -> tuple[ChangeReply, Unmodelled]:
             look = _ChangeLook(self.kind, inputs, self.version, self.seconds)
@@ -456,16 +457,16 @@ class _ChangeLook(DefinitionLook):
         """The answer."""
         reply = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
         try:
-            expected = self.wanted(subject, change)
+            formula = self.wanted(subject, change)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        search = self.search(expected, self.confirmed)
-        if search.is_proved:
+        outcome = self.search(formula, self.confirmed)
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        return replace(reply, answer=Answer.YES, objects=search.example)
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        return replace(reply, answer=Answer.YES, objects=outcome.example)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
         """Return the formula that an example has to fulfil. Raises NotModelled."""
@@ -478,16 +479,16 @@ class _ChangeLook(DefinitionLook):
         for item in self.history[1:]:
             self.inputs.assumed.append(same_name(first, item))
         was_there, was = first.at(subject.steps)
-        there, value = last.at(subject.steps)
+        present, value = last.at(subject.steps)
         result = [was_there]
         if change is Change.CHANGED:
-            there, was = last.before(subject.steps, first)
-            result = [there, last.at(subject.steps)[0], _differ(value, was)]
+            present, was = last.before(subject.steps, first)
+            result = [present, last.at(subject.steps)[0], _differ(value, was)]
         elif change is Change.REMOVED:
-            result.append(negated(there))
+            result.append(negated(present))
         else:
             between, _ = self.history[1].at(subject.steps)
-            result += [negated(between), there, _differ(value, was)]
+            result += [negated(between), present, _differ(value, was)]
         for number, item in enumerate(self.history):
             item.finish()
             old = self.history[number - 1] if number else None

@@ -125,7 +125,7 @@ class StructuralObject:
         # Among the wishes for a plain object: that its name is `example`.
         self.inputs.presences.append(negated(same(name, logic.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
-        fields = Fields(path, lambda one: self._generated(one, path, properties), least)
+        fields = Fields(path, lambda member: self._generated(member, path, properties), least)
         fields.made["name"] = TRUE, certain(Text(name))
         return fields
 
@@ -185,20 +185,20 @@ class StructuralObject:
 
     # Values by schema.
 
-    def _value(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+    def _value(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Outcome:
         """A value that is not null."""
-        made = self._made(schema, path, steps, there)
-        for case in made.cases:
-            self._assume(both(there, case.guard), schema, case.value)
+        outcome = self._made(schema, path, steps, present)
+        for case in outcome.cases:
+            self._assume(both(present, case.guard), schema, case.value)
         if schema.rules:
-            self.parts.append(Part(schema, steps, there, made))
-        return made
+            self.parts.append(Part(schema, steps, present, outcome))
+        return outcome
 
-    def _assume(self, there: Formula, schema: Schema, value: Value) -> None:
+    def _assume(self, present: Formula, schema: Schema, value: Value) -> None:
         """Assume that a value is as the schema says, where it is there."""
         fits = both(self._limits(schema, value), self._branches(schema, certain(value)))
         if fits is not TRUE:
-            self.inputs.assumed.append(either((negated(there), fits)))
+            self.inputs.assumed.append(either((negated(present), fits)))
         pattern = schema.limits.pattern
         if pattern and isinstance(value, Text):
             # A pattern is a condition of the solver only if its language can be written; it costs
@@ -206,9 +206,9 @@ class StructuralObject:
             # (`Inputs.patterns`).
             with suppress(NotModelled):  # then the engine looks at examples
                 contained(pattern)
-                self.inputs.patterns.append(Pattern(there, value.term, pattern))
+                self.inputs.patterns.append(Pattern(present, value.term, pattern))
 
-    def _made(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+    def _made(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Outcome:
         if schema.enum and all(isinstance(item, str | int | None) for item in schema.enum):
             return self._one_of([item for item in schema.enum if item is not None], path)
         # Two unknowns, of which one counts.
@@ -228,14 +228,14 @@ class StructuralObject:
             case "number":
                 return certain(Double(self.inputs.unknown(path, z3.Float64())))
             case "array" if schema.items is not None:
-                return certain(self._list(schema, schema.items, path, steps, there))
+                return certain(self._list(schema, schema.items, path, steps, present))
             case "object" if schema.additional_properties is not None:
                 values = schema.additional_properties
-                return certain(self._map(schema, values, path, steps, there))
+                return certain(self._map(schema, values, path, steps, present))
             case "object" if schema.embedded_resource:
                 return certain(Unshaped(path, {"apiVersion": "v1", "kind": "ConfigMap"}))
             case "object":
-                return certain(self._fields(schema, path, steps, there))
+                return certain(self._fields(schema, path, steps, present))
         return certain(Unshaped(path))
 
     def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
@@ -258,7 +258,7 @@ class StructuralObject:
         return Int(self.inputs.unknown(path, z3.IntSort()))
 
     def _list(
-        self, schema: Schema, element: Schema, path: str, steps: Steps, there: Formula
+        self, schema: Schema, element: Schema, path: str, steps: Steps, present: Formula
     ) -> List:
         number = self._size(schema.limits.min_items, schema.limits.max_items, path)
         items: list[Item] = []
@@ -267,12 +267,14 @@ class StructuralObject:
             is_there = self.inputs.presence(place)
             if items:
                 self.inputs.assumed.append(z3.Implies(is_there, items[-1].there))
-            value = self._nullable(element, place, (*steps, index), both(there, is_there))
+            value = self._nullable(element, place, (*steps, index), both(present, is_there))
             items.append(Item(is_there, value))
         sources = self._cuts(path, number, schema.limits.max_items)
         return List(tuple(items), sources, unordered=schema.list_type in ("set", "map"))
 
-    def _map(self, schema: Schema, element: Schema, path: str, steps: Steps, there: Formula) -> Map:
+    def _map(
+        self, schema: Schema, element: Schema, path: str, steps: Steps, present: Formula
+    ) -> Map:
         number = self._size(schema.limits.min_properties, schema.limits.max_properties, path)
         entries: list[Entry] = []
         for index in range(number):
@@ -284,13 +286,13 @@ class StructuralObject:
             )
             if entries:
                 self.inputs.assumed.append(z3.Implies(is_there, entries[-1].there))
-            value = self._nullable(element, place, (*steps, index), both(there, is_there))
+            value = self._nullable(element, place, (*steps, index), both(present, is_there))
             entries.append(Entry(is_there, key, value))
         sources = self._cuts(path, number, schema.limits.max_properties)
         return Map(tuple(entries), sources)
 
     def _size(self, least: int | None, most: int | None, path: str) -> int:
-        """So many items are looked at, and no more than there can be."""
+        """Return how many items are looked at: no more than there can be."""
         if least is not None and least > MOST_LEAST_ITEMS:
             raise NotModelled(f"{path}, which has {least} items at least")
         number = max(self.inputs.items, least or 0)
@@ -304,16 +306,16 @@ class StructuralObject:
         self.inputs.cuts.append(cut)
         return frozenset({cut})
 
-    def _nullable(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+    def _nullable(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Outcome:
         """An item or an entry, of which a null is a value of its own."""
         if not schema.nullable:
-            return self._value(schema, path, steps, there)
+            return self._value(schema, path, steps, present)
         is_null = self.inputs.presence(f"{path} null")
-        value = self._value(schema, path, steps, both(there, negated(is_null)))
-        cases = (Case(both(negated(is_null), item.guard), item.value) for item in value.cases)
+        value = self._value(schema, path, steps, both(present, negated(is_null)))
+        cases = (Case(both(negated(is_null), case.guard), case.value) for case in value.cases)
         return outcome([Case(is_null, Null()), *cases])
 
-    def _fields(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Fields:
+    def _fields(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Fields:
         nulls: dict[str, Json] = {
             name: None
             for name in schema.required
@@ -321,13 +323,13 @@ class StructuralObject:
         }
         fields = Fields(
             path,
-            lambda name: self._field(schema, path, steps, there, name, nulls),
+            lambda name: self._field(schema, path, steps, present, name, nulls),
             nulls,
             names=tuple(schema.properties) if _is_small(schema) else None,
             renamed={
-                known: name
+                escaped: name
                 for name in schema.properties
-                if (known := escape(name)) is not None and known != name
+                if (escaped := escape(name)) is not None and escaped != name
             },
         )
         self._unfinished.append((fields, schema))
@@ -338,7 +340,7 @@ class StructuralObject:
         schema: Schema,
         path: str,
         steps: Steps,
-        there: Formula,
+        present: Formula,
         name: str,
         nulls: dict[str, Json],
     ) -> tuple[Formula, Outcome] | None:
@@ -354,18 +356,19 @@ class StructuralObject:
         # Defaulting has filled in what has a default and validation has asked for what is required;
         # only a null can still make such a field absent for rules.
         is_there = TRUE if is_sure and not inside.nullable else self.inputs.presence(place)
-        return is_there, self._value(inside, place, (*steps, name), both(there, is_there))
+        return is_there, self._value(inside, place, (*steps, name), both(present, is_there))
 
     # What a schema says of a value.
 
-    def holds(self, schema: Schema, made: Outcome) -> Formula:
+    def holds(self, schema: Schema, outcome: Outcome) -> Formula:
         """Return where a value is as a schema says, at all depths."""
-        return either(both(case.guard, self._fits(schema, case.value)) for case in made.cases)
+        return either(both(case.guard, self._fits(schema, case.value)) for case in outcome.cases)
 
-    def fits_here(self, schema: Schema, made: Outcome) -> Formula:
+    def fits_here(self, schema: Schema, outcome: Outcome) -> Formula:
         """The same, but for what is inside of lists, maps and objects."""
         return either(
-            both(case.guard, self._fits(schema, case.value, is_deep=False)) for case in made.cases
+            both(case.guard, self._fits(schema, case.value, is_deep=False))
+            for case in outcome.cases
         )
 
     def _fits(self, schema: Schema, value: Value, *, is_deep: bool = True) -> Formula:
@@ -388,7 +391,7 @@ class StructuralObject:
 
     def _has_type(self, schema: Schema, value: Value) -> bool:
         types = schema.types
-        return not types or any(isinstance(value, _TYPES[text]) for text in types)
+        return not types or any(isinstance(value, _TYPES[accepted_type]) for accepted_type in types)
 
     def _inside(self, schema: Schema, value: Value) -> Formula:
         match value:
@@ -414,19 +417,19 @@ class StructuralObject:
                 return both(
                     *(self._has(value, name) for name in schema.required),
                     *(
-                        z3.Implies(found[0], self.holds(schema, found[1]))
+                        z3.Implies(member[0], self.holds(schema, member[1]))
                         for name, schema in schema.properties.items()
-                        if (found := value.field(name)) is not None
+                        if (member := value.field(name)) is not None
                     ),
                 )
         return TRUE
 
     def _has(self, value: Fields, name: str) -> Formula:
         """Return where a field is there; a null is there for the schema, and is not for rules."""
-        found = value.field(name)
-        false = FALSE if found is None else found[0]
+        member = value.field(name)
+        present = FALSE if member is None else member[0]
         place = f"{value.path}.{name}"
-        return either((false, self._open(place))) if place in self._nullable_places else false
+        return either((present, self._open(place))) if place in self._nullable_places else present
 
     def _open(self, path: str) -> Formula:
         """Nobody knows whether it is so."""
@@ -505,16 +508,16 @@ class StructuralObject:
         if limits.max_properties is not None:
             yield total <= limits.max_properties
 
-    def _branches(self, schema: Schema, made: Outcome) -> Formula:
+    def _branches(self, schema: Schema, outcome: Outcome) -> Formula:
         """`anyOf`, `oneOf`, `allOf`, `not`."""
-        all_of = [self.holds(schema, made) for schema in schema.all_of]
+        all_of = [self.holds(schema, outcome) for schema in schema.all_of]
         if schema.any_of:
-            all_of.append(either(self.holds(schema, made) for schema in schema.any_of))
+            all_of.append(either(self.holds(schema, outcome) for schema in schema.any_of))
         if schema.one_of:
-            each = [(self.holds(schema, made), 1) for schema in schema.one_of]
+            each = [(self.holds(schema, outcome), 1) for schema in schema.one_of]
             all_of.append(z3.PbEq(each, 1))
         if schema.not_ is not None:
-            all_of.append(negated(self.holds(schema.not_, made)))
+            all_of.append(negated(self.holds(schema.not_, outcome)))
         return both(*all_of)
 
 
@@ -532,16 +535,16 @@ def _one_of_ways(ways: Sequence[tuple[Formula, Value]]) -> tuple[Formula, Outcom
     return either(guard for guard, _ in ways), outcome(Case(*way) for way in ways)
 
 
-def _not_null(made: Outcome) -> Iterator[Case]:
-    return (case for case in made.cases if not isinstance(case.value, Null))
+def _not_null(outcome: Outcome) -> Iterator[Case]:
+    return (case for case in outcome.cases if not isinstance(case.value, Null))
 
 
 def _inside(value: Value, step: str | int) -> Iterator[tuple[Formula, Outcome]]:
     match value:
         case Fields() if isinstance(step, str):
-            found = value.field(step)
-            if found is not None:
-                yield found
+            member = value.field(step)
+            if member is not None:
+                yield member
         case List() if isinstance(step, int) and step < len(value.items):
             yield value.items[step]
         case Map() if isinstance(step, int) and step < len(value.entries):
@@ -604,12 +607,12 @@ def _different(value: List, schema: Schema) -> Iterator[Formula]:
             yield negated(both(item.there, other.there, alike))
 
 
-def same_item(one: Outcome, other: Outcome, schema: Schema) -> Formula:
+def same_item(left: Outcome, right: Outcome, schema: Schema) -> Formula:
     """Return where two items of a set, or of a map list, are the same one."""
     return either(
         both(a.guard, b.guard, _same_key(a.value, b.value, schema))
-        for a in one.cases
-        for b in other.cases
+        for a in left.cases
+        for b in right.cases
     )
 
 
@@ -620,12 +623,14 @@ def _same_key(a: Value, b: Value, schema: Schema) -> Formula:
         return FALSE
     pairs = []
     for key in schema.list_map_keys:
-        (here, one), (there, other) = (side.field(key) or _NOTHING for side in (a, b))
+        (left_present, left), (right_present, right) = (
+            side.field(key) or _NOTHING for side in (a, b)
+        )
         alike = either(
-            both(x.guard, y.guard, equal(x.value, y.value)) for x in one.cases for y in other.cases
+            both(x.guard, y.guard, equal(x.value, y.value)) for x in left.cases for y in right.cases
         )
         # A key that is absent in both is the same, too.
-        pairs += [here == there, either((negated(here), alike))]
+        pairs += [left_present == right_present, either((negated(left_present), alike))]
     return both(*pairs)
 
 
@@ -637,12 +642,12 @@ def _is_small(schema: Schema) -> bool:
     number = 0
     waiting: list[Schema | None] = [schema]
     while waiting and number <= MOST_NAMES:
-        pop = waiting.pop()
-        if pop is None:
+        nested = waiting.pop()
+        if nested is None:
             continue
         # There may be fields in it that nobody knows of.
-        if pop.preserve_unknown or pop.open_values or pop.embedded_resource:
+        if nested.preserve_unknown or nested.open_values or nested.embedded_resource:
             return False
         number += 1
-        waiting += (*pop.properties.values(), pop.items, pop.additional_properties)
+        waiting += (*nested.properties.values(), nested.items, nested.additional_properties)
     return number <= MOST_NAMES

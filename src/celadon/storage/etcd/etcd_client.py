@@ -342,8 +342,8 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
         return result
     if settings.authorities is not None:
         result.append((pycurl.CAINFO_BLOB, _content(settings.authorities)))
-    elif (cafile := ssl.get_default_verify_paths().cafile) is not None:
-        result.append((pycurl.CAINFO, cafile))
+    elif (authorities := ssl.get_default_verify_paths().cafile) is not None:
+        result.append((pycurl.CAINFO, authorities))
     for option, path in (
         (pycurl.SSLCERT_BLOB, settings.certificate),
         (pycurl.SSLKEY_BLOB, settings.private_key),
@@ -488,8 +488,8 @@ class EtcdClient:
 
 def _after_all_with(prefix: bytes) -> bytes:
     """The first key behind all that begin with the prefix."""
-    rstrip = prefix.rstrip(b"\xff")
-    return rstrip[:-1] + bytes([rstrip[-1] + 1]) if rstrip else EVERYTHING
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else EVERYTHING
 
 
 # --- The mirror --------------------------------------------------------------
@@ -657,20 +657,20 @@ class EtcdMirror:
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         revision = self._space.revision
-        shown = before = self._shown
+        published = before = self._shown
         for change in changes:
-            if change.mod_revision == shown + 1:
-                shown += 1
-                self._known.pop(shown, None)
-            elif change.mod_revision != shown or shown == before:
+            if change.mod_revision == published + 1:
+                published += 1
+                self._known.pop(published, None)
+            elif change.mod_revision != published or published == before:
                 raise Missed
-            event = self._event(change, former) if shown > revision else None
+            event = self._event(change, former) if published > revision else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
-        self._shown = shown
-        if shown > revision:
-            self._audience.apply(events, shown)
+        self._shown = published
+        if published > revision:
+            self._audience.apply(events, published)
             self._catch_up()
 
     def _event(

@@ -70,18 +70,18 @@ def _classes() -> JsonDict:
 
 
 def _add_field(fields: Any, name: str, number: str, type_name: str) -> None:  # noqa: ANN401
-    add = fields.add(name=name, number=int(number))
+    field = fields.add(name=name, number=int(number))
     element = type_name.removesuffix("*")
-    add.label = (
+    field.label = (
         FieldDescriptorProto.LABEL_OPTIONAL
         if element == type_name
         else FieldDescriptorProto.LABEL_REPEATED
     )
     if element in MESSAGES:
-        add.type = FieldDescriptorProto.TYPE_MESSAGE
-        add.type_name = f".{_PACKAGE}.{element}"
+        field.type = FieldDescriptorProto.TYPE_MESSAGE
+        field.type_name = f".{_PACKAGE}.{element}"
     else:
-        add.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
+        field.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
 
 
 _CLASS: Final = _classes()
@@ -161,7 +161,7 @@ class WatchAnswer:
 def range_request(
     first: bytes, end: bytes = b"", *, limit: int = 0, revision: int = 0, count_only: bool = False
 ) -> bytes:
-    """One key, or all from it to before `end`."""
+    """Ask for one key, or for all keys from it to before `end`."""
     return _bytes(
         "RangeRequest",
         key=first,
@@ -221,8 +221,8 @@ def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> Transacti
     return TransactionAnswer(read.header.revision, read.succeeded, changed, key_values)
 
 
-def _first(found: Iterable[Any]) -> KeyValue | None:
-    return next(map(_key_value, found), None)
+def _first(pairs: Iterable[Any]) -> KeyValue | None:
+    return next(map(_key_value, pairs), None)
 
 
 def lease_request(seconds: int) -> bytes:

@@ -445,9 +445,9 @@ class EtcdStore:
 
     async def _ask(self) -> int:
         """etcd's revision, when the mirror has it."""
-        known = self._keyspace.revision
+        last_revision = self._keyspace.revision
         revision = await self._client.revision()
-        if revision < known:  # the data is an older copy now
+        if revision < last_revision:  # the data is an older copy now
             await self._mirror.begin()
             self._client.leave()  # so that `_follow` goes on behind what is loaded
         while (came := self._keyspace.revision) < revision:
@@ -510,11 +510,11 @@ class EtcdStore:
             result.close()
             return
         try:
-            found = await result
+            value = await result
         except BaseException as error:  # noqa: BLE001  # House rule 17: the future's reader judges it
             future.set_exception(error)
         else:
-            future.set_result(found)
+            future.set_result(value)
 
     async def _carried_out(self, transaction: contract.Transaction) -> contract.Outcome:
         spelled = self._spelled(transaction)
@@ -541,13 +541,13 @@ class EtcdStore:
             isinstance(operation, contract.Put) for operation in transaction.operations
         )
         try:
-            found = await answer
+            outcome = await answer
         except contract.ServiceFull as full:
             self._full = str(full)
             raise
-        if needs_room and found.succeeded:
+        if needs_room and outcome.succeeded:
             self._full = ""
-        return found
+        return outcome
 
     async def _transact(
         self, spelled: EtcdTransaction, transaction: contract.Transaction

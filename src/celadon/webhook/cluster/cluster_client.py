@@ -188,30 +188,30 @@ class ClusterClient:
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
         """The object that the server answers with. Raises ClusterError."""
-        asked = _ClusterRequest(
+        request = _ClusterRequest(
             method,
             _target(path, query),
             b"" if body is None else json.dumps(body).encode(),
             form,
             accept,
         )
-        return _object(await self._taken(asked, seconds), asked.shown, OBJECT)
+        return _object(await self._taken(request, seconds), request.shown, OBJECT)
 
     async def page(self, path: str, query: Query) -> Page:
         """A list, or a page of it. Raises ClusterError."""
-        asked = _ClusterRequest("GET", _target(path, query))
-        body = await self._taken(asked, REQUEST_SECONDS)
-        return _page(_object(body, asked.shown, LIST), len(body))
+        request = _ClusterRequest("GET", _target(path, query))
+        body = await self._taken(request, REQUEST_SECONDS)
+        return _page(_object(body, request.shown, LIST), len(body))
 
     async def pages(self, path: str, query: Query) -> AsyncGenerator[Page, None]:
         """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
         no longer known."""
         more, idle, size = "", 0, 0
         while True:
-            asked = {**query, "limit": str(PAGE)}
+            page_query = {**query, "limit": str(PAGE)}
             if more:
-                asked["continue"] = more
-            page = await self.page(path, asked)
+                page_query["continue"] = more
+            page = await self.page(path, page_query)
             yield page
             more, idle = page.more, 0 if page.items else idle + 1
             size += page.size
@@ -227,9 +227,9 @@ class ClusterClient:
     ) -> AsyncGenerator[JsonObject, None]:
         """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
         so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
-        asked = _ClusterRequest("GET", _target(path, {**query, "watch": "true"}))
+        request = _ClusterRequest("GET", _target(path, {**query, "watch": "true"}))
         try:
-            async with self._opened(asked) as answer:
+            async with self._opened(request) as answer:
                 if answer.status == UNAUTHORIZED:
                     await self._forget_credentials()
                 if answer.status != 200:
@@ -248,31 +248,31 @@ class ClusterClient:
         if pool is not None:
             await pool.aclose()
 
-    async def _taken(self, asked: _ClusterRequest, seconds: float) -> bytes:
+    async def _taken(self, request: _ClusterRequest, seconds: float) -> bytes:
         """The body of the answer, if it is a good one. Raises ClusterError."""
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._answered(asked)
+                answer = await self._answered(request)
                 if answer.code == UNAUTHORIZED:
                     await self._forget_credentials()
-                    answer = await self._answered(asked)
+                    answer = await self._answered(request)
         except TimeoutError:
-            raise ClusterUnreachable(f"{asked.shown}: no answer in {seconds:g}s") from None
+            raise ClusterUnreachable(f"{request.shown}: no answer in {seconds:g}s") from None
         if answer.code >= 300:
             raise _refusal(answer)
         return answer.body
 
-    async def _answered(self, asked: _ClusterRequest) -> _Answer:
-        async with self._opened(asked) as answer:
+    async def _answered(self, request: _ClusterRequest) -> _Answer:
+        async with self._opened(request) as answer:
             return await _whole(answer)
 
     @asynccontextmanager
-    async def _opened(self, asked: _ClusterRequest) -> AsyncIterator[httpcore.Response]:
+    async def _opened(self, request: _ClusterRequest) -> AsyncIterator[httpcore.Response]:
         """Raises ClusterUnreachable, also for what happens while it is read."""
-        url = httpcore.URL(self._server + asked.target)
+        url = httpcore.URL(self._server + request.target)
         headers = [
             (b"Host", self._server.partition("://")[2].partition("/")[0].encode()),
-            *asked.headers(),
+            *request.headers(),
         ]
         name = self.location.cluster.tls_server_name
         extensions = {"sni_hostname": name} if name else {}
@@ -280,15 +280,15 @@ class ClusterClient:
             headers += await self.location.credentials.headers()
             pool = await self._connections()
             sending = pool.stream(
-                asked.method, url, headers=headers, content=asked.content, extensions=extensions
+                request.method, url, headers=headers, content=request.content, extensions=extensions
             )
             async with sending as answer:
                 yield answer
         except (NetworkFailure, CredentialsError, KubeconfigError) as error:
-            raise ClusterUnreachable(f"{asked.shown}: {error}") from None
+            raise ClusterUnreachable(f"{request.shown}: {error}") from None
         except httpcore.ProtocolError as error:
             reason = str(error) or "the connection broke"
-            raise ClusterUnreachable(f"{asked.shown}: {reason}") from None
+            raise ClusterUnreachable(f"{request.shown}: {reason}") from None
 
     async def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
@@ -386,8 +386,8 @@ def require(document: JsonObject, shape: Shape, subject: str) -> None:
 
 def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
     """Return what says no; `status` counts if it is a Status."""
-    said = status if isinstance(status, dict) and misfit(status, STATUS) is None else {}
-    return ClusterRefusal(code, said, retry_after)
+    body = status if isinstance(status, dict) and misfit(status, STATUS) is None else {}
+    return ClusterRefusal(code, body, retry_after)
 
 
 def _refusal(answer: _Answer) -> ClusterRefusal:
@@ -553,7 +553,7 @@ def listed_versions(document: JsonObject) -> Iterator[str]:
 
 def listed_resources(document: JsonObject) -> Iterator[Resource]:
     """Yield the resources of an APIResourceList."""
-    own = parse_api_version(document.get("groupVersion") or "")
+    group_version = parse_api_version(document.get("groupVersion") or "")
     entries: Sequence[JsonObject] = document.get("resources") or ()
     for entry in entries:
         name = entry.get("name") or ""
@@ -561,23 +561,32 @@ def listed_resources(document: JsonObject) -> Iterator[Resource]:
             continue
         below = tuple(
             Subresource(
-                sub["name"].partition("/")[2], _kind(own, sub), tuple(sub.get("verbs") or ())
+                sub["name"].partition("/")[2],
+                _kind(group_version, sub),
+                tuple(sub.get("verbs") or ()),
             )
             for sub in entries
             if (sub.get("name") or "").startswith(f"{name}/")
         )
-        yield _resource(own, name, _kind(own, entry), below, entry, entry.get("namespaced") is True)
+        yield _resource(
+            group_version,
+            name,
+            _kind(group_version, entry),
+            below,
+            entry,
+            entry.get("namespaced") is True,
+        )
 
 
-def _kind(own: GroupVersion, value: JsonObject) -> GroupVersionKind:
+def _kind(list_version: GroupVersion, value: JsonObject) -> GroupVersionKind:
     """Group and version are only said where they differ from the list's."""
     version = value.get("version") or ""
-    group_version = GroupVersion(value.get("group") or "", version) if version else own
+    group_version = GroupVersion(value.get("group") or "", version) if version else list_version
     return GroupVersionKind(*group_version, value.get("kind") or "")
 
 
 def _resource(
-    own: GroupVersion,
+    group_version: GroupVersion,
     name: str,
     kind: GroupVersionKind,
     below: tuple[Subresource, ...],
@@ -585,13 +594,13 @@ def _resource(
     namespaced: bool,  # noqa: FBT001  as in the document
 ) -> Resource:
     return Resource(
-        gvr=GroupVersionResource(*own, name),
+        gvr=GroupVersionResource(*group_version, name),
         gvk=kind,
         namespaced=namespaced,
         verbs=tuple(value.get("verbs") or ()),
         singular=value.get("singularResource") or value.get("singularName") or "",
         custom=True,
-        storage_version=own.version,
+        storage_version=group_version.version,
         subresources=below,
     )
 

@@ -104,7 +104,7 @@ class ConfigMapPolicies:
     @property
     def problems(self) -> tuple[str, ...]:
         """Return why the newest version of something is not in use, each with its place."""
-        return tuple(text for value in self._known.values() for text in value.problems)
+        return tuple(problem for value in self._known.values() for problem in value.problems)
 
     def _read(self, config_map: JsonObject) -> _Snapshot:
         name = metadata.name(config_map)
@@ -128,9 +128,9 @@ def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, l
                 if value is None:
                     continue
                 kind = _kind(value)
-                known = kind in result
+                is_known = kind in result
                 wrong = (
-                    _refusal(value, kind, version) if known else "neither a policy nor a binding"
+                    _refusal(value, kind, version) if is_known else "neither a policy nor a binding"
                 )
                 if wrong:
                     problems.append(f"{place}, line {line}: {wrong}")
@@ -216,7 +216,7 @@ class RegisteredPolicies(Generic[E]):
         self.engine = self.engine.replaced(self.policies, self.bindings).prepare()
 
     def param_kinds(self) -> Iterator[GroupVersionKind]:
-        """That the policies name."""
+        """Return the kinds of params that the policies name."""
         for policy in self.policies:
             kind = policy.spec.param_kind
             if kind is None:
@@ -428,7 +428,7 @@ class ClusterPolicies:
         )
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the cluster until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.caches.run())
             group.create_task(self._keep_discovered())
@@ -472,11 +472,11 @@ class ClusterPolicies:
         """Make a rulebook of what is in the caches now."""
         types = self._validating, self._mutating
         documents = self._config_maps.documents(self.caches.config_maps)
-        for item in types:
-            item.read(documents)
+        for collection in types:
+            collection.read(documents)
         self._tell_problems()
-        for item in types:
-            await asyncio.to_thread(item.compile)
+        for collection in types:
+            await asyncio.to_thread(collection.compile)
         catalog = self._current_catalog()
         self.caches.follow(self._param_resources(catalog))
         view = ClusterView(
@@ -491,7 +491,7 @@ class ClusterPolicies:
         self._rules = Rulebook(
             self._validating.engine,
             lambda: ClusterWorld(view),
-            sum(len(element.bindings) for element in types),
+            sum(len(collection.bindings) for collection in types),
             MutationRules(self._mutating.engine, self._custom.get),
         )
         self._loads += 1

@@ -108,7 +108,7 @@ class WatchedCollection:
         return self._heard, self._revision
 
     def get(self, namespace: str, name: str) -> JsonObject | None:
-        """One object; `namespace` is empty for what has none."""
+        """Return one object; `namespace` is empty for cluster-scoped ones."""
         result = self._objects.get(namespace)
         return None if result is None else result.get(name)
 
@@ -123,7 +123,7 @@ class WatchedCollection:
             yield from self.list(namespace)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the collection until it is cancelled."""
         while True:
             try:
                 began = self._clock()
@@ -149,7 +149,7 @@ class WatchedCollection:
             warn("a cache is not current", {"cache": self.watched.name, "err": self.failure})
 
     def _next_path(self) -> None:
-        """To the next version; after the last one, the resource is not there."""
+        """Go on to the next version; after the last one, the resource is not there."""
         index = self.watched.paths.index(self._path) + 1
         if index < len(self.watched.paths):
             self._path = self.watched.paths[index]
@@ -183,9 +183,9 @@ class WatchedCollection:
         self.lists += 1
         self._listed(result, revision)
 
-    def _listed(self, obj: dict[str, dict[str, JsonObject]], revision: str) -> None:
-        is_new = obj != self._objects or not self.is_synced
-        self._objects, self._revision = obj, revision
+    def _listed(self, objects: dict[str, dict[str, JsonObject]], revision: str) -> None:
+        is_new = objects != self._objects or not self.is_synced
+        self._objects, self._revision = objects, revision
         self._hear_list()
         self._synced.set()
         if is_new:
@@ -199,7 +199,7 @@ class WatchedCollection:
             self._hear()
 
     async def _watch(self) -> None:
-        """Until the watch ends. Raises ClusterError."""
+        """Follow events until the watch ends. Raises ClusterError."""
         lasts = self.watched.seconds * random.uniform(0.75, 1.0)
         query = {
             **self.watched.query,
@@ -315,7 +315,7 @@ class ClusterCaches:
         }
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the collection until it is cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 for collection in self._fixed:
@@ -324,9 +324,9 @@ class ClusterCaches:
             for task in self._running.values():
                 task.cancel()
 
-    def follow(self, expected: Iterable[Resource]) -> None:
+    def follow(self, followed: Iterable[Resource]) -> None:
         """Keep the params of these resources, and of no others."""
-        resources = {resource.gvr: resource for resource in expected}
+        resources = {resource.gvr: resource for resource in followed}
         for gvr in self.params.keys() - resources.keys():
             self._running.pop(gvr).cancel()
             del self.params[gvr]
@@ -346,8 +346,8 @@ class ClusterCaches:
         shape: Shape = OBJECT,
     ) -> WatchedCollection:
         watched = Watched(paths, query or {}, self._watch_seconds, shape)
-        told = self._changed if changed is None else changed
-        return WatchedCollection(self._client, watched, told, self._clock)
+        changed_event = self._changed if changed is None else changed
+        return WatchedCollection(self._client, watched, changed_event, self._clock)
 
 
 def collection_path(gvr: GroupVersionResource) -> str:

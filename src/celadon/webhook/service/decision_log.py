@@ -105,7 +105,7 @@ def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
         return None
     if not secret:
         return dict(obj)
-    shown = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
+    redacted = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
     meta = obj.get("metadata")
     if isinstance(meta, dict) and isinstance(meta.get("annotations"), dict):
         result = {
@@ -113,8 +113,8 @@ def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
             for key, annotation in meta["annotations"].items()
             if key != LAST_APPLIED
         }
-        shown["metadata"] = {**meta, "annotations": result}
-    return shown
+        redacted["metadata"] = {**meta, "annotations": result}
+    return redacted
 
 
 def _hidden(value: object) -> object:
@@ -193,7 +193,7 @@ class DecisionLog:
             "allowed": verdict.allowed,
             "code": verdict.code,
             "message": redacted(verdict.message, secrets),
-            "warnings": [redacted(text, secrets) for text in verdict.warnings],
+            "warnings": [redacted(warning, secrets) for warning in verdict.warnings],
             "annotations": {
                 key: redacted(text, secrets) for key, text in verdict.audit_annotations.items()
             },
@@ -213,7 +213,7 @@ class DecisionLog:
         return line
 
     def write(self, line: bytes) -> None:
-        """One line; it is lost if that cannot be."""
+        """Write one line; it is lost if that fails."""
         try:
             os.write(self._file, line)
             self._is_broken = False
@@ -250,7 +250,7 @@ class DecisionLog:
 
 
 def _decision(decision: Decision, message: str) -> JsonDict:
-    shown: JsonDict = {
+    entry: JsonDict = {
         "policy": decision.policy,
         "binding": decision.binding,
         "param": decision.param,
@@ -260,7 +260,7 @@ def _decision(decision: Decision, message: str) -> JsonDict:
         "cause": decision.cause.value,
         "actions": decision.actions,
     }
-    return _said(shown)
+    return _said(entry)
 
 
 def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[JsonDict]:
@@ -273,14 +273,14 @@ def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[JsonDic
         )
 
 
-def _mutation(one: Change | MutationFailure) -> JsonDict:
+def _mutation(mutation: Change | MutationFailure) -> JsonDict:
     return {
-        "policy": one.policy,
-        "binding": one.binding,
-        "param": one.param,
-        "field": str(one.source.path),
+        "policy": mutation.policy,
+        "binding": mutation.binding,
+        "param": mutation.param,
+        "field": str(mutation.source.path),
     }
 
 
-def _said(shown: JsonDict) -> JsonDict:
-    return {key: value for key, value in shown.items() if value not in ("", ())}
+def _said(entry: JsonDict) -> JsonDict:
+    return {key: value for key, value in entry.items() if value not in ("", ())}

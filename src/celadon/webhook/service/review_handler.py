@@ -256,16 +256,16 @@ class ReviewHandler:
         """In a fork: what comes from now on beside answers, for `take_in` of another process."""
         denied = list[tuple[Request, Verdict]]()
         if self._denied is not None:
-            self._denied = lambda *one: denied.append(one)
+            self._denied = lambda *denial: denied.append(denial)
         return Beside([] if self._log is None else self._log.collect(), denied)
 
-    def take_in(self, told: JsonObject) -> None:
+    def take_in(self, head: JsonObject) -> None:
         """Write the log lines, and tell of the denials, that a fork has sent beside its answer."""
         if self._log is not None:
-            for line in told["lines"]:
+            for line in head["lines"]:
                 self._log.write(line.encode())
         if self._denied is not None:
-            for item in told["denied"]:
+            for item in head["denied"]:
                 self._denied(*_heard_denial(item))
 
     def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
@@ -389,11 +389,11 @@ class HeavyReviews:
         return self._template
 
     def _live(self, parent: Parent) -> ForkMessage:
-        """In a fork, to which one review is given."""
-        hear, handler = parent.hear(), self._handler
+        """Answer, in a fork, the one review that it is given."""
+        message, handler = parent.hear(), self._handler
         beside = handler.collect()
         before = counts_of(handler.families())
-        answer = handler.reviewed(hear.body, hear.head["path"], hear.head["arrived"])
+        answer = handler.reviewed(message.body, message.head["path"], message.head["arrived"])
         if not isinstance(answer, HttpAnswer):
             answer.close()
             raise Elsewhere  # others have to be asked
@@ -419,10 +419,10 @@ class HeavyReviews:
         if refused is not None:
             return refused
         self._is_asked = True
-        given = ForkMessage({"path": path, "arrived": arrived}, request.body)
+        question = ForkMessage({"path": path, "arrived": arrived}, request.body)
         try:
-            said, seconds = await self._workers.run_templated(
-                request.remote_address, self._current_template, given
+            message, seconds = await self._workers.run_templated(
+                request.remote_address, self._current_template, question
             )
         except ForkFailed:
             return await self._here(request, path, arrived)
@@ -431,14 +431,14 @@ class HeavyReviews:
             return handler.refuse(path, 429, text, "busy")
         except StatusError:
             return handler.refuse(path, 504, "the review takes too long", "deadline")
-        if "elsewhere" in said.head:
+        if "elsewhere" in message.head:
             return await self._here(request, path, arrived)
         if seconds < DEAR_SECONDS / 2 and len(request.body) <= FORKED_BYTES:
             self._dear.pop(request.remote_address, None)
-        add_counts(tuple(handler.families()), said.head["counts"])
-        handler.take_in(said.head)
-        headers = tuple((name, value) for name, value in said.head["headers"])
-        return HttpAnswer(said.head["code"], said.head["content_type"], said.body, headers)
+        add_counts(tuple(handler.families()), message.head["counts"])
+        handler.take_in(message.head)
+        headers = tuple((name, value) for name, value in message.head["headers"])
+        return HttpAnswer(message.head["code"], message.head["content_type"], message.body, headers)
 
     async def _here(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
         answer = self._handler.reviewed(request.body, path, arrived)
@@ -464,7 +464,7 @@ class Beside:
 def _told_denial(request: Request, verdict: Verdict) -> JsonDict:
     obj = request.object or request.old_object or {}
     meta = obj.get("metadata") if isinstance(obj, dict) else None
-    known = meta if isinstance(meta, dict) else {}
+    metadata = meta if isinstance(meta, dict) else {}
     return {
         "operation": request.operation.value,
         "kind": request.kind,
@@ -472,7 +472,7 @@ def _told_denial(request: Request, verdict: Verdict) -> JsonDict:
         "subresource": request.subresource,
         "name": request.name,
         "namespace": request.namespace,
-        "metadata": {name: known[name] for name in _OF_EVENTS if name in known},
+        "metadata": {name: metadata[name] for name in _OF_EVENTS if name in metadata},
         "dry_run": request.dry_run,
         "message": redacted(verdict.message, secret_texts(request)),
     }
@@ -481,18 +481,18 @@ def _told_denial(request: Request, verdict: Verdict) -> JsonDict:
 _OF_EVENTS: Final = ("name", "generateName", "namespace", "uid")
 
 
-def _heard_denial(told: JsonObject) -> tuple[Request, Verdict]:
+def _heard_denial(denial: JsonObject) -> tuple[Request, Verdict]:
     request = Request(
-        Operation(told["operation"]),
-        GroupVersionKind(*told["kind"]),
-        GroupVersionResource(*told["resource"]),
-        told["subresource"],
-        told["name"],
-        told["namespace"],
-        {"metadata": told["metadata"]},
-        dry_run=told["dry_run"],
+        Operation(denial["operation"]),
+        GroupVersionKind(*denial["kind"]),
+        GroupVersionResource(*denial["resource"]),
+        denial["subresource"],
+        denial["name"],
+        denial["namespace"],
+        {"metadata": denial["metadata"]},
+        dry_run=denial["dry_run"],
     )
-    return request, Verdict(allowed=False, status={"message": told["message"]})
+    return request, Verdict(allowed=False, status={"message": denial["message"]})
 
 
 # --- Review queue ------------------------------------------------------------
@@ -635,12 +635,12 @@ class ReviewQueue:
         margin = min(MARGIN_SECONDS, left / 10)
         try:
             async with asyncio.timeout(left - margin):
-                found = await answer
+                answered = await answer
         except TimeoutError:
-            found = self._late(target)
+            answered = self._late(target)
         except Exception as error:  # noqa: BLE001  the outer edge, as above
-            found = self._broken(target, error)
-        reply(found)
+            answered = self._broken(target, error)
+        reply(answered)
 
     def _late(self, target: Target) -> HttpAnswer:
         text = f"the review was not decided within {target.seconds:g}s"

@@ -140,7 +140,7 @@ class OwnPages:
         self._pages = dict(zip(PAGES, written, strict=True))
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """One of the pages, or what the webhook answers with."""
+        """Answer with one of the pages, or with what the webhook answers."""
         page = self._pages.get(request.path)
         if page is None:
             return await self._answering.handle(request)
@@ -334,7 +334,7 @@ class Webhook:
         self._ready: Callable[[], None] = lambda: None
 
     async def serve(self, listener: socket.socket, ready: Callable[[], None]) -> None:
-        """Until `end`."""
+        """Serve until `end`."""
         self._ready = ready
         beside = (item() for item in self._settings.beside)
         running = (self._answering.run(), self._look(), *beside)

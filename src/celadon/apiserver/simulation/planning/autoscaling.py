@@ -147,11 +147,11 @@ class _Sync:
         if current == 0 and self.least:
             text = "scaling is disabled since the replica count of the target is zero"
             self._set("ScalingActive", "False", "ScalingDisabled", text)
-            expected, reason = 0, ""
+            size, reason = 0, ""
         elif current > self.most:
-            expected, reason = self.most, "Current number of replicas above Spec.MaxReplicas"
+            size, reason = self.most, "Current number of replicas above Spec.MaxReplicas"
         elif current < self.least:
-            expected, reason = self.least, "Current number of replicas below Spec.MinReplicas"
+            size, reason = self.least, "Current number of replicas below Spec.MinReplicas"
         else:
             proposal = self._proposed(target)
             if proposal is None:
@@ -161,21 +161,21 @@ class _Sync:
             reason = "All metrics below target"
             if recommended > current:
                 reason = f"{proposal.name} above target"
-            expected = self._normalized(current, recommended)
-        if expected != current:
-            self._rescale(target, expected, reason)
-        self._tell(current, expected)
-        return Scaling(self._done(), recommended, expected - current)
+            size = self._normalized(current, recommended)
+        if size != current:
+            self._rescale(target, size, reason)
+        self._tell(current, size)
+        return Scaling(self._done(), recommended, size - current)
 
-    def _rescale(self, target: Target, expected: int, reason: str) -> None:
+    def _rescale(self, target: Target, size: int, reason: str) -> None:
         self.refused = self._refusal(target.replicas)
         obj = target.object
-        scaled = {**obj, "spec": {**spec_of(obj), "replicas": expected}}
-        text = f"New size: {expected}; reason: {reason}"
+        scaled = {**obj, "spec": {**spec_of(obj), "replicas": size}}
+        text = f"New size: {size}; reason: {reason}"
         failed = ObjectEvent(WARNING, "FailedRescale", f"{text}; error: ")
         done = ObjectEvent("Normal", "SuccessfulRescale", text)
         self.steps.append(Step(Verb.SCALE, scaled, done, failed))
-        text = f"the HPA controller was able to update the target scale to {expected}"
+        text = f"the HPA controller was able to update the target scale to {size}"
         self._set("AbleToScale", "True", "SucceededRescale", text)
         self.status["lastScaleTime"] = time_text(self.now)
 
@@ -240,11 +240,11 @@ class _Sync:
         if metric.get("type") != "Resource":
             raise _Unknown("no metrics of this type are simulated")
         source = metric["resource"]
-        name, expected = source["name"], source.get("target") or {}
+        name, goal = source["name"], source.get("target") or {}
         used = _usage(metadata.annotations(self.autoscaler).get(USAGE, "")).get(name, "")
-        is_share = expected.get("averageValue") is None
+        is_share = goal.get("averageValue") is None
         try:
-            replicas, value = self._of_pods(name, used, expected, target)
+            replicas, value = self._of_pods(name, used, goal, target)
         except _Unknown as error:
             subject = "utilization" if is_share else "usage"
             raise _Unknown(f"failed to get {name} {subject}: {error}") from None
@@ -256,11 +256,11 @@ class _Sync:
 
     # As `GetResourceReplicas` and `calcPlainMetricReplicas`, whose numbers are thousandths.
     def _of_pods(
-        self, name: str, used: str, expected: JsonObject, target: Target
+        self, name: str, used: str, goal: JsonObject, target: Target
     ) -> tuple[int, JsonDict]:
         """Return for how many replicas the use of a resource asks, and that use as a status tells
         it. Raises _Unknown."""
-        if not used or used.endswith("%") != (expected.get("averageValue") is None):
+        if not used or used.endswith("%") != (goal.get("averageValue") is None):
             raise _Unknown(f"unable to get metrics for resource {name}: {_NO_METRICS}")
         selector = facts.selector_of(target.object)
         pods = [pod for pod in target.pods if selector.matches(metadata.labels(pod))]
@@ -273,24 +273,24 @@ class _Sync:
             raise _Unknown("did not receive metrics for targeted pods (pods might be unready)")
         if used.endswith("%"):
             requests = {metadata.name(pod): _request(pod, name) for pod in pods}
-            percent, share = int(used.removesuffix("%")), expected.get("averageUtilization") or 1
+            percent, share = int(used.removesuffix("%")), goal.get("averageUtilization") or 1
             requested = sum(requests[metadata.name(pod)] for pod in counted)
             if not requested:
                 raise _Unknown("no metrics returned matched known pods")
             value: JsonDict = {"averageUtilization": percent}
             average = requested * percent // 100 // len(counted)
 
-            def ratio(those: Sequence[JsonObject]) -> float:
-                of_all = sum(requests[metadata.name(pod)] for pod in those)
+            def ratio(pods: Sequence[JsonObject]) -> float:
+                of_all = sum(requests[metadata.name(pod)] for pod in pods)
                 return float(requested * percent // of_all) / share
 
         else:
             average = parse(used).int64_value(-MILLI)
-            most = parse(expected["averageValue"]).int64_value(-MILLI) or 1
+            most = parse(goal["averageValue"]).int64_value(-MILLI) or 1
             value = {}
 
-            def ratio(those: Sequence[JsonObject]) -> float:
-                return float(average * len(counted) // len(those)) / most
+            def ratio(pods: Sequence[JsonObject]) -> float:
+                return float(average * len(counted) // len(pods)) / most
 
         form = Format.BINARY_SI if name == "memory" else Format.DECIMAL_SI
         value["averageValue"] = str(Quantity(average, MILLI, form))
@@ -305,13 +305,13 @@ class _Sync:
     ) -> int:
         """Return for how many replicas the ratio of use to target asks. Where more are needed, pods
         that are not ready yet count as if they used nothing."""
-        found = ratio(counted)
-        if found <= 1 or len(counted) == len(active):
-            return current if self._tolerates(found) else math.ceil(found * len(counted))
-        found = ratio(active)
-        if self._tolerates(found) or found < 1:
+        usage = ratio(counted)
+        if usage <= 1 or len(counted) == len(active):
+            return current if self._tolerates(usage) else math.ceil(usage * len(counted))
+        usage = ratio(active)
+        if self._tolerates(usage) or usage < 1:
             return current
-        return max(current, math.ceil(found * len(active)))
+        return max(current, math.ceil(usage * len(active)))
 
     def _tolerates(self, ratio: float) -> bool:
         """Return whether a change would be too small: every small change of a load would move a pod
@@ -324,18 +324,17 @@ class _Sync:
     def _normalized(self, current: int, recommended: int) -> int:
         """Return how many replicas there are to be, within all limits."""
         if self.rules is None:
-            expected, stable, reason = self._by_habit(current, recommended)
+            size, stable, reason = self._by_habit(current, recommended)
         else:
-            expected, stable, reason = self._by_rules(self.rules, current, recommended)
-        self._set(
-            "ScalingLimited", "False" if expected == stable else "True", reason, _LIMITS[reason]
-        )
-        return expected
+            size, stable, reason = self._by_rules(self.rules, current, recommended)
+        self._set("ScalingLimited", "False" if size == stable else "True", reason, _LIMITS[reason])
+        return size
 
     # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
     # nothing in the window has asked for more.
     def _by_habit(self, current: int, recommended: int) -> tuple[int, int, str]:
-        """Without `behavior`: the replicas, those without a limit, and which limit it is."""
+        """Return, without `behavior`, the replicas, those without a limit, and which limit it
+        is."""
         begin = self.now - timedelta(seconds=_WINDOW)
         recommendations = (
             recommendation.replicas
@@ -356,7 +355,7 @@ class _Sync:
 
     # As `normalizeDesiredReplicasWithBehaviors`.
     def _by_rules(self, rules: _Rules, current: int, recommended: int) -> tuple[int, int, str]:
-        """With `behavior`: the same."""
+        """Return, with `behavior`, what `_by_habit` returns without it."""
         up, down = rules
         lowest = min(self._recommended_since(_window(up, 0), recommended))
         highest = max(self._recommended_since(_window(down, _WINDOW), recommended))
@@ -409,9 +408,9 @@ class _Sync:
         reason, text = "ReadyForNewScale", "recommended size matches current size"
         if stable != recommended:
             reason = "ScaleUpStabilized" if is_up else "ScaleDownStabilized"
-            than, which = ("lower", "lowest") if is_up else ("higher", "highest")
+            than, extreme = ("lower", "lowest") if is_up else ("higher", "highest")
             text = (
-                f"recent recommendations were {than} than current one, applying the {which} "
+                f"recent recommendations were {than} than current one, applying the {extreme} "
                 "recent recommendation"
             )
         self._set("AbleToScale", "True", reason, text)

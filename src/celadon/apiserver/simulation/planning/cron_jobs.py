@@ -60,8 +60,8 @@ def next_time(schedule: Schedule, after: datetime) -> datetime | None:
     years to come. Raises UnknownZone."""
     if schedule.every:
         return after.replace(microsecond=0) + timedelta(seconds=schedule.every)
-    found = _Search(schedule, after.astimezone(time_zone(schedule.zone))).found()
-    return None if found is None else found.astimezone(UTC)
+    moment = _Search(schedule, after.astimezone(time_zone(schedule.zone))).found()
+    return None if moment is None else moment.astimezone(UTC)
 
 
 class _Search:
@@ -91,9 +91,9 @@ class _Search:
                 return self._at
         return None
 
-    def _moved(self, at: datetime, by: timedelta) -> datetime:
+    def _moved(self, moment: datetime, by: timedelta) -> datetime:
         """Return the time that is later by a span of real time, whatever clocks show in between."""
-        return (at.astimezone(UTC) + by).astimezone(self._zone)
+        return (moment.astimezone(UTC) + by).astimezone(self._zone)
 
     def _day_fits(self) -> bool:
         of_month = self._at.day in self._days.numbers
@@ -391,7 +391,7 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-def _rfc1123(at: datetime) -> str:
+def _rfc1123(moment: datetime) -> str:
     """Return the time in English, wherever this runs."""
-    month = _MONTHS[at.month - 1]
-    return f"{_DAYS[at.weekday()]}, {at.day:02} {month} {at.year} {at:%H:%M:%S} UTC"
+    month = _MONTHS[moment.month - 1]
+    return f"{_DAYS[moment.weekday()]}, {moment.day:02} {month} {moment.year} {moment:%H:%M:%S} UTC"

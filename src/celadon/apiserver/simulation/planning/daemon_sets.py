@@ -297,7 +297,7 @@ class _Sync:
     def _surge(self) -> None:
         """New pods come beside old ones, no more than `max_surge` at once."""
         surging = available = 0
-        gone: list[JsonObject] = []
+        surplus: list[JsonObject] = []
         misplaced: list[JsonObject] = []
         allowed: list[str] = []
         candidates: list[str] = []
@@ -312,23 +312,23 @@ class _Sync:
                 continue
             if new is not None:
                 if self._is_available(new):
-                    gone.append(old)
+                    surplus.append(old)
                 else:
                     surging += 1
             elif not self._is_available(old):
                 if runs:
                     allowed.append(node)
                 else:
-                    gone.append(old)
+                    surplus.append(old)
             # The old pod is on a node that should have none any more. It may go as soon as enough
             # others are available.
             elif not runs:
                 misplaced.append(old)
             elif surging < self.max_surge:
                 candidates.append(node)
-        gone += misplaced[: max(available - len(self.wanted), 0)]
+        surplus += misplaced[: max(available - len(self.wanted), 0)]
         room = max(self.max_surge - surging, 0)
-        self._sync_nodes([*allowed, *candidates[:room]], gone)
+        self._sync_nodes([*allowed, *candidates[:room]], surplus)
 
     # --- status ---
 

@@ -112,14 +112,14 @@ class _Sync:
             for pod in self.pods
             if facts.controller_of(pod)
         }
-        expected: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for uid in owners:
-            found = scales[uid]
-            if isinstance(found, str):
-                raise _NoScale(found)
+            scale = scales[uid]
+            if isinstance(scale, str):
+                raise _NoScale(scale)
             # Several references may lead to one owner, as those of ReplicaSets do to their
             # Deployment.
-            expected[found.uid] = found.replicas
+            sizes[scale.uid] = scale.replicas
         if unmanaged:
             text = (
                 f"Pods selected by this PodDisruptionBudget (selector: "
@@ -129,7 +129,7 @@ class _Sync:
                 '".spec.minAvailable" field of the PDB to an integer value.'
             )
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
-        return sum(expected.values())
+        return sum(sizes.values())
 
     # As `buildDisruptedPodMap`: an eviction counts before the pod is seen to go, but not for ever,
     # since its deletion may have failed.
@@ -168,13 +168,13 @@ class _Sync:
             (condition for condition in conditions if condition.get("type") == DISRUPTION_ALLOWED),
             None,
         )
-        kept = present is not None and present.get("status") == value
+        is_unchanged = present is not None and present.get("status") == value
         condition = {
             "type": DISRUPTION_ALLOWED,
             "status": value,
             "observedGeneration": status.get("observedGeneration"),
             "lastTransitionTime": present["lastTransitionTime"]
-            if kept and present is not None
+            if is_unchanged and present is not None
             else facts.time_text(self.now),
             "reason": reason,
             "message": failure,

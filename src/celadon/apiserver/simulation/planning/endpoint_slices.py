@@ -105,7 +105,9 @@ class TriggerTimes:
 
 # As `Reconcile` of k8s.io/endpointslice `reconciler.go`. Each family of addresses has slices of its
 # own: a slice has one `addressType`, which cannot be changed.
-def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> plans.Plan:
+def slices_plan(
+    service: JsonObject, reachable: Reachable, slices: Iterable[JsonObject]
+) -> plans.Plan:
     """The slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
         return plans.NOTHING_TO_DO
@@ -119,8 +121,8 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
     families = _address_types(service)
     steps: list[plans.Step] = []
     for family in families:
-        work = _SliceWork(service, family, seen.changed_at)
-        work.sort_out([item for item in present if item["addressType"] == family], seen)
+        work = _SliceWork(service, family, reachable.changed_at)
+        work.sort_out([item for item in present if item["addressType"] == family], reachable)
         steps += work.steps(failed)
     steps += (
         plans.Step(plans.Verb.DELETE, item, failed=failed)
@@ -146,7 +148,7 @@ class _SliceWork:
         self._deleted: list[JsonObject] = []
 
     # As `reconcileByAddressType`.
-    def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
+    def sort_out(self, present: Sequence[JsonObject], reachable: Reachable) -> None:
         """Group endpoints by their ports, since a slice has the same for all, and fill the slices
         of each group."""
         groups: dict[str, list[JsonObject]] = {}
@@ -155,29 +157,29 @@ class _SliceWork:
                 groups.setdefault(_ports_key(item.get("ports") or ()), []).append(item)
             else:
                 self._deleted.append(item)
-        expected: dict[str, tuple[list[Any], JsonDict]] = {}
-        for pod in sorted(seen.pods, key=metadata.name):
+        by_ports: dict[str, tuple[list[Any], JsonDict]] = {}
+        for pod in sorted(reachable.pods, key=metadata.name):
             if not _belongs(pod):
                 continue
             ports = _ports(self._service, pod)
-            _, endpoints = expected.setdefault(_ports_key(ports), (ports, {}))
-            endpoint = self._endpoint(pod, seen)
+            _, endpoints = by_ports.setdefault(_ports_key(ports), (ports, {}))
+            endpoint = self._endpoint(pod, reachable)
             if endpoint is not None:
                 endpoints[_endpoint_key(endpoint)] = endpoint
-        for key, (ports, endpoints) in expected.items():
+        for key, (ports, endpoints) in by_ports.items():
             self._fill(groups.get(key, []), ports, endpoints)
         for key, found_slices in groups.items():
-            if key not in expected:
+            if key not in by_ports:
                 self._deleted += found_slices
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
 
     # As `podToEndpoint` of k8s.io/endpointslice `utils.go`.
-    def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
+    def _endpoint(self, pod: JsonObject, reachable: Reachable) -> JsonDict | None:
         """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
         node that does not exist."""
         node = facts.node_of(pod)
-        if node not in seen.nodes and not facts.spec_of(self._service).get(
+        if node not in reachable.nodes and not facts.spec_of(self._service).get(
             "publishNotReadyAddresses"
         ):
             return None
@@ -202,7 +204,7 @@ class _SliceWork:
         result["targetRef"] = _target(pod)
         if node:
             result["nodeName"] = node
-        zone = seen.nodes.get(node, {}).get(_ZONE)
+        zone = reachable.nodes.get(node, {}).get(_ZONE)
         if zone:
             result["zone"] = zone
         hints = _hints(result, facts.spec_of(self._service).get("trafficDistribution") or "")
@@ -216,7 +218,7 @@ class _SliceWork:
         self,
         slices: Sequence[JsonObject],
         ports: list[Any],
-        expected: JsonDict,
+        by_key: JsonDict,
     ) -> None:
         """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
         that change anyway, then into one that has room for all, then into new ones."""
@@ -224,9 +226,9 @@ class _SliceWork:
         changed: list[JsonDict] = []
         for slice_ in slices:
             result = [
-                expected.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
+                by_key.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
             ]
-            endpoints = [element for element in result if element is not None]
+            endpoints = [endpoint for endpoint in result if endpoint is not None]
             labels = self._labels()
             if endpoints == (slice_.get("endpoints") or []) and metadata.labels(slice_) == labels:
                 unchanged.append(slice_)
@@ -234,13 +236,13 @@ class _SliceWork:
                 changed.append(_with_endpoints(slice_, endpoints, labels))
             else:
                 self._deleted.append(slice_)
-        left = list(expected.values())
+        left = list(by_key.values())
         for item in sorted(changed, key=lambda value: -len(value["endpoints"])):
             room = MAX_ENDPOINTS - len(item["endpoints"])
             item["endpoints"] += left[:room]
             left = left[room:]
-        self._deleted += (element for element in changed if not element["endpoints"])
-        self._updated += (element for element in changed if element["endpoints"])
+        self._deleted += (slice_ for slice_ in changed if not slice_["endpoints"])
+        self._updated += (slice_ for slice_ in changed if slice_["endpoints"])
         while left:
             roomy = _roomiest(unchanged, len(left))
             if roomy is None:
@@ -299,17 +301,17 @@ class _SliceWork:
         reused = []
         for item in list(self._deleted):
             if self._created and _is_owned(item, self._service):
-                pop = self._created.pop()
-                meta = {**metadata.metadata(item), "labels": pop["metadata"]["labels"]}
-                reused.append({**pop, "metadata": meta})
+                created = self._created.pop()
+                meta = {**metadata.metadata(item), "labels": created["metadata"]["labels"]}
+                reused.append({**created, "metadata": meta})
                 self._deleted.remove(item)
         if not facts.is_going(self._service):
-            for element in self._created:
+            for slice_ in self._created:
                 yield plans.Step(
-                    plans.Verb.CREATE, _stamped(element, self._changed_at), failed=failed
+                    plans.Verb.CREATE, _stamped(slice_, self._changed_at), failed=failed
                 )
-        for element in (*self._updated, *reused):
-            yield plans.Step(plans.Verb.UPDATE, _stamped(element, self._changed_at), failed=failed)
+        for slice_ in (*self._updated, *reused):
+            yield plans.Step(plans.Verb.UPDATE, _stamped(slice_, self._changed_at), failed=failed)
         yield from (plans.Step(plans.Verb.DELETE, entry, failed=failed) for entry in self._deleted)
 
 
@@ -376,8 +378,8 @@ def _belongs(pod: JsonObject) -> bool:
 
 def _pod_addresses(pod: JsonObject) -> list[str]:
     state = facts.status_of(pod)
-    pod_i_ps = [item.get("ip") for item in state.get("podIPs") or ()] or [state.get("podIP")]
-    return [str(ipaddress.ip_address(item)) for item in pod_i_ps if item]
+    pod_ips = [pod_ip.get("ip") for pod_ip in state.get("podIPs") or ()] or [state.get("podIP")]
+    return [str(ipaddress.ip_address(pod_ip)) for pod_ip in pod_ips if pod_ip]
 
 
 def _family(address: str) -> str:
@@ -530,14 +532,14 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> Json
     result: JsonDict = {}
     ordered = [addresses[ip] for ip in sorted(addresses)]
     ready = [address for is_up, address in ordered if is_up]
-    others = [address for is_up, address in ordered if not is_up]
+    unready = [address for is_up, address in ordered if not is_up]
     if ready:
         result["addresses"] = ready
-    if others:
-        result["notReadyAddresses"] = others
-    known = [_named(port) for port in ports if port is not None]
-    if known:
-        result["ports"] = known
+    if unready:
+        result["notReadyAddresses"] = unready
+    named_ports = [_named(port) for port in ports if port is not None]
+    if named_ports:
+        result["ports"] = named_ports
     return result
 
 
@@ -567,10 +569,10 @@ def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     room, result = MAX_ADDRESSES, [dict(subset) for subset in subsets]
     for key in _ADDRESS_LISTS:
         for item in result:
-            pop = item.pop(key, [])[:room]
-            room -= len(pop)
-            if pop:
-                item[key] = pop
+            moved = item.pop(key, [])[:room]
+            room -= len(moved)
+            if moved:
+                item[key] = moved
     return result, True
 
 
@@ -610,13 +612,13 @@ def mirror_plan(
     own, those of nobody need none."""
     name = metadata.name(endpoints)
     present = [
-        item
-        for item in slices
-        if is_mirror(item) and metadata.labels(item).get(SERVICE_LABEL) == name
+        slice_
+        for slice_ in slices
+        if is_mirror(slice_) and metadata.labels(slice_).get(SERVICE_LABEL) == name
     ]
     if service is None or not _is_mirrored(endpoints, service):
         return plans.Plan(tuple(plans.Step(plans.Verb.DELETE, item) for item in present))
-    expected, left_out = _wanted(endpoints)
+    groups, left_out = _wanted(endpoints)
     steps: list[plans.Step] = []
     if left_out:
         text = (
@@ -624,7 +626,7 @@ def mirror_plan(
             f"Endpoints subset. {left_out} addresses were skipped"
         )
         steps.append(plans.told(text, endpoints, "TooManyAddressesToMirror", plans.WARNING))
-    return plans.Plan((*steps, *_written(endpoints, expected, present)))
+    return plans.Plan((*steps, *_written(endpoints, groups, present)))
 
 
 def _is_mirrored(endpoints: JsonObject, service: JsonObject) -> bool:
@@ -665,8 +667,8 @@ def _known(groups: Iterable[_Group], group: _Group) -> _Group:
     return next((item for item in groups if _is_same(item, group)), group)
 
 
-def _is_same(one: _Group, other: _Group) -> bool:
-    return one[0] == other[0] and sorted(one[1]) == sorted(other[1])
+def _is_same(left: _Group, right: _Group) -> bool:
+    return left[0] == right[0] and sorted(left[1]) == sorted(right[1])
 
 
 def _port(port: JsonObject) -> JsonDict:
@@ -678,38 +680,40 @@ def _port(port: JsonObject) -> JsonDict:
 
 
 def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
-    told = ("hostname", "nodeName", "targetRef")
+    fields = ("hostname", "nodeName", "targetRef")
     return {
         "addresses": [ip],
         "conditions": {"ready": ready},
-        **{field: address[field] for field in told if address.get(field)},
+        **{field: address[field] for field in fields if address.get(field)},
     }
 
 
 # As `reconcileByPortMapping` and `finalize`: of several slices for the same ports one stays; what
 # would go takes the place of what would come.
 def _written(
-    endpoints: JsonObject, expected: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
+    endpoints: JsonObject, groups: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
 ) -> Iterator[plans.Step]:
-    gone = list(present)
+    unused = list(present)
     created = []
-    for group, value in expected.items():
-        own = next((item for item in gone if _is_same(_group_of(item), group)), None)
+    for group, value in groups.items():
+        mirror = next((item for item in unused if _is_same(_group_of(item), group)), None)
         result = _slice(endpoints, group, value)
-        if own is None:
+        if mirror is None:
             created.append(result)
             continue
-        gone.remove(own)
-        if not _is_same_mirror(own, result):
-            yield plans.Step(plans.Verb.UPDATE, _in_place_of(own, result))
+        unused.remove(mirror)
+        if not _is_same_mirror(mirror, result):
+            yield plans.Step(plans.Verb.UPDATE, _in_place_of(mirror, result))
     for result in created:
-        place = next((item for item in gone if item["addressType"] == result["addressType"]), None)
+        place = next(
+            (item for item in unused if item["addressType"] == result["addressType"]), None
+        )
         if place is None:
             yield plans.Step(plans.Verb.CREATE, result)
         else:
-            gone.remove(place)
+            unused.remove(place)
             yield plans.Step(plans.Verb.UPDATE, _in_place_of(place, result))
-    yield from (plans.Step(plans.Verb.DELETE, item) for item in gone)
+    yield from (plans.Step(plans.Verb.DELETE, item) for item in unused)
 
 
 def _group_of(slice_: JsonObject) -> _Group:
@@ -717,7 +721,7 @@ def _group_of(slice_: JsonObject) -> _Group:
     return slice_["addressType"], tuple(json.dumps(_port(port)) for port in ports)
 
 
-def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
+def _slice(endpoints: JsonObject, group: _Group, members: list[Any]) -> JsonDict:
     family, ports = group
     labels = {
         **metadata.labels(endpoints),
@@ -740,7 +744,7 @@ def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
         "kind": "EndpointSlice",
         "metadata": meta,
         "addressType": family,
-        "endpoints": found,
+        "endpoints": members,
         "ports": [json.loads(port) for port in ports] or None,
     }
 
@@ -750,21 +754,21 @@ def _notes(endpoints: JsonObject) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key not in _NOT_MIRRORED}
 
 
-def _is_same_mirror(own: JsonObject, obj: JsonObject) -> bool:
+def _is_same_mirror(mirror: JsonObject, obj: JsonObject) -> bool:
     return (
-        _sorted(own.get("endpoints") or ()) == _sorted(obj["endpoints"])
-        and metadata.labels(own) == metadata.labels(obj)
-        and metadata.annotations(own) == metadata.annotations(obj)
-        and facts.controller_of(own).get("uid") == facts.controller_of(obj).get("uid")
+        _sorted(mirror.get("endpoints") or ()) == _sorted(obj["endpoints"])
+        and metadata.labels(mirror) == metadata.labels(obj)
+        and metadata.annotations(mirror) == metadata.annotations(obj)
+        and facts.controller_of(mirror).get("uid") == facts.controller_of(obj).get("uid")
     )
 
 
-def _sorted(found: Iterable[Any]) -> list[str]:
-    return sorted(json.dumps(item, sort_keys=True) for item in found)
+def _sorted(items: Iterable[Any]) -> list[str]:
+    return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
-def _in_place_of(own: JsonObject, obj: JsonObject) -> JsonDict:
-    meta = {key: value for key, value in metadata.metadata(own).items() if key != "annotations"}
-    told = ("labels", "annotations", "ownerReferences")
-    meta |= {key: obj["metadata"][key] for key in told if key in obj["metadata"]}
+def _in_place_of(mirror: JsonObject, obj: JsonObject) -> JsonDict:
+    meta = {key: value for key, value in metadata.metadata(mirror).items() if key != "annotations"}
+    fields = ("labels", "annotations", "ownerReferences")
+    meta |= {key: obj["metadata"][key] for key in fields if key in obj["metadata"]}
     return {**obj, "metadata": meta}

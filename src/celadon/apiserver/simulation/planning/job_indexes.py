@@ -62,17 +62,17 @@ def has(intervals: Intervals, number: int) -> bool:
     return any(first <= number <= last for first, last in intervals)
 
 
-def overlap(one: Intervals, other: Intervals) -> int:
+def overlap(left: Intervals, right: Intervals) -> int:
     """Return how many numbers are in both sets of intervals."""
     return sum(
         max(min(last, end) - max(first, begin) + 1, 0)
-        for first, last in one
-        for begin, end in other
+        for first, last in left
+        for begin, end in right
     )
 
 
 def text_of(intervals: Intervals) -> str:
-    """Two neighbours stand with a comma between them, more with a dash."""
+    """Write intervals: two neighbours with a comma between them, more with a dash."""
     return ",".join(map(_interval_text, intervals))
 
 
@@ -83,12 +83,12 @@ def _interval_text(interval: tuple[int, int]) -> str:
     return f"{first}{',' if last == first + 1 else '-'}{last}"
 
 
-def first_missing(taken: Intervals, expected: int, completions: int) -> list[int]:
+def first_missing(taken: Intervals, count: int, completions: int) -> list[int]:
     """The lowest numbers that are not taken, as many as are wanted."""
     result: list[int] = []
     candidate = 0
     for first, last in (*taken, (completions, completions)):
-        while candidate < min(first, completions) and len(result) < expected:
+        while candidate < min(first, completions) and len(result) < count:
             result.append(candidate)
             candidate += 1
         candidate = max(candidate, last + 1)
@@ -102,14 +102,14 @@ def index_of(pod: JsonObject) -> int | None:
     """Return the completion index that a pod is annotated with, or None if it has none that is a
     number."""
     text = metadata.annotations(pod).get(COMPLETION_INDEX, "")
-    found = int_or(text, -1)
-    return found if found >= 0 else None
+    index = int_or(text, -1)
+    return index if index >= 0 else None
 
 
 def valid_index(pod: JsonObject, completions: int) -> int | None:
     """Return the completion index of a pod, or None if it has none below `completions`."""
-    found = index_of(pod)
-    return found if found is not None and found < completions else None
+    index = index_of(pod)
+    return index if index is not None and index < completions else None
 
 
 def indexes_of(pods: Iterable[JsonObject]) -> Intervals:
@@ -129,8 +129,8 @@ def all_failures_of(pod: JsonObject) -> int:
 
 def _counted(pod: JsonObject, annotation: str) -> int:
     text = metadata.annotations(pod).get(annotation, "")
-    found = int_or(text, 0)
-    return found if 0 <= found <= _LARGEST_COUNT else 0
+    count = int_or(text, 0)
+    return count if 0 <= count <= _LARGEST_COUNT else 0
 
 
 def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str, str]:
@@ -150,16 +150,16 @@ def surplus_of_indexes(
     """Return the pods that go, since they have no valid index or one that another pod has, and the
     rest."""
     by_index: dict[int, list[JsonObject]] = {}
-    gone: list[JsonObject] = []
+    surplus: list[JsonObject] = []
     for pod in pods:
         index = valid_index(pod, completions)
         if index is None:
-            gone.append(pod)
+            surplus.append(pod)
         else:
             by_index.setdefault(index, []).append(pod)
     left: list[JsonObject] = []
     for index in sorted(by_index):
         ranked = pods_to_delete(by_index[index], (), len(by_index[index]), now)
-        gone += ranked[:-1]
+        surplus += ranked[:-1]
         left.append(ranked[-1])
-    return gone, left
+    return surplus, left

@@ -144,8 +144,8 @@ def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plan
 
 def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
     """Let go of pods whose Job is gone, or has ended."""
-    held = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
-    return plans.Plan(tuple(map(_released, held)))
+    tracked = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
+    return plans.Plan(tuple(map(_released, tracked)))
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
@@ -352,7 +352,7 @@ class _Sync:
 
     # As `calculateSucceededIndexes` and `calculateFailedIndexes` of `indexed_job_utils.go`: pods of
     # an index that has succeeded already add nothing.
-    def _index_ending(self, obj: JsonDict | None) -> JsonDict | None:
+    def _index_ending(self, ending: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
         self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
         new = (
@@ -365,13 +365,13 @@ class _Sync:
         self.succeeded = job_indexes.count(self.succeeded_indexes)
         if self.per_index is not None:
             self.failed_indexes = self._failed_indexes(total)
-            obj = obj or self._index_failure(self.failed_indexes, total)
+            ending = ending or self._index_failure(self.failed_indexes, total)
             self.delayed = self._delayed(total)
-        if obj is None:
+        if ending is None:
             message = success_message(self.spec.get("successPolicy"), total, self.succeeded_indexes)
             if message:
-                obj = self._condition(CRITERIA_MET, "SuccessPolicy", message)
-        return obj
+                ending = self._condition(CRITERIA_MET, "SuccessPolicy", message)
+        return ending
 
     def _failed_indexes(self, total: int) -> job_indexes.Intervals:
         former = job_indexes.parsed(self.status.get("failedIndexes") or "", total)
@@ -451,19 +451,19 @@ class _Sync:
             "message": message,
         }
 
-    def _set_condition(self, expected: JsonDict) -> bool:
+    def _set_condition(self, wanted_condition: JsonDict) -> bool:
         """Set a condition, and return whether that changed anything. A condition that is false is
         only written over one that the Job has."""
         fields = ("status", "reason", "message")
         for number, condition in enumerate(self.conditions):
-            if condition["type"] == expected["type"]:
-                if all(condition.get(field) == expected[field] for field in fields):
+            if condition["type"] == wanted_condition["type"]:
+                if all(condition.get(field) == wanted_condition[field] for field in fields):
                     return False
-                self.conditions[number] = expected
+                self.conditions[number] = wanted_condition
                 return True
-        if expected["status"] == "False":
+        if wanted_condition["status"] == "False":
             return False
-        self.conditions.append(expected)
+        self.conditions.append(wanted_condition)
         return True
 
     # `startTime` begins anew after a suspension, and `activeDeadlineSeconds` with it.
@@ -475,8 +475,8 @@ class _Sync:
                 self.status.pop("startTime", None)
         else:
             text = "Job resumed"
-            condition_with = self._condition_with("Suspended", "False", "JobResumed", text)
-            if self._set_condition(condition_with):
+            condition = self._condition_with("Suspended", "False", "JobResumed", text)
+            if self._set_condition(condition):
                 self.steps.append(plans.told(text, self.job, "Resumed"))
                 self.status["startTime"] = facts.time_text(self.now)
 
@@ -510,12 +510,12 @@ class _Sync:
     # As `activePodsForRemoval`: pods of indexes that are too many or twice there go before any
     # other.
     def _surplus(self, least: int) -> list[JsonObject]:
-        gone: list[JsonObject] = []
+        surplus: list[JsonObject] = []
         left = self.active_pods
         if self.is_indexed:
-            gone, left = job_indexes.surplus_of_indexes(left, self.completions or 0, self.now)
-        others = pods_to_delete(left, (), max(least - len(gone), 0), self.now)
-        return [*gone, *others]
+            surplus, left = job_indexes.surplus_of_indexes(left, self.completions or 0, self.now)
+        more = pods_to_delete(left, (), max(least - len(surplus), 0), self.now)
+        return [*surplus, *more]
 
     def _remove(self, pods: Sequence[JsonObject]) -> None:
         """Delete pods without counting them as failures."""
@@ -606,8 +606,8 @@ class _Sync:
     def _track(self, ending: JsonObject | None) -> None:
         """Note pods that have ended, take their finalizers, and count them; the Job ends when all
         are counted."""
-        held = {metadata.uid(pod) for pod in self.pods if _is_tracked(pod)}
-        self._move_counted(held)
+        tracked = {metadata.uid(pod) for pod in self.pods if _is_tracked(pod)}
+        self._move_counted(tracked)
         is_success = ending is not None and ending["type"] == CRITERIA_MET
         indexes: list[int] = []
         released: list[JsonObject] = []
@@ -642,15 +642,15 @@ class _Sync:
         if ended is not None:
             self._tell_end(ended)
 
-    def _move_counted(self, held: set[str]) -> None:
+    def _move_counted(self, tracked: set[str]) -> None:
         """Move pods that have lost their finalizers from the lists of uids into the counters."""
         for name, uids in (
             ("succeeded", self.uncounted_succeeded),
             ("failed", self.uncounted_failed),
         ):
-            gone = sum(uid not in held for uid in uids)
-            self.status[name] = (self.status.get(name) or 0) + gone
-            uids[:] = [uid for uid in uids if uid in held]
+            count = sum(uid not in tracked for uid in uids)
+            self.status[name] = (self.status.get(name) or 0) + count
+            uids[:] = [uid for uid in uids if uid in tracked]
 
     # As `canRemoveFinalizer`.
     def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:
@@ -714,8 +714,8 @@ class _Sync:
             if not result.get(field):
                 result.pop(field, None)
         if result != facts.status_of(self.job):
-            seen = {**result, "active": self.active - self.created}
-            whole, refused = {**self.job, "status": result}, {**self.job, "status": seen}
+            tentative = {**result, "active": self.active - self.created}
+            whole, refused = {**self.job, "status": result}, {**self.job, "status": tentative}
             self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=lambda _: refused))
 
     def _tell_end(self, ended: JsonObject) -> None:

@@ -83,20 +83,20 @@ class NodeState:
             self._there = amounts((self.node.get("status") or {}).get("allocatable") or {})
         return self._there
 
-    def take(self, pod: JsonObject, expected: Mapping[str, int]) -> None:
+    def take(self, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is here."""
         self.pods.append(pod)
-        self._wanted[id(pod)] = expected
-        self.used.update(expected)
-        self.unasked.update(name for name in LEAST_ASKED if not expected.get(name))
+        self._wanted[id(pod)] = requests
+        self.used.update(requests)
+        self.unasked.update(name for name in LEAST_ASKED if not requests.get(name))
 
     def leave(self, pod: JsonObject) -> Mapping[str, int]:
         """Note that this very object is here no longer; return what it wanted."""
         del self.pods[next(index for index, item in enumerate(self.pods) if item is pod)]
-        pop = self._wanted.pop(id(pod))
-        self.used.subtract(pop)
-        self.unasked.subtract(name for name in LEAST_ASKED if not pop.get(name))
-        return pop
+        requests = self._wanted.pop(id(pod))
+        self.used.subtract(requests)
+        self.unasked.subtract(name for name in LEAST_ASKED if not requests.get(name))
+        return requests
 
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
@@ -141,7 +141,7 @@ class Term:
 
 
 def affinity_of(pod: JsonObject, kind: str) -> JsonObject:
-    """One kind of the affinities of a pod; empty where there is none."""
+    """Return one kind of the affinities of a pod; empty where there is none."""
     affinity: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
     return affinity
 
@@ -200,18 +200,18 @@ def _labels_of(pod: JsonObject) -> Iterable[_Label]:
     return ((namespace, key, value) for key, value in metadata.labels(pod).items())
 
 
-def _forget(found: dict[_Key, dict[_Of, _Value]], key: _Key, of: _Of) -> None:
+def _forget(counts: dict[_Key, dict[_Of, _Value]], key: _Key, value: _Of) -> None:
     """Take one of what is found by a key away, and the key with the last of it."""
-    del found[key][of]
-    if not found[key]:
-        del found[key]
+    del counts[key][value]
+    if not counts[key]:
+        del counts[key]
 
 
-def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, of: _Of) -> None:
+def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, value: _Of) -> None:
     """Count one less, and take away what has come to nothing."""
-    counts[key][of] -= 1
-    if not counts[key][of]:
-        del counts[key][of]
+    counts[key][value] -= 1
+    if not counts[key][value]:
+        del counts[key][value]
     if not counts[key]:
         del counts[key]
 
@@ -264,9 +264,9 @@ class Neighbours:
             for pod in state.pods:
                 self._note(state, pod)
 
-    def take(self, state: NodeState, pod: JsonObject, expected: Mapping[str, int]) -> None:
+    def take(self, state: NodeState, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is on a node."""
-        state.take(pod, expected)
+        state.take(pod, requests)
         self._count(state, pod, 1)
         self._note(state, pod)
 
@@ -285,14 +285,14 @@ class Neighbours:
         return state.leave(pod)
 
     @contextmanager
-    def without(self, state: NodeState, gone: Iterable[JsonObject]) -> Iterator[None]:
+    def without(self, state: NodeState, pods: Iterable[JsonObject]) -> Iterator[None]:
         """See for a while how it would be if some pods left a node."""
         former = list(state.pods)
-        expected = [(pod, self.leave(state, pod)) for pod in gone]
+        departed = [(pod, self.leave(state, pod)) for pod in pods]
         try:
             yield
         finally:
-            for pod, needed in expected:
+            for pod, needed in departed:
                 self.take(state, pod, needed)
             state.pods[:] = former
 
@@ -479,17 +479,17 @@ def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
         return None
     pods = {port for pod in state.pods for port in _host_ports(pod)}
     for protocol, port, address in host_ports:
-        for other in (item for item in pods if item[:2] == (protocol, port)):
+        for other in (pod for pod in pods if pod[:2] == (protocol, port)):
             if "0.0.0.0" in (address, other[2]) or address == other[2]:
                 return Refusal(("node(s) didn't have free ports for the requested pod ports",))
     return None
 
 
-def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
+def _resources(requests: Mapping[str, int], state: NodeState) -> Refusal | None:
     reasons, final = [], False
     if len(state.pods) + 1 > state.allocatable.get(PODS_RESOURCE, 0):
         reasons.append("Too many pods")
-    for name, value in asked.items():
+    for name, value in requests.items():
         allocatable = state.allocatable.get(name, 0)
         if value and value > allocatable - state.used[name]:
             reasons.append(f"Insufficient {name}")
@@ -552,14 +552,14 @@ def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
 
 def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
     """The pods that a constraint wants to be spread, of which one is this pod."""
-    found = label_selector(constraint.get("labelSelector"))
+    parsed = label_selector(constraint.get("labelSelector"))
     mine = metadata.labels(pod)
     same = (
         Requirement(key, Operator.IN, (mine[key],))
         for key in constraint.get("matchLabelKeys") or ()
         if key in mine
     )
-    selector = LabelSelector((*found.requirements, *same), found.nothing)
+    selector = LabelSelector((*parsed.requirements, *same), parsed.nothing)
     return PodSort(frozenset((metadata.namespace(pod),)), selector, living=True)
 
 

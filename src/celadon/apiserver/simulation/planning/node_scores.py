@@ -35,7 +35,7 @@ Scores = Mapping[str, float]
 def best_node(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
 ) -> node_filters.NodeState:
-    """One of the nodes that will do, of which there is one at least."""
+    """Return the best of the nodes that will do; there is at least one."""
     if len(fitting) == 1:
         return fitting[0]
     total: Counter[str] = Counter()
@@ -96,14 +96,14 @@ def _spread(
     ]
     owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
-        counts = [neighbours.counted(node_filters.alike(pod, element)) for element in soft]
+        counts = [neighbours.counted(node_filters.alike(pod, constraint)) for constraint in soft]
     elif not topology_spread_constraints and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}
-    keys = [element["topologyKey"] for element in soft]
+    keys = [constraint["topologyKey"] for constraint in soft]
     states = [state for state in fitting if all(key in state.labels for key in keys)]
-    fromkeys = dict.fromkeys((state.name for state in states), 0.0)
+    scores = dict.fromkeys((state.name for state in states), 0.0)
     for constraint, of_nodes in zip(soft, counts, strict=True):
         key = constraint["topologyKey"]
         places = {state.labels[key] for state in states}
@@ -113,8 +113,8 @@ def _spread(
                 counter[state.labels[key]] += of_nodes[state.name]
         weight = math.log(len(places) + 2)
         for item in states:
-            fromkeys[item.name] += counter[item.labels[key]] * weight + constraint["maxSkew"] - 1
-    rounded = {name: round(value) for name, value in fromkeys.items()}
+            scores[item.name] += counter[item.labels[key]] * weight + constraint["maxSkew"] - 1
+    rounded = {name: round(value) for name, value in scores.items()}
     if not rounded:
         return {}
     most, least = max(rounded.values()), min(rounded.values())
@@ -156,11 +156,11 @@ def _least_allocated(
 ) -> Scores:
     """The more would be left, the better."""
     needs = node_filters.needs(pod)
-    expected = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
+    requests = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
     result: dict[str, float] = {}
     for state in fitting:
         shares = []
-        for name, value in expected.items():
+        for name, value in requests.items():
             allocatable = state.allocatable.get(name, 0)
             used = value + state.used[name] + state.unasked[name] * node_filters.LEAST_ASKED[name]
             shares.append(max(0, allocatable - used) * _MOST // allocatable if allocatable else 0)
@@ -239,11 +239,11 @@ def preemption_for(
     candidates: list[_Candidate] = []
     counter: Counter[str] = Counter()
     for name, refusal in refusals.items():
-        found = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
-        if isinstance(found, _Candidate):
-            candidates.append(found)
+        outcome = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
+        if isinstance(outcome, _Candidate):
+            candidates.append(outcome)
         else:
-            counter.update((_USELESS,) if refusal.final else found.reasons)
+            counter.update((_USELESS,) if refusal.final else outcome.reasons)
     if not candidates:
         return Preemption(said=node_filters.nodes_told(len(refusals), counter))
     best = min(candidates, key=_harm)
@@ -266,25 +266,25 @@ def _on_node(
     refusal = _refusal_without(pod, possible, state, neighbours)
     if refusal is not None:
         return refusal
-    gone = list(possible)
+    victims = list(possible)
     violating = budgets.violated(possible)
     violations = 0
-    for element in (*violating, *(element for element in possible if element not in violating)):
-        rest = [other for other in gone if other is not element]
+    for victim in (*violating, *(victim for victim in possible if victim not in violating)):
+        rest = [other for other in victims if other is not victim]
         if _refusal_without(pod, rest, state, neighbours) is None:
-            gone = rest
+            victims = rest
         else:
-            violations += element in violating
-    return _Candidate(state, gone, violations)
+            violations += victim in violating
+    return _Candidate(state, victims, violations)
 
 
 def _refusal_without(
     pod: JsonObject,
-    gone: Sequence[JsonObject],
+    victims: Sequence[JsonObject],
     state: node_filters.NodeState,
     neighbours: node_filters.Neighbours,
 ) -> node_filters.Refusal | None:
-    with neighbours.without(state, gone):
+    with neighbours.without(state, victims):
         return node_filters.Filters(pod, neighbours).refusal(state)
 
 

@@ -72,9 +72,9 @@ def finished_at(pod: JsonObject) -> datetime:
     """Return when the pod's last container ended; else when it was no longer ready; else when it
     was deleted; else, which happens in no real cluster, when it was created."""
     ends = [_end_of_container(status) for status in status_of(pod).get("containerStatuses") or ()]
-    known = [end for end in ends if end is not None]
-    if known and len(known) == len(ends):
-        return max(known)
+    known_ends = [end for end in ends if end is not None]
+    if known_ends and len(known_ends) == len(ends):
+        return max(known_ends)
     ready = condition_of(pod, "Ready") or {}
     since = _moment(ready.get("lastTransitionTime")) if ready.get("status") == "False" else None
     if since is not None:
@@ -115,10 +115,10 @@ def selector_of(owner: JsonObject) -> LabelSelector:
     if owner.get("kind") == "ReplicationController":
         selector = {"matchLabels": selector}
     try:
-        found = label_selector(selector)
+        parsed = label_selector(selector)
     except SelectorError:
         return NOTHING
-    return NOTHING if found.is_everything else found
+    return NOTHING if parsed.is_everything else parsed
 
 
 def phase(pod: JsonObject) -> str:

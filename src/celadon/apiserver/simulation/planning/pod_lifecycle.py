@@ -82,37 +82,37 @@ class Habits:
 
     def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
         """Return how a container behaves that is no init container."""
-        told = metadata.annotations(pod)
+        on_pod = metadata.annotations(pod)
         runs_on = restart_policy(pod) == "Always"
         usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
-        named = told.get(CONTAINERS, "")
+        named = on_pod.get(CONTAINERS, "")
         if named and container["name"] not in named.split(","):
             return usual
-        return _told(told, usual)
+        return _told(on_pod, usual)
 
     def of_init(self, pod: JsonObject, container: JsonObject) -> Behaviour:
         """Return how an init container behaves: it has done its work at once, or is a sidecar and
         runs on."""
-        told = metadata.annotations(pod)
+        on_pod = metadata.annotations(pod)
         usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
-        is_named = container["name"] in told.get(CONTAINERS, "").split(",")
-        return _told(told, usual) if is_named else usual
+        is_named = container["name"] in on_pod.get(CONTAINERS, "").split(",")
+        return _told(on_pod, usual) if is_named else usual
 
 
 # What cannot be read is as if it were not there: an annotation on a pod must never hold up a
 # cluster.
-def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
+def _told(on_pod: Mapping[str, str], usual: Behaviour) -> Behaviour:
     ready, run = usual.ready_after, usual.run_for
-    if READY_AFTER in told:
-        never = told[READY_AFTER] == "never"
-        ready = None if never else duration(told[READY_AFTER]) or 0.0
-    if RUN_FOR in told:
-        run = duration(told[RUN_FOR])
-    code = told.get(EXIT_CODE, "0")
+    if READY_AFTER in on_pod:
+        never = on_pod[READY_AFTER] == "never"
+        ready = None if never else duration(on_pod[READY_AFTER]) or 0.0
+    if RUN_FOR in on_pod:
+        run = duration(on_pod[RUN_FOR])
+    code = on_pod.get(EXIT_CODE, "0")
     exit_code = int(code) if code.isdigit() and len(code) <= 3 else 0
-    if told.get(FAIL) == "crash":
+    if on_pod.get(FAIL) == "crash":
         return Behaviour(ready, 0.0, exit_code or 1)
-    return Behaviour(ready, run, exit_code, is_pulled=told.get(FAIL) != "pull")
+    return Behaviour(ready, run, exit_code, is_pulled=on_pod.get(FAIL) != "pull")
 
 
 def restart_policy(pod: JsonObject) -> str:
@@ -146,8 +146,8 @@ class Sources:
         result = (self.config_map if kind == "ConfigMap" else self.secret)(name)
         if result is None:
             return f'{kind.lower()} "{name}" not found', ""
-        there = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
-        missing = next((key for key in keys if key not in there), None)
+        present = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
+        missing = next((key for key in keys if key not in present), None)
         return None if missing is None else ("", missing)
 
 
@@ -158,10 +158,10 @@ def _unmounted(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield the name of each volume that cannot be mounted, and why."""
     for volume in (pod.get("spec") or {}).get("volumes") or ():
         parts = (volume.get("projected") or {}).get("sources") or (volume,)
-        fromkeys = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
-        if fromkeys:
-            texts = ", ".join(fromkeys)
-            yield volume["name"], f"[{texts}]" if len(fromkeys) > 1 else texts
+        reasons = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
+        if reasons:
+            texts = ", ".join(reasons)
+            yield volume["name"], f"[{texts}]" if len(reasons) > 1 else texts
 
 
 def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
@@ -232,8 +232,10 @@ class _Progress:
     lacks: bool = False
     """Whether something that must be there is not."""
 
-    def tell(self, kind: Literal["Normal", "Warning"], reason: str, message: str, at: str) -> None:
-        self.events.append(PodEvent(kind, reason, message, at))
+    def tell(
+        self, kind: Literal["Normal", "Warning"], reason: str, message: str, field_path: str
+    ) -> None:
+        self.events.append(PodEvent(kind, reason, message, field_path))
 
     def named(self) -> str:
         """Return the name that the kubelet gives the pod in messages."""
@@ -246,12 +248,12 @@ def _moved(
     container: JsonObject,
     former: JsonObject | None,
     behaviour: Behaviour,
-    at: str,
+    list_path: str,
 ) -> JsonDict:
     """The status of a container now. It may start, end and start again at one and the same time,
     but the second restart waits."""
     result = dict(former or _fresh(container))
-    field_path = f"{at}{{{container['name']}}}"
+    field_path = f"{list_path}{{{container['name']}}}"
     # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
     # order.
     while True:
@@ -267,7 +269,7 @@ def _moved(
             continue
         if "terminated" in state:
             code = state["terminated"]["exitCode"]
-            if not _restarts(progress.pod, container, code, at):
+            if not _restarts(progress.pod, container, code, list_path):
                 return result
             wait = _backoff(result["restartCount"], state["terminated"], progress.now)
             if wait > 0:
@@ -315,11 +317,11 @@ def _is_ready(progress: _Progress, behaviour: Behaviour, age: float) -> bool:
     return age >= behaviour.ready_after
 
 
-def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> bool:
+def _restarts(pod: JsonObject, container: JsonObject, code: int, list_path: str) -> bool:
     policy = restart_policy(pod)
     # An init container that failed runs again even under `OnFailure`; one that succeeded is done
     # for good, unless it is a sidecar, which runs as long as the pod does.
-    if at == _INIT:
+    if list_path == _INIT:
         return is_sidecar(container) or (code != 0 and policy != "Never")
     return policy == "Always" or (policy == "OnFailure" and code != 0)
 
@@ -335,61 +337,63 @@ def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
 def _held_up(
     progress: _Progress,
     container: JsonObject,
-    obj: JsonObject,
+    status: JsonObject,
     was: JsonObject,
     reason: str,
-    at: str,
+    field_path: str,
 ) -> JsonDict:
     """A container that cannot be made: nothing is told of what has been told before."""
     progress.lacks = True
     waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": reason}}
     if was != waiting:
-        _tell_pulled(progress, container, at)
-        progress.tell("Warning", "Failed", f"Error: {reason}", at)
-    last = obj["state"] if "terminated" in obj["state"] else obj["lastState"]
-    return {**obj, "state": waiting, "lastState": last}
+        _tell_pulled(progress, container, field_path)
+        progress.tell("Warning", "Failed", f"Error: {reason}", field_path)
+    last = status["state"] if "terminated" in status["state"] else status["lastState"]
+    return {**status, "state": waiting, "lastState": last}
 
 
-def _tell_pulled(progress: _Progress, container: JsonObject, at: str) -> None:
+def _tell_pulled(progress: _Progress, container: JsonObject, field_path: str) -> None:
     image = container.get("image") or ""
     if container.get("imagePullPolicy") == "Always":
-        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
+        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', field_path)
         # Nothing is pulled, so that it takes no time and the image has no size; the rest of the
         # text is the kubelet's (`pkg/kubelet/images/image_manager.go`).
         took = "in 0s (0s including waiting). Image size: 0 bytes."
-        progress.tell("Normal", "Pulled", f'Successfully pulled image "{image}" {took}', at)
+        progress.tell("Normal", "Pulled", f'Successfully pulled image "{image}" {took}', field_path)
     else:
         present = f'Container image "{image}" already present on machine'
         more = " and can be accessed by the pod" if is_since("1.35") else ""
-        progress.tell("Normal", "Pulled", present + more, at)
+        progress.tell("Normal", "Pulled", present + more, field_path)
 
 
-def _started(progress: _Progress, container: JsonObject, obj: JsonObject, at: str) -> JsonDict:
-    again = "terminated" in obj["state"]
-    restarts = obj["restartCount"] + 1 if again else 0
+def _started(
+    progress: _Progress, container: JsonObject, status: JsonObject, field_path: str
+) -> JsonDict:
+    again = "terminated" in status["state"]
+    restarts = status["restartCount"] + 1 if again else 0
     image = container.get("image") or ""
     named = container["name"]
-    _tell_pulled(progress, container, at)
+    _tell_pulled(progress, container, field_path)
     result, started = f"Created container: {named}", f"Started container {named}"
     # The message has no name of the container any longer: the event is about the field of the pod
     # that it stands in.
     if is_since("1.36"):
         result, started = "Container created", "Container started"
-    progress.tell("Normal", "Created", result, at)
-    progress.tell("Normal", "Started", started, at)
+    progress.tell("Normal", "Created", result, field_path)
+    progress.tell("Normal", "Started", started, field_path)
     # Digests stand for what a runtime would say. They depend on uids alone, so that a run with the
     # same uids comes to the same statuses.
     seed = f"{metadata.uid(progress.pod)}/{named}/{restarts}"
     resources = container.get("resources") or {}
-    asked = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
+    allocated = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
     return {
-        **obj,
+        **status,
         "state": {"running": {"startedAt": time_text(progress.now)}},
-        "lastState": obj["state"] if again else {},
+        "lastState": status["state"] if again else {},
         "restartCount": restarts,
         "imageID": f"{_without_tag(image)}@sha256:{_digest(image)}",
         "containerID": f"containerd://{_digest(seed)}",
-        **(asked if is_since("1.33") else {}),
+        **(allocated if is_since("1.33") else {}),
         **({"resources": resources} if resources and is_since("1.33") else {}),
     }
 
@@ -403,33 +407,33 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _ended(obj: JsonObject, code: int, now: str) -> JsonDict:
+def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
     ended = {
         "exitCode": code,
         "reason": "Error" if code else "Completed",
-        "startedAt": obj["state"].get("running", {}).get("startedAt", now),
+        "startedAt": status["state"].get("running", {}).get("startedAt", now),
         "finishedAt": now,
     }
-    if "containerID" in obj:
-        ended["containerID"] = obj["containerID"]
-    return {**obj, "state": {"terminated": ended}, "ready": False, "started": False}
+    if "containerID" in status:
+        ended["containerID"] = status["containerID"]
+    return {**status, "state": {"terminated": ended}, "ready": False, "started": False}
 
 
 def _backing_off(
     progress: _Progress,
     container: JsonObject,
-    obj: JsonObject,
+    status: JsonObject,
     wait: float,
-    at: str,
+    field_path: str,
 ) -> JsonDict:
     progress.waits.append(wait)
-    pause = min(FIRST_BACKOFF * 2.0 ** min(obj["restartCount"] - 1, 10), LAST_BACKOFF)
+    pause = min(FIRST_BACKOFF * 2.0 ** min(status["restartCount"] - 1, 10), LAST_BACKOFF)
     name, pod = container["name"], progress.named()
     message = f"Back-off restarting failed container {name} in pod {pod}"
-    progress.tell("Warning", "BackOff", message, at)
+    progress.tell("Warning", "BackOff", message, field_path)
     text = f"back-off {_go_seconds(pause)} restarting failed container={name} pod={pod}"
     waiting = {"reason": "CrashLoopBackOff", "message": text}
-    return {**obj, "state": {"waiting": waiting}, "lastState": obj["state"]}
+    return {**status, "state": {"waiting": waiting}, "lastState": status["state"]}
 
 
 def _go_seconds(seconds: float) -> str:
@@ -437,18 +441,20 @@ def _go_seconds(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _unpulled(progress: _Progress, container: JsonObject, obj: JsonObject, at: str) -> JsonDict:
+def _unpulled(
+    progress: _Progress, container: JsonObject, status: JsonObject, field_path: str
+) -> JsonDict:
     image = container.get("image") or ""
     reason = f'failed to pull image "{image}": not found'
     message = f'Back-off pulling image "{image}": ErrImagePull: {reason}'
     waiting = {"reason": "ImagePullBackOff", "message": message}
-    if obj["state"] != {"waiting": waiting}:
-        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
-        progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {reason}', at)
-        progress.tell("Warning", "Failed", "Error: ErrImagePull", at)
-        progress.tell("Normal", "BackOff", f'Back-off pulling image "{image}"', at)
-        progress.tell("Warning", "Failed", "Error: ImagePullBackOff", at)
-    return {**obj, "state": {"waiting": waiting}}
+    if status["state"] != {"waiting": waiting}:
+        progress.tell("Normal", "Pulling", f'Pulling image "{image}"', field_path)
+        progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {reason}', field_path)
+        progress.tell("Warning", "Failed", "Error: ErrImagePull", field_path)
+        progress.tell("Normal", "BackOff", f'Back-off pulling image "{image}"', field_path)
+        progress.tell("Warning", "Failed", "Error: ImagePullBackOff", field_path)
+    return {**status, "state": {"waiting": waiting}}
 
 
 # --- Pods --------------------------------------------------------------------
@@ -553,18 +559,18 @@ def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
 def _init_statuses(
     progress: _Progress, spec: JsonObject, former: JsonObject, habits: Habits
 ) -> tuple[list[JsonDict], bool]:
-    """One after the other: each waits until the one before has ended, or is a sidecar that
-    runs."""
+    """Start init containers in turn: each waits until the one before has ended, or is a sidecar
+    that runs."""
     by_name = _by_name(former.get("initContainerStatuses"))
     result: list[JsonDict] = []
     is_initialized = True
     for container in spec.get("initContainers") or ():
-        found = by_name.get(container["name"])
+        present = by_name.get(container["name"])
         if not is_initialized:
-            result.append(dict(found or _fresh(container, "PodInitializing")))
+            result.append(dict(present or _fresh(container, "PodInitializing")))
             continue
         behaviour = habits.of_init(progress.pod, container)
-        status = _moved(progress, container, found, behaviour, _INIT)
+        status = _moved(progress, container, present, behaviour, _INIT)
         ended = status["state"].get("terminated")
         if is_sidecar(container):
             is_initialized = "running" in status["state"]
@@ -650,10 +656,10 @@ def _conditions(
     )
     result = list(others)
     for type_, item in zip(_OF_KUBELET, expected, strict=True):
-        found = find_condition(former, type_)
+        former_condition = find_condition(former, type_)
         since = now
-        if found is not None and found.get("status") == item["status"]:
-            since = found.get("lastTransitionTime") or now
+        if former_condition is not None and former_condition.get("status") == item["status"]:
+            since = former_condition.get("lastTransitionTime") or now
         condition: JsonDict = {"type": type_}
         if is_since(OBSERVED_SINCE):
             condition["observedGeneration"] = metadata.generation(pod)
@@ -745,8 +751,8 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
     grace = float(meta.get("deletionGracePeriodSeconds") or 0)
     until = read_time(metadata.deletion_timestamp(pod))
     left = (until - now).total_seconds()
-    expected = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
-    return max(0.0, left - grace + min(expected, grace))
+    stop_seconds = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
+    return max(0.0, left - grace + min(stop_seconds, grace))
 
 
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:

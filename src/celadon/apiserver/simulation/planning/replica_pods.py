@@ -139,11 +139,11 @@ def _compared(rank: _Rank, other: _Rank) -> int:
     )
 
 
-def _younger(mine: _Age, others: _Age, rank: _Rank, other: _Rank) -> int:
+def _younger(age: _Age, other_age: _Age, rank: _Rank, other: _Rank) -> int:
     """Compare by two times that both pods have; the name decides where they are nearly the same."""
-    if mine is None or others is None or mine[0] == others[0]:
+    if age is None or other_age is None or age[0] == other_age[0]:
         return 0
-    return mine[1] - others[1] or (-1 if rank.uid < other.uid else 1)
+    return age[1] - other_age[1] or (-1 if rank.uid < other.uid else 1)
 
 
 def _node(pod: JsonObject) -> str:
@@ -196,5 +196,5 @@ def _age(since: str, now: datetime) -> _Age:
     equal."""
     if not since:
         return None
-    gone = (now - facts.read_time(since)).total_seconds() * 1e9
-    return since, int(math.log2(gone)) if gone > 0 else -1
+    nanoseconds = (now - facts.read_time(since)).total_seconds() * 1e9
+    return since, int(math.log2(nanoseconds)) if nanoseconds > 0 else -1

@@ -34,8 +34,8 @@ def template_patch(workload: JsonObject) -> JsonDict:
 
 def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
     """The workload with the template that the revision holds."""
-    kept = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
-    template = {key: value for key, value in kept.items() if key != "$patch"}
+    recorded = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
+    template = {key: value for key, value in recorded.items() if key != "$patch"}
     return {**workload, "spec": {**facts.spec_of(workload), "template": template}}
 
 
@@ -53,8 +53,8 @@ def patch_hash(patch: JsonObject, collisions: int) -> str:
 
 def number_of(revision: JsonObject) -> int:
     """Return the number of a revision, which counts the changes of the workload."""
-    found: int = revision.get("revision") or 0
-    return found
+    number: int = revision.get("revision") or 0
+    return number
 
 
 def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
@@ -90,7 +90,7 @@ def claimed_revisions(
 def new_revision(
     workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
 ) -> JsonDict:
-    """One for the template that the workload has."""
+    """Return a revision with the template that the workload has."""
     labels = metadata.metadata(facts.spec_of(workload).get("template") or {}).get("labels") or {}
     meta: JsonDict = {
         "name": name,

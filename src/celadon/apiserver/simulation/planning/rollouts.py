@@ -128,8 +128,8 @@ def _history(text: str, revision: str) -> str:
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
     """Return the annotations by which ReplicaSets know how large their Deployment was when they
     were scaled last."""
-    expected = replicas(deployment)
-    return {DESIRED_REPLICAS: str(expected), MAX_REPLICAS: str(expected + max_surge(deployment))}
+    size = replicas(deployment)
+    return {DESIRED_REPLICAS: str(size), MAX_REPLICAS: str(size + max_surge(deployment))}
 
 
 # As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
@@ -191,11 +191,11 @@ def total(sets: Iterable[JsonObject]) -> int:
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
     """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
     and is one of `sets` otherwise."""
-    expected, size = replicas(deployment), 0 if new is None else replicas(new)
+    desired, size = replicas(deployment), 0 if new is None else replicas(new)
     if not is_rolling(deployment):
-        return expected
-    room = expected + max_surge(deployment) - total(sets)
-    return size if room <= 0 else size + min(room, expected - size)
+        return desired
+    room = desired + max_surge(deployment) - total(sets)
+    return size if room <= 0 else size + min(room, desired - size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ def rolling_step(
 ) -> Sequence[Scale]:
     """Return what comes next in a rolling update: the new ReplicaSet grows as far as it may; if it
     may not, old ones shrink as far as they may, those that are broken first."""
-    expected = replicas(deployment)
-    if replicas(new) > expected:
-        return (Scale(new, expected),)
+    desired = replicas(deployment)
+    if replicas(new) > desired:
+        return (Scale(new, desired),)
     size = new_size(deployment, (*old, new), new)
     if size != replicas(new):
         return (Scale(new, size),)
@@ -233,29 +233,29 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
     room = total((*old, new)) - least - missing
     if not old or room <= 0:
         return ()
-    sizes = [replicas(element) for element in old]
+    sizes = [replicas(replica_set) for replica_set in old]
     for number, item in enumerate(old):
         broken = min(room, sizes[number] - counted(item, "availableReplicas"))
         if broken > 0:
             sizes[number] -= broken
             room -= broken
-    room = sum(counted(element, "availableReplicas") for element in (*old, new)) - least
+    room = sum(counted(replica_set, "availableReplicas") for replica_set in (*old, new)) - least
     for number, size in enumerate(sizes):
         healthy = max(0, min(size, room))
         sizes[number] -= healthy
         room -= healthy
-    found = (Scale(element, size) for element, size in zip(old, sizes, strict=True))
-    return tuple(scale for scale in found if scale.size != replicas(scale.replica_set))
+    scales = (Scale(replica_set, size) for replica_set, size in zip(old, sizes, strict=True))
+    return tuple(scale for scale in scales if scale.size != replicas(scale.replica_set))
 
 
 # As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
-    expected = str(replicas(deployment))
-    told = (
+    size = str(replicas(deployment))
+    texts = (
         metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
     )
-    return any(text is not None and text.isdigit() and text != expected for text in told)
+    return any(text is not None and text.isdigit() and text != size for text in texts)
 
 
 # As `scale` of `sync.go`.
@@ -264,12 +264,12 @@ def scaling_step(
 ) -> Sequence[Scale]:
     """Return the sizes of all ReplicaSets, which grow or shrink alike when the size has changed or
     the Deployment is paused."""
-    expected = replicas(deployment)
+    size = replicas(deployment)
     active = active_sets((*old, *(() if new is None else (new,))))
     if len(active) <= 1:
         latest = new if new is not None else next(reversed(by_age(old)), None)
         only = active[0] if active else latest
-        return () if only is None or replicas(only) == expected else (Scale(only, expected),)
+        return () if only is None or replicas(only) == size else (Scale(only, size),)
     # Old ReplicaSets that appear when the rollout is over were adopted, and are of no use.
     if new is not None and _is_saturated(deployment, new):
         return tuple(Scale(item, 0) for item in active if item is not new)
@@ -277,18 +277,16 @@ def scaling_step(
 
 
 def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
-    expected = replicas(deployment)
+    size = replicas(deployment)
     annotation = metadata.annotations(new).get(DESIRED_REPLICAS)
-    return replicas(new) == expected == counted(new, "availableReplicas") and annotation == str(
-        expected
-    )
+    return replicas(new) == size == counted(new, "availableReplicas") and annotation == str(size)
 
 
 # Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
 # stays in the middle. What rounding leaves over goes to the largest one.
 def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
-    expected = replicas(deployment)
-    allowed = expected + max_surge(deployment) if expected else 0
+    desired = replicas(deployment)
+    allowed = desired + max_surge(deployment) if desired else 0
     added, to_add = 0, allowed - total(active)
     ordered = _largest_first(active, newest_first=to_add > 0)
     sizes = []
@@ -301,7 +299,8 @@ def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Seque
         added += share
     sizes[0] = max(0, sizes[0] + to_add - added)
     return tuple(
-        Scale(element, size, always=True) for element, size in zip(ordered, sizes, strict=True)
+        Scale(replica_set, size, always=True)
+        for replica_set, size in zip(ordered, sizes, strict=True)
     )
 
 
@@ -317,14 +316,14 @@ def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[Js
 # before is that of the annotation; ReplicaSets of old controllers have none, and then the status
 # has to do.
 def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
-    size, expected = replicas(replica_set), replicas(deployment)
-    if expected == 0:
+    size, desired = replicas(replica_set), replicas(deployment)
+    if desired == 0:
         return -size
     before = max(int_or(metadata.annotations(replica_set).get(MAX_REPLICAS, ""), 0), 0)
     before = before or counted(deployment, "replicas")
     if not before:
         return 0
-    exact = size * (expected + max_surge(deployment)) / before
+    exact = size * (desired + max_surge(deployment)) / before
     return int(math.copysign(math.floor(abs(exact) + 0.5), exact)) - size
 
 
@@ -344,18 +343,18 @@ def deployment_condition(type_: str, status: str, reason: str, message: str, now
 
 
 def put_condition(
-    conditions: Sequence[JsonObject], expected: JsonObject, *, anew: bool = False
+    conditions: Sequence[JsonObject], new_condition: JsonObject, *, anew: bool = False
 ) -> list[JsonObject]:
     """Return the conditions with this one as the last; as they are, if there is one with that
     status and reason, unless it is to be told `anew`."""
-    former = find_condition(conditions, expected["type"])
+    former = find_condition(conditions, new_condition["type"])
     others = [condition for condition in conditions if condition is not former]
-    if former is None or former.get("status") != expected["status"]:
-        return [*others, expected]
-    if former.get("reason") == expected["reason"] and not anew:
+    if former is None or former.get("status") != new_condition["status"]:
+        return [*others, new_condition]
+    if former.get("reason") == new_condition["reason"] and not anew:
         return list(conditions)
-    since = former.get("lastTransitionTime") or expected["lastTransitionTime"]
-    return [*others, {**expected, "lastTransitionTime": since}]
+    since = former.get("lastTransitionTime") or new_condition["lastTransitionTime"]
+    return [*others, {**new_condition, "lastTransitionTime": since}]
 
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
@@ -384,8 +383,8 @@ def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
     is_paused = bool((deployment.get("spec") or {}).get("paused"))
     if is_paused == (reason == PAUSED):
         return None
-    told = (PAUSED, "Deployment is paused") if is_paused else (RESUMED, "Deployment is resumed")
-    return deployment_condition(PROGRESSING, "Unknown", *told, now)
+    details = (PAUSED, "Deployment is paused") if is_paused else (RESUMED, "Deployment is resumed")
+    return deployment_condition(PROGRESSING, "Unknown", *details, now)
 
 
 def deployment_status(
@@ -411,14 +410,14 @@ def deployment_status(
     )
     if former.get("collisionCount") is not None:
         result["collisionCount"] = former["collisionCount"]
-    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(item) for item in sets):
+    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(replica_set) for replica_set in sets):
         result["terminatingReplicas"] = summed("terminatingReplicas")
     if available >= replicas(deployment) - max_unavailable(deployment):
-        told = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+        details = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     else:
         lacking = "Deployment does not have minimum availability."
-        told = ("False", "MinimumReplicasUnavailable", lacking)
-    enough = deployment_condition("Available", *told, time_text(now))
+        details = ("False", "MinimumReplicasUnavailable", lacking)
+    enough = deployment_condition("Available", *details, time_text(now))
     return {**result, "conditions": put_condition(former.get("conditions") or (), enough)}
 
 
@@ -432,12 +431,12 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
 # As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     """Tell whether all pods are new and available, and there are no others."""
-    expected = replicas(deployment)
+    size = replicas(deployment)
     counts = (
         status.get(item) or 0 for item in ("updatedReplicas", "replicas", "availableReplicas")
     )
     seen = status.get("observedGeneration") or 0
-    return all(count == expected for count in counts) and seen >= metadata.generation(deployment)
+    return all(count == size for count in counts) and seen >= metadata.generation(deployment)
 
 
 # As `syncRolloutStatus` of `progress.go`.
@@ -477,17 +476,19 @@ def _progress(
     if new is not None:
         subject = f'ReplicaSet "{metadata.name(new)}"'
 
-    def told(state: str, reason: str, message: str) -> JsonDict:
+    def condition(state: str, reason: str, message: str) -> JsonDict:
         text = f"{subject} {message}"
         return deployment_condition(PROGRESSING, state, reason, text, time_text(now))
 
     if is_complete(deployment, status):
-        done = told("True", NEW_AVAILABLE, "has successfully progressed.")
+        done = condition("True", NEW_AVAILABLE, "has successfully progressed.")
         return put_condition(conditions, done)
     if _has_progressed(deployment.get("status") or {}, status):
-        return put_condition(conditions, told("True", UPDATED, "is progressing."), anew=True)
+        return put_condition(conditions, condition("True", UPDATED, "is progressing."), anew=True)
     if _has_timed_out(deployment, current, now):
-        return put_condition(conditions, told("False", TIMED_OUT, "has timed out progressing."))
+        return put_condition(
+            conditions, condition("False", TIMED_OUT, "has timed out progressing.")
+        )
     return conditions
 
 

@@ -78,15 +78,15 @@ def wanted_owners(
     result = _owners(claim)
     others = [item for item in result if not any(_names(item, owner) for owner in owners)]
     when_deleted, when_scaled = _policy(stateful_set)
-    if (when_deleted or when_scaled) and any(item.get("controller") for item in others):
-        expected = others
+    if (when_deleted or when_scaled) and any(reference.get("controller") for reference in others):
+        references = others
     elif when_scaled and is_scaled_down:
-        expected = [*others, workload_controllers.owner_reference(owners[1])]
+        references = [*others, workload_controllers.owner_reference(owners[1])]
     elif when_deleted:
-        expected = [*others, workload_controllers.owner_reference(owners[0])]
+        references = [*others, workload_controllers.owner_reference(owners[0])]
     else:
-        expected = others
-    return None if result == expected else expected
+        references = others
+    return None if result == references else references
 
 
 REVISION_LABEL: Final = "controller.kubernetes.io/hash"
@@ -111,8 +111,8 @@ def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datet
 
 def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
     """The number in its name; -1 for a pod that is none of the set's."""
-    fullmatch = _NUMBERED.fullmatch(metadata.name(pod))
-    return int(fullmatch[2]) if fullmatch and fullmatch[1] == metadata.name(stateful_set) else -1
+    match = _NUMBERED.fullmatch(metadata.name(pod))
+    return int(match[2]) if match and match[1] == metadata.name(stateful_set) else -1
 
 
 class _Blocked(Exception):
@@ -172,14 +172,14 @@ class Members:
         self._found, self._min_ready = {}, min_ready
         result = []
         for pod in pods:
-            _, member = known = former.get(id(pod)) or (
+            _, member = entry = former.get(id(pod)) or (
                 pod,
                 _member(pod, stateful_set, min_ready, now),
             )
             if member is not None:
                 result.append(member)
             if member is None or not member.until:  # nothing of it depends on the time
-                self._found[id(pod)] = known
+                self._found[id(pod)] = entry
         return result
 
 
@@ -251,23 +251,23 @@ class _Sync:
         self.current, self.update = metadata.name(current), metadata.name(update)
         current_set, update_set = with_template(self.set, current), with_template(self.set, update)
         by_ordinal = {pod.ordinal: pod for pod in self.pods}
-        expected = range(self.start, self.start + self.replicas)
+        ordinals = range(self.start, self.start + self.replicas)
         condemned = [
             by_ordinal[number]
             for number in sorted(by_ordinal, reverse=True)
-            if number not in expected
+            if number not in ordinals
         ]
         if not facts.is_going(self.set):
             try:
-                for ordinal in expected:
+                for ordinal in ordinals:
                     self._keep(by_ordinal.get(ordinal), ordinal, current_set, update_set)
                 for member in condemned:
                     self._fix_claims(member)
                 self._scale_down(
-                    condemned, self._first_unavailable(by_ordinal, expected, condemned)
+                    condemned, self._first_unavailable(by_ordinal, ordinals, condemned)
                 )
                 if (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
-                    self._roll([by_ordinal.get(number) for number in expected])
+                    self._roll([by_ordinal.get(number) for number in ordinals])
             except _Blocked:
                 pass
         self._tell_status(collisions)
@@ -281,10 +281,10 @@ class _Sync:
     def _first_unavailable(
         self,
         by_ordinal: Mapping[int, _Member],
-        expected: Iterable[int],
+        ordinals: Iterable[int],
         condemned: Sequence[_Member],
     ) -> _Member | None:
-        for ordinal in expected:
+        for ordinal in ordinals:
             member = by_ordinal.get(ordinal)
             if member is None or member.is_unavailable:
                 return member

@@ -70,8 +70,8 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
 # As `pvc_protection_controller.go`: a claim stays as long as a pod may have its volume mounted.
 def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
     """A claim that is being deleted goes when no pod on a node names it."""
-    held = CLAIM_PROTECTION in metadata.finalizers(claim)
-    if not held or any(map(node_of, users_of(claim, pods))):
+    is_protected = CLAIM_PROTECTION in metadata.finalizers(claim)
+    if not is_protected or any(map(node_of, users_of(claim, pods))):
         return plans.NOTHING_TO_DO
     return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
 
@@ -156,11 +156,11 @@ class _Claim:
         return self._status({**result, "phase": phase}, done)
 
     def _status(
-        self, obj: JsonObject, done: plans.ObjectEvent | None = None
+        self, claim_status: JsonObject, done: plans.ObjectEvent | None = None
     ) -> Iterable[plans.Step]:
-        if obj == status_of(self.claim):
+        if claim_status == status_of(self.claim):
             return ()
-        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": obj}, done),)
+        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": claim_status}, done),)
 
     # --- not bound yet ---
 
@@ -235,13 +235,13 @@ class _Claim:
     def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
         """The volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
-        expected = reference_to(self.claim)
+        claim_reference = reference_to(self.claim)
         present = spec.get("claimRef")
         if present is None or not present.get("uid"):
             # The annotation says that the reference may be undone together with the claim; one that
             # an administrator has written may not.
             note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
-            bound = {**volume, "spec": {**spec, "claimRef": expected}}
+            bound = {**volume, "spec": {**spec, "claimRef": claim_reference}}
             yield plans.Step(plans.Verb.UPDATE, _annotated(bound, note))
         notes = {BIND_COMPLETED: "yes"}
         if not self.spec.get("volumeName"):
