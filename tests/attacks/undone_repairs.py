@@ -69,15 +69,15 @@ UNDONE = (
     Undone(
         "tokens with a megabyte behind them that stay in memory",
         "apiserver/authn/authentication.py",
-        "                    self._remember(token, found)\n",
+        "                    self._remember(token, authentication)\n",
         "                    user = self.tokens.users.get(token)\n"
-        "                    self._known[credentials.authorization] = _Known(user, found)\n",
+        "                    self._known[credentials.authorization] = _CachedToken(\n                        user, authentication\n                    )\n",
         "tests/apiserver/authn/test_authentication.py",
     ),
     Undone(
         "a certificate of an authority that is trusted no more, on an open connection",
         "apiserver/http/http_server.py",
-        "            one.recall()\n",
+        "            connection.recall()\n",
         "            pass\n",
         f"{SERVER}::test_certificates_that_are_recalled_end_connections_and_sessions",
     ),
@@ -91,7 +91,7 @@ UNDONE = (
     Undone(
         "a token of the future",
         "apiserver/authn/service_account_tokens.py",
-        "    if issued is not None and at + leeway < issued:\n",
+        "    if issued is not None and timestamp + leeway < issued:\n",
         "    if False:\n",
         "tests/apiserver/authn/test_service_account_tokens.py",
     ),
@@ -168,7 +168,7 @@ UNDONE = (
     Undone(
         "bodies of many connections that are too much together",
         "apiserver/http/http_server.py",
-        "                one.give_up()\n",
+        "                connection.give_up()\n",
         "                pass\n",
         f"{SERVER}::test_whoever_lets_us_wait_for_longest_makes_room_for_others",
     ),
@@ -280,7 +280,7 @@ UNDONE = (
     Undone(
         "an audit policy that is read otherwise than it was meant",
         "apiserver/audit.py",
-        "    shape = list(_shape_errors(given))\n",
+        "    shape = list(_shape_errors(value))\n",
         "    shape = []\n",
         "tests/apiserver/audit/test_audit_policy.py::test_errors",
     ),
@@ -329,8 +329,8 @@ UNDONE = (
     Undone(
         "a large object that is encoded on the event loop",
         "apiserver/handlers/write.py",
-        "name, kept, new.claims, call.work",
-        "name, kept, new.claims",
+        "name, step, new.claims, call.work",
+        "name, step, new.claims",
         f"{SLOW}[what is stored]",
     ),
     Undone(
@@ -438,8 +438,8 @@ UNDONE = (
     Undone(
         "a small binding of a large pod",
         "apiserver/handlers/pods.py",
-        "        ordered = await call.work.step(in_order, made)\n",
-        "        ordered = in_order(made)\n",
+        "        ordered = await call.work.step(in_order, obj)\n",
+        "        ordered = in_order(obj)\n",
         f"{SLOW}[a pod that is bound]",
     ),
     Undone(

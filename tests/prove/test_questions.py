@@ -286,6 +286,15 @@ BEYOND_A, BEYOND_B = (
 )
 
 
+def test_what_functions_make_of_characters_that_stand_for_others() -> None:
+    strange = f"{A}.matches(r'[^\\x00-\\x{{1FFFF}}]') && {A}.upperAscii() == {A} && {A}.size() == 1"
+    reply = replies(policy(f"!({strange})"))[Question.REFUSES]
+    assert reply.answer is YES
+    assert reply.request is not None
+    assert reply.request.object is not None
+    assert ord(reply.request.object["metadata"]["annotations"]["a"]) > 0x1FFFF
+
+
 @pytest.mark.parametrize(
     ("expression", "question", "is_claimed"),
     [

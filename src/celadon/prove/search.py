@@ -21,6 +21,7 @@ from celadon.kube.schemas import DecodeError
 from celadon.prove.logic import Formula, either, negated, unknowns
 from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.values import NotModelled
 
 # --- Witnesses ---------------------------------------------------------------
 #
@@ -314,9 +315,11 @@ class Search:
                 return SearchOutcome(reason=f"the solver needs more {needed}")
             model = query.model()
             lessons = [pattern.formula for pattern in query.patterns if not pattern.holds(model)]
-            lessons += [
-                lesson for lesson in self.unmodelled.lessons(model) if _names(lesson) & query.names
-            ]
+            try:
+                taught = self.unmodelled.lessons(model)
+            except NotModelled as error:
+                return SearchOutcome(reason=str(error))
+            lessons += [lesson for lesson in taught if _names(lesson) & query.names]
             if not lessons:
                 return model
             query.tell(*lessons)

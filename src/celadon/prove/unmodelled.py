@@ -563,7 +563,7 @@ class Unmodelled:
         """The result and the measure of a call, and what they are if the engine gives this."""
         result = []
         if call.result is not None:
-            literal_value = literal(value)
+            literal_value = _literal(value)
             if not isinstance(literal_value, type(call.result)):
                 raise NotModelled(f"{call.asked.function}, which gives another type")
             result.append((call.result.term, literal_value.term))
@@ -607,6 +607,14 @@ class Unmodelled:
                     raise _Failed
                 return assigned
         raise _Failed
+
+
+def _literal(value: object) -> Value:
+    """Return what the engine gives as a literal. Characters of a text that come from a model may be
+    those that stand there for all that no expression names. Raises NotModelled."""
+    if isinstance(value, str) and all(ord(char) <= logic.HIGHEST for char in value):
+        return Text(logic.text(value))
+    return literal(value)
 
 
 def _holds(formula: Formula, model: Model | None) -> bool:
