@@ -71,6 +71,8 @@ UNDONE = (
         "apiserver/authn/authentication.py",
         "                    self._remember(token, authentication)\n",
         "                    user = self.tokens.users.get(token)\n"
+        "                    cached = _CachedToken(user, authentication)\n"
+        "                    self._known[credentials.authorization] = cached\n",
         "                    self._known[credentials.authorization] = _CachedToken(\n                        user, authentication\n                    )\n",
         "tests/apiserver/authn/test_authentication.py",
     ),
