@@ -73,7 +73,6 @@ UNDONE = (
         "                    user = self.tokens.users.get(token)\n"
         "                    cached = _CachedToken(user, authentication)\n"
         "                    self._known[credentials.authorization] = cached\n",
-        "                    self._known[credentials.authorization] = _CachedToken(\n                        user, authentication\n                    )\n",
         "tests/apiserver/authn/test_authentication.py",
     ),
     Undone(
