@@ -654,7 +654,7 @@ class RequestLayers:
 
 
 def _internal_error(request: HttpRequest, text: str) -> HttpAnswer:
-    """As upstream's `responsewriters.InternalError`."""
+    """Answer as upstream's `responsewriters.InternalError`."""
     message = f"Internal Server Error: {quote(request.target)}: {text}\n"
     return plain_text(500, message.translate(NO_HTML), NO_SNIFF)
 

@@ -98,7 +98,7 @@ class Answered(Protocol):
 
     @property
     def answer(self) -> Answer:
-        """What the answer is."""
+        """Return the answer."""
 
 
 R = TypeVar("R", bound=Answered)

@@ -60,7 +60,7 @@ class Double:
 
 
 class Numeral(NamedTuple):
-    """Where a text is an integer in digits, and that integer."""
+    """Says where a text is an integer in digits, and which."""
 
     where: Formula
     value: Term

@@ -62,7 +62,7 @@ class Destination:
 
 
 def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject:
-    """What is in a namespace. Raises StatusError: 404, or 400 where none is named."""
+    """Return an object of a namespace. Raises StatusError: 404, or 400 where none is named."""
     if not namespace:
         raise status.namespace_required()
     document = world.get(gvr, namespace, name)

@@ -682,7 +682,7 @@ _REMEMBERED: Final = 256
 
 
 class _Memory:
-    """What is known of one autoscaler since it was seen first."""
+    """Holds what is known of one autoscaler since it was seen first."""
 
     def __init__(self) -> None:
         self.recommendations: deque[Recommendation] = deque(maxlen=_REMEMBERED)

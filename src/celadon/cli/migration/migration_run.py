@@ -146,7 +146,7 @@ class RuleOutcome:
 
     @property
     def notes(self) -> list[str]:
-        """What it is known to decide otherwise, and what is wrong with it: of each kind of finding
+        """Return what it is known to decide otherwise, and what is wrong with it: of each kind of finding
         the first one."""
         source = " in its own CEL" if self.is_taken_over else ""
         by_code: dict[str, list[Finding]] = {}

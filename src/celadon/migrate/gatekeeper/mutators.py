@@ -269,7 +269,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """What is written at the end of the path: this value; or, where there is a list already, that
+    """Holds what is written at the end of the path: this value; or, where there is a list already, that
     list with some values, or without them."""
 
     value: object
