@@ -112,8 +112,8 @@ class WorkloadController:
     async def worked_out(
         self, function: Callable[..., T], workload: JsonObject, *args: object
     ) -> T:
-        """Return what a function makes of a workload: in a worker if that is large, for the hash of a
-        template takes a step for each byte."""
+        """Return what a function makes of a workload: in a worker if that is large, for the hash of
+        a template takes a step for each byte."""
         if self.view.size(workload) <= LARGE_BYTES:
             return function(workload, *args)
         return await self.aside(function, workload, *args)

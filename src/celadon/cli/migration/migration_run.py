@@ -146,8 +146,8 @@ class RuleOutcome:
 
     @property
     def notes(self) -> list[str]:
-        """Return what it is known to decide otherwise, and what is wrong with it: of each kind of finding
-        the first one."""
+        """Return what it is known to decide otherwise, and what is wrong with it: the first finding
+        of each kind."""
         source = " in its own CEL" if self.is_taken_over else ""
         by_code: dict[str, list[Finding]] = {}
         for finding in self.findings:

@@ -269,8 +269,8 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """Holds what is written at the end of the path: this value; or, where there is a list already, that
-    list with some values, or without them."""
+    """Holds what is written at the end of the path: this value; or, where there is a list already,
+    that list with some values, or without them."""
 
     value: object
     """JSON, in which a value may be a `_Read`."""
