@@ -307,7 +307,7 @@ class Comparison:
             parts = ("fields/order", "always", "zeros", "ptr", "embeds")
             yield Finding(UNTOLD, "schemas/*/*", text, parts=parts)
         yield Finding(UNTOLD, "resources/*/*/columns", "recordings of tables show what changed")
-        for part in ("columns", "messages", "unpublished"):
+        for part in ("columns", "messages", "unpublished", "defaults/*/*/update/keep"):
             yield Finding(UNTOLD, part, "in no document: stays as it was")
         for (group, name), (package, kind) in GATED.items():
             text = "served with a gate only"

@@ -64,7 +64,8 @@ def test_a_lint_rule(copy: Copy) -> None:
         "        for i, validation in enumerate(case.spec.validations):\n"
         '            if "TODO" in validation.message:\n'
         '                path = FieldPath("spec", "validations", i, "message")\n'
-        '                yield Report(Spot(case.document, path), "the message is unfinished")\n',
+        "                place = FieldPosition(case.document, path)\n"
+        '                yield Report(place, "the message is unfinished")\n',
     )
     copy.write("policy.yaml", POLICY)
     found = copy.celadon("lint", "policy.yaml")

@@ -26,7 +26,6 @@ from celadon.admission.static import (
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.operation.log_lines import LIFE, say, warn
 from celadon.apiserver.operation.webhook_counts import StaticReloads
-from celadon.goyaml import SeparatorError, UnreadableError, first_document, yaml_parts
 from celadon.kube.go import Document, JsonSyntaxError, quote, read_json
 from celadon.records import dataclass
 
@@ -59,6 +58,8 @@ class ManifestFolder:
 
 def read_folder(folder: str) -> ManifestFolder:
     """Read the files of a folder. Raises ManifestError."""
+    from celadon.goyaml import SeparatorError, yaml_parts  # late: many servers read no YAML
+
     digest = hashlib.sha256()
     texts: list[tuple[str, bytes]] = []
     is_empty = True
@@ -114,6 +115,8 @@ def _why(error: OSError) -> str:
 
 
 def _document(file: str, data: bytes) -> StaticDocument:
+    from celadon.goyaml import UnreadableError, first_document  # late: as above
+
     text = data.decode("utf-8", "replace")
     try:
         if data.startswith(b"{"):

@@ -88,7 +88,8 @@ def _disallowed_identity(container: _Container, obj: Mapping[str, Any], given: A
     found = {
         "runAsGroup": [_user(container, obj, "runAsGroup")],
         "fsGroup": [of_pod.get("fsGroup")],
-        "supplementalGroups": of_pod.get("supplementalGroups", [None]),
+        # A server leaves out an empty list before it asks.
+        "supplementalGroups": of_pod.get("supplementalGroups") or [None],
     }
     for field, numbers in found.items():
         rule = _at(given, f"{field}.rule")
