@@ -137,8 +137,10 @@ def _named(mark: pytest.Mark) -> JsonDict:
         )
     for name in mark.kwargs:
         if name not in MARKED:
-            join = ", ".join(MARKED)
-            pytest.fail(f"the marker `{MARKER}` has no `{name}`: there are {join}", pytrace=False)
+            markers = ", ".join(MARKED)
+            pytest.fail(
+                f"the marker `{MARKER}` has no `{name}`: there are {markers}", pytrace=False
+            )
     return dict(mark.kwargs)
 
 

@@ -363,8 +363,8 @@ class DiffReport:
                 way: sum(answer.direction == way for answer in differing)
                 for way in ("looser", "stricter")
             }
-            join = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
-            return f"{DIFFERS}: {join}"
+            changes = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
+            return f"{DIFFERS}: {changes}"
         if self.of(UNDECIDED) or self.unseen or self.errors:
             return UNDECIDED
         bounded = self.of(BOUNDED)

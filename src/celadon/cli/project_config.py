@@ -354,8 +354,8 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
 def too_deep(text: str) -> int:
     """The line of a key with more parts than anybody may write, 0 if there is none; of a text that
     may be no TOML."""
-    search = _DEEP.search(text)
-    return 0 if search is None else text.count("\n", 0, search.start()) + 1
+    match = _DEEP.search(text)
+    return 0 if match is None else text.count("\n", 0, match.start()) + 1
 
 
 class _Walk:
@@ -634,9 +634,9 @@ def summary(problems: Iterable[Problem]) -> str:
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"
-    join = ", ".join(f"{key}: {count}" for key, count in kinds.items())
+    counts = ", ".join(f"{key}: {count}" for key, count in kinds.items())
     remedy = "".join(f"; {_REMEDIES[remedy]}" for remedy in _REMEDIES if remedy in kinds)
-    return f"passed over: {files} ({join}){remedy}"
+    return f"passed over: {files} ({counts}){remedy}"
 
 
 # --- Changed file ------------------------------------------------------------

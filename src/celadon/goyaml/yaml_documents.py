@@ -234,12 +234,12 @@ def _is_text(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    fullmatch = _TIME.fullmatch(text)
-    if fullmatch is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return False
-    clock = fullmatch[2] or fullmatch[3] or "0:0:0"
+    clock = match[2] or match[3] or "0:0:0"
     try:
-        datetime.strptime(f"{fullmatch[1]} {clock}", "%Y-%m-%d %H:%M:%S")
+        datetime.strptime(f"{match[1]} {clock}", "%Y-%m-%d %H:%M:%S")
     except ValueError:
         return False
     return True
@@ -247,10 +247,10 @@ def _is_time(text: str) -> bool:
 
 def go_float(value: float) -> str:
     """Return the number as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
-    fullmatch = DECIMAL_PARTS.fullmatch(repr(value))
-    if fullmatch is None:
+    match = DECIMAL_PARTS.fullmatch(repr(value))
+    if match is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
-    sign, whole, fraction, power = fullmatch.groups()
+    sign, whole, fraction, power = match.groups()
     fraction = "" if fraction in (None, "0") else fraction
     digits = (whole + fraction).lstrip("0")
     if not digits:

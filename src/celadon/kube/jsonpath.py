@@ -285,18 +285,18 @@ def _number_of(text: str) -> float:
 
 
 def _slice(text: str) -> Slice:
-    fullmatch = _SLICE.fullmatch(text)
-    if fullmatch is None:
+    match = _SLICE.fullmatch(text)
+    if match is None:
         raise JSONPathError(f"invalid array index {text}")
     numbers: list[int | None] = []
-    for group in fullmatch.groups():
+    for group in match.groups():
         digits = (group or "").removeprefix(":")
         try:
             numbers.append(parse_int(digits) if digits else None)
         except ValueError as error:
             raise JSONPathError(f"array index {digits} is not a number") from error
     start, end, step = numbers
-    return Slice(start, end, step, single=fullmatch[2] is None)
+    return Slice(start, end, step, single=match[2] is None)
 
 
 def _unescaped(match: re.Match[str]) -> str:

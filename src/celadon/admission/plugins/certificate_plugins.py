@@ -66,10 +66,10 @@ def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
     """CertificationRequest, its info, of that the second of (version, subject, key, ...)."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii", "replace")
-        search = _PEM.search(pem)
-        if search is None:
+        block = _PEM.search(pem)
+        if block is None:
             raise UnreadableRequest("PEM block type must be CERTIFICATE REQUEST")
-        der = base64.b64decode(search["body"])
+        der = base64.b64decode(block["body"])
     except binascii.Error as error:
         raise UnreadableRequest("PEM block type must be CERTIFICATE REQUEST") from error
     whole = _only(_elements(der), _SEQUENCE)

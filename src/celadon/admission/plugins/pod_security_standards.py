@@ -127,8 +127,8 @@ def version_error(text: str) -> str:
 def minor_of(text: str) -> int | None:
     """Return the minor number of a version; None for the latest, which a wrong one stands for,
     too."""
-    fullmatch = _VERSION.fullmatch(text)
-    return int(fullmatch[1]) if fullmatch else None
+    match = _VERSION.fullmatch(text)
+    return int(match[1]) if match else None
 
 
 def is_stricter(a: str, b: str) -> bool:

@@ -245,8 +245,8 @@ class Pattern:
             return None
         finder = self._find_first
         if len(text) <= finder.limit:
-            search = finder.search(text)
-            return None if search is None else search.span()
+            span = finder.search(text)
+            return None if span is None else span.span()
         start, end, *_ = self._all_spans(text, 1)[0]
         return start, end
 
@@ -396,9 +396,9 @@ def _automaton(query: Question) -> Search:
         if text.__class__ is str and len(text) < shortest:
             return False
         automaton = spares.take()
-        search = automaton.search(text)
+        span = automaton.search(text)
         spares.put(automaton)
-        return search
+        return span
 
     return search
 

@@ -205,9 +205,9 @@ class ClusterCopy:
             return None
         start, size = self._places[key]
         self._file.seek(start)
-        loads = json.loads(self._file.read(size))
+        entry = json.loads(self._file.read(size))
         return Page(
-            loads["items"], loads["more"], loads["revision"], loads["remaining"], loads["size"]
+            entry["items"], entry["more"], entry["revision"], entry["remaining"], entry["size"]
         )
 
     def keep(self, key: _Key, page: Page) -> None:

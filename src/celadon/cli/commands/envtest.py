@@ -232,14 +232,14 @@ def _list(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Versions that are made, and those that can be."""
     from celadon.cli.envtest.asset_folders import available_versions, this_platform
 
-    join = "/".join(this_platform())
+    platform = "/".join(this_platform())
     rows = [
         ("(installed)", f"v{folder.version}", folder.platform)
         for folder in _meant(options, selector)
     ]
-    if options.verb == "list" and not options.installed_only and _is_meant(options, join):
+    if options.verb == "list" and not options.installed_only and _is_meant(options, platform):
         rows += [
-            ("(available)", f"v{available_version}", join)
+            ("(available)", f"v{available_version}", platform)
             for available_version in available_versions(selector)
         ]
     width = max((len(version) for _, version, _ in rows), default=0)

@@ -289,8 +289,8 @@ def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     """Write the files; say what is in the way, and write nothing then."""
     existing = [name for name in files if os.path.exists(os.path.join(folder, name))]
     if existing and not force:
-        join = os.path.join(folder, existing[0])
-        output.usage_error(_PROGRAM, f"`{join}` is there already: see `--force`")
+        path = os.path.join(folder, existing[0])
+        output.usage_error(_PROGRAM, f"`{path}` is there already: see `--force`")
         return False
     try:
         os.makedirs(folder, exist_ok=True)

@@ -93,9 +93,9 @@ class Schemas:
         for resource in self.resources:
             if word.lower() in {resource.gvr.resource, resource.singular, *resource.short_names}:
                 names.add(resource.gvk.kind.lower())
-        lower = api_version.removesuffix("/").lower()
+        version = api_version.removesuffix("/").lower()
         for kind in kinds:
-            if kind.kind.lower() in names and lower in {"", kind.group, kind.api_version}:
+            if kind.kind.lower() in names and version in {"", kind.group, kind.api_version}:
                 return kind
         raise UnknownName(f"no kind `{api_version}{word}`", word, (kind.kind for kind in kinds))
 
@@ -310,13 +310,13 @@ def _saved(path: Path) -> JsonDict | Problem:
 
 def _decoded(name: str, data: bytes) -> JsonDict | Problem:
     try:
-        loads = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return Problem(name, 0, "not a JSON document")
-    if not isinstance(loads, dict):
+    if not isinstance(document, dict):
         return Problem(name, 0, "not a JSON object")
-    wrong = misfit(loads, _DOCUMENT)
-    return loads if wrong is None else Problem(name, 0, str(wrong))
+    wrong = misfit(document, _DOCUMENT)
+    return document if wrong is None else Problem(name, 0, str(wrong))
 
 
 def _served(url: str, access: Access) -> Iterator[JsonDict | Problem]:

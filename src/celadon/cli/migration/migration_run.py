@@ -578,15 +578,15 @@ def _with_patches(policy: JsonObject) -> JsonObject:
     """Return a policy whose JSON patches, which are texts, are read."""
     if "patchesJson6902" not in str(policy.get("spec")):
         return policy
-    loads = json.loads(json.dumps(policy))
-    for rule in loads["spec"].get("rules") or ():
+    copy = json.loads(json.dumps(policy))
+    for rule in copy["spec"].get("rules") or ():
         mutate = rule.get("mutate") or {}
         for item in (mutate, *(mutate.get("foreach") or ())):
             text = item.get("patchesJson6902")
             if isinstance(text, str):
                 with contextlib.suppress(yaml.YAMLError):
                     item["patchesJson6902"] = yaml.safe_load(text)
-    return dict(loads)
+    return dict(copy)
 
 
 def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | None:
@@ -758,14 +758,14 @@ def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
 
 def _written(document: JsonObject) -> str:
     group_kind = (ADMISSION_REGISTRATION, document["kind"])
-    loads = json.loads(json.dumps(document))  # a copy in which nothing is there twice
+    copy = json.loads(json.dumps(document))  # a copy in which nothing is there twice
     for path, expression in expression_fields(group_kind, document):
-        place: Any = loads
+        place: Any = copy
         for step in path[:-1]:
             place = place[step]
         place[path[-1]] = laid_out(expression, _LINE_WIDTH - _INDENT) or expression
     text: str = yaml.dump(
-        loads, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
+        copy, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
     )
     return text
 

@@ -281,8 +281,8 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
         Vacuity.RESOURCE_NAME: request.name,
     }
     if part in texts:
-        join = ", ".join(dict.fromkeys(texts[part]))
-        return f"the rules are about {_NAMED[part]} {join}, the request is about {actual[part]}"
+        names = ", ".join(dict.fromkeys(texts[part]))
+        return f"the rules are about {_NAMED[part]} {names}, the request is about {actual[part]}"
     if part is Vacuity.EXCLUDED:
         return "`excludeResourceRules` leave it out"
     if part is Vacuity.NAMESPACE_SELECTOR:

@@ -1,6 +1,5 @@
 """From what the user typed to Kubernetes objects: paths, texts, documents with the place where each
-stands, and what is wrong with an input.
-"""
+stands, and what is wrong with an input."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def _hostname() -> re2.Pattern:
 
 
 def _is_email(text: str) -> bool:
-    fullmatch = _EMAIL.fullmatch(text.strip(" \t"))
-    return fullmatch is not None and text.count("<") == text.count(">")
+    match = _EMAIL.fullmatch(text.strip(" \t"))
+    return match is not None and text.count("<") == text.count(">")
 
 
 def _is_hostname(text: str) -> bool:

@@ -263,8 +263,8 @@ _LEADING_TOKEN: Final = late_pattern(_TOKEN)
 
 def parse_media_type(text: str) -> str | None:
     """The type in lower case, without its parameters; None for what Go cannot read."""
-    fullmatch = _MEDIA_TYPE.fullmatch(text)
-    return None if fullmatch is None else fullmatch[1].lower()
+    match = _MEDIA_TYPE.fullmatch(text)
+    return None if match is None else match[1].lower()
 
 
 def media_type_complaint(text: str) -> str:

@@ -142,11 +142,11 @@ def stored_form(
     )
     if codec is None or stored is None:
         return dict(obj)
-    decode = typed_objects.decode(stored, obj)
-    decode["apiVersion"], decode["kind"] = gvk.api_version, gvk.kind
-    _default(Run(decode, context, gates_of(context)), gvk)
-    _complete(decode, codec)
-    return decode
+    decoded = typed_objects.decode(stored, obj)
+    decoded["apiVersion"], decoded["kind"] = gvk.api_version, gvk.kind
+    _default(Run(decoded, context, gates_of(context)), gvk)
+    _complete(decoded, codec)
+    return decoded
 
 
 def _default(run: Run, gvk: GroupVersionKind) -> None:

@@ -222,26 +222,26 @@ _NEVER: Final = NotTranslated("a mutation that never changes anything")
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _PatchTarget:
     """A value that is edited, with its JSON pointer, an expression, and its type in CEL."""
 
     place: Place
     pointer: str
     type_name: str
 
-    def member(self, name: str) -> _Spot:
+    def member(self, name: str) -> _PatchTarget:
         """A field of it, or what a map has at a key. Raises NotTranslated."""
         shape = self.place.shape.member(name)
         if shape is None:
             raise NotTranslated(f"the field `{name}`, which objects of the kind do not have")
         pointer = pointer_to(self.pointer, name)
-        return _Spot(self.place.member(name, shape), pointer, f"{self.type_name}.{name}")
+        return _PatchTarget(self.place.member(name, shape), pointer, f"{self.type_name}.{name}")
 
-    def item(self) -> _Spot:
+    def item(self) -> _PatchTarget:
         """An item of a list, which has no pointer yet."""
         return replace(self, place=self.place.item("item"))
 
-    def there(self) -> _Spot:
+    def there(self) -> _PatchTarget:
         """The same, where it is known to be there."""
         return replace(self, place=self.place.there())
 
@@ -257,11 +257,11 @@ class _Spot:
             return f"{'' if is_map else self.type_name}{{{', '.join(members)}}}"
         if isinstance(value, list):
             return f"[{', '.join(map(self.item().written, value))}]"
-        return value.text if isinstance(value, _Read) else literal(value)  # type: ignore[arg-type]
+        return value.text if isinstance(value, _Expression) else literal(value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _Expression:
     """An expression that reads what is written."""
 
     text: str
@@ -273,11 +273,11 @@ class _Write:
     that list with some values, or without them."""
 
     value: object
-    """JSON, in which a value may be a `_Read`."""
+    """JSON, in which a value may be a `_Expression`."""
     adds: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
-    def at(self, spot: _Spot) -> str:
+    def at(self, spot: _PatchTarget) -> str:
         """Return what is written where something may be already."""
         plain = spot.place.there().plain
         if self.takes:
@@ -291,7 +291,7 @@ def _expressions(kind: str, spec: JsonObject, gvks: Sequence[GroupVersionKind]) 
     """Return the JSON patches of a mutator, one after the other. Raises NotTranslated."""
     path = _path(spec["location"])
     parameters = spec.get("parameters") or {}
-    root = _Spot(object_place(gvks), "''", "Object")
+    root = _PatchTarget(object_place(gvks), "''", "Object")
     is_of_metadata = path[0] == _Field("metadata")
     if is_of_metadata is not (kind == "AssignMetadata"):
         raise NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
@@ -320,7 +320,7 @@ def _assigned(parameters: JsonObject) -> _Write:
     field = (assign.get("fromMetadata") or {}).get("field")
     if field not in ("name", "namespace"):
         raise NotTranslated("a mutator without a value")
-    return _Write(_Read(f"object.metadata.?{field}.orValue('')"))
+    return _Write(_Expression(f"object.metadata.?{field}.orValue('')"))
 
 
 def _set(parameters: JsonObject) -> _Write:
@@ -355,7 +355,7 @@ _Choice = tuple[Condition, str]
 _INDEX: Final = "index"
 
 
-def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
+def _edits(root: _PatchTarget, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
     """Return the JSON patches that write at a path, one after the other. Raises NotTranslated."""
     first = next((n for n, item in enumerate(path) if isinstance(item, _Items)), len(path))
     names = [item.name for item in path[:first] if isinstance(item, _Field)]
@@ -386,18 +386,18 @@ def _nested(names: Sequence[str], value: object) -> object:
     return value
 
 
-def _at(spot: _Spot, names: Sequence[str]) -> _Spot:
+def _at(spot: _PatchTarget, names: Sequence[str]) -> _PatchTarget:
     for name in names:
         spot = spot.member(name)
     return spot
 
 
-def _patch(spot: _Spot, value: str, op: str = "add") -> str:
+def _patch(spot: _PatchTarget, value: str, op: str = "add") -> str:
     return f"JSONPatch{{op: '{op}', path: {spot.pointer}, value: {value}}}"
 
 
 def _below(
-    spot: _Spot, names: Sequence[str], tests: Mapping[int, bool], write: _Write
+    spot: _PatchTarget, names: Sequence[str], tests: Mapping[int, bool], write: _Write
 ) -> tuple[Condition, list[_Choice]]:
     """Return when something is written at fields below a place, and the patches to choose from.
     Raises NotTranslated."""
@@ -414,13 +414,13 @@ def _below(
 
 
 def _way(
-    spot: _Spot,
+    spot: _PatchTarget,
     names: Sequence[str],
     tests: Mapping[int, bool],
     value: object,
     *,
     to_end: bool,
-) -> tuple[Condition, list[_Choice], _Spot | None]:
+) -> tuple[Condition, list[_Choice], _PatchTarget | None]:
     """Return whether the path tests hold, the patches that add what is absent on the way, whole,
     and the end of the way, where all is there; none if what would be there must not be. With
     `to_end`, an end that is absent is added, too. Raises NotTranslated."""
@@ -448,7 +448,7 @@ def _way(
 
 
 def _of_items(
-    listed: _Spot,
+    listed: _PatchTarget,
     items: _Items,
     rest: Sequence[str],
     tests: Mapping[int, bool],
@@ -458,7 +458,7 @@ def _of_items(
     variable = listed.place.item_name
     # An item has the pointer of its list and its index.
     pointer = f"{listed.pointer[:-1]}/' + string({_INDEX})"
-    item = _Spot(listed.place.there().item(variable), pointer, listed.type_name)
+    item = _PatchTarget(listed.place.there().item(variable), pointer, listed.type_name)
     if rest:
         guard, choices = _below(item, rest, tests, write)
     else:
@@ -479,7 +479,7 @@ def _has_key(place: Place, items: _Items) -> Condition:
 
 
 def _appended(
-    root: _Spot,
+    root: _PatchTarget,
     names: Sequence[str],
     tests: Mapping[int, bool],
     items: _Items,
