@@ -8,6 +8,7 @@ own. Twenty policies are about half of them. `python -m bench.audit FILE` writes
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import os
@@ -158,5 +159,12 @@ def measured(count: int = OBJECTS) -> Audited:
         return audited(Path(name), count)
 
 
+def main() -> None:
+    """Write a stream."""
+    parser = argparse.ArgumentParser(prog="python -m bench.audit", description=__doc__)
+    parser.add_argument("file", type=Path, help="where the stream is written")
+    write_stream(parser.parse_args().file, OBJECTS)
+
+
 if __name__ == "__main__":
-    write_stream(Path(sys.argv[1]), OBJECTS)
+    main()

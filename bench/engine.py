@@ -6,6 +6,7 @@ expressions say, what follows. Each request is a new one, as a server's are.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Final
@@ -87,6 +88,12 @@ def review_seconds() -> tuple[float, float]:
     return min(timings.rounds["known"]) - own, min(timings.rounds["unknown"]) - own
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print."""
+    argparse.ArgumentParser(prog="python -m bench.engine", description=__doc__).parse_args()
     known, unknown = review_seconds()
     sys.stdout.write(f"{known * 1e6:.1f} µs, {unknown * 1e6:.1f} µs with size unknown\n")
+
+
+if __name__ == "__main__":
+    main()

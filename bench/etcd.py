@@ -8,6 +8,7 @@ nothing that goes through it can be faster.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
@@ -158,6 +159,7 @@ def _served(folder: Path, urls: str) -> Iterator[dict[str, Callable[[int, str], 
 
 def main() -> None:
     """A table for docs/replicas.md."""
+    argparse.ArgumentParser(prog="python -m bench.etcd", description=__doc__).parse_args()
     settle_memory()
     with tempfile.TemporaryDirectory(prefix="bench-etcd-", dir=".") as folder:
         rows: dict[str, list[float]] = {}

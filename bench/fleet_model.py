@@ -10,6 +10,7 @@ API server and works in turns. Parts go to workers in the order of the fleet, as
 
 from __future__ import annotations
 
+import argparse
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -131,6 +132,7 @@ LARGE: Final = Fleet(1000, 100_000, 200, 0.1, 0.6, 12, live=True)
 
 def main() -> None:
     """Tables for the documentation."""
+    argparse.ArgumentParser(prog="python -m bench.fleet_model", description=__doc__).parse_args()
     for what, costs in (("", MEASURED), (", one page a second", replace(MEASURED, page_rate=1.0))):
         print(f"| workers{what} | hours | busy | requests a second | held up by |")  # noqa: T201
         print("|---:|---:|---:|---:|---|")  # noqa: T201

@@ -1,4 +1,4 @@
-"""What one unit costs when there are many: `python -m bench.growth [--most N] [--write]`.
+"""What one unit costs when there are many: `python -m bench.growth [--most N] [--write] [--check]`.
 
 Each row is measured at growing sizes, each size in a process of its own that has a server without a
 network. A cost is the processor time of one request, the least of some; memory is what the process
@@ -23,7 +23,7 @@ from time import process_time
 from typing import Any, Final
 
 from bench.load import binding, policy
-from bench.page import record
+from bench.page import MISSED, add_check, record, under_floor
 from bench.server import workloads
 from bench.server.processes import TOKEN
 from celadon.apiserver.api_settings import AccessSettings
@@ -282,10 +282,10 @@ class Growth:
 
     @property
     def exponent(self) -> float:
-        """Between the two largest sizes; what costs nothing does not grow."""
-        first, last = self.costs[-2:]
-        if first <= 0 or last <= 0:
+        """Between the two largest sizes; what costs nothing, or has one size, does not grow."""
+        if len(self.sizes) < 2 or min(self.costs[-2:]) <= 0:
             return 0.0
+        first, last = self.costs[-2:]
         return math.log(last / first) / math.log(self.sizes[-1] / self.sizes[-2])
 
 
@@ -293,7 +293,7 @@ def measured(of: str, most: int) -> Iterator[Growth]:
     """The rows of what grows, up to a size."""
     sizes = [size for size in GROWING[of][1] if size <= most]
     runs = [_in_process(of, size) for size in sizes]
-    for what in runs[0]:
+    for what in runs[0] if runs else ():
         yield Growth(of, what, sizes, [run[what] for run in runs])
 
 
@@ -304,7 +304,12 @@ def _in_process(of: str, size: int) -> Costs:
     return found
 
 
-HEAD: Final = ("| number of | what | at each size | exponent |", "| --- | --- | :--- | ---: |")
+HEAD: Final = (
+    "| number of | what | at each size | exponent | |",
+    "| --- | --- | :--- | ---: | --- |",
+)
+STEEPEST: Final = 1.2
+"""An exponent that is still taken for 1: single costs wander by a third."""
 
 
 def row(growth: Growth) -> str:
@@ -313,7 +318,8 @@ def row(growth: Growth) -> str:
         f"{size:,}: {_shown(growth.what, cost, size)}"
         for size, cost in zip(growth.sizes, growth.costs, strict=True)
     )
-    return f"| {growth.of} | {growth.what} | {shown} | {growth.exponent:.2f} |"
+    judged = MISSED if growth.exponent > STEEPEST else ""
+    return f"| {growth.of} | {growth.what} | {shown} | {growth.exponent:.2f} | {judged} |"
 
 
 def _shown(what: str, cost: float, size: int) -> str:
@@ -328,6 +334,7 @@ def main() -> int:
     parser.add_argument("--only", choices=GROWING, help="of these alone")
     parser.add_argument("--one", nargs=2, metavar=("NAME", "SIZE"), help=argparse.SUPPRESS)
     parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    add_check(parser)
     options = parser.parse_args()
     if options.one is not None:
         name, size = options.one
@@ -341,7 +348,7 @@ def main() -> int:
             sys.stdout.flush()
     if options.write:
         record({"growth": lines}, whole=options.only is None)
-    return 0
+    return int(options.check and bool(under_floor(lines)))
 
 
 async def _run(costs: Awaitable[Costs]) -> Costs:

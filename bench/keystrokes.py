@@ -7,6 +7,7 @@ change. `python -m bench.keystrokes` writes its part of docs/performance.md.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from statistics import mean
 from time import process_time
@@ -74,6 +75,7 @@ _TEXT: Final = """\
 
 def main() -> None:
     """Measure, and write the part of the page."""
+    argparse.ArgumentParser(prog="python -m bench.keystrokes", description=__doc__).parse_args()
     made = part(keystrokes(), measured_slowness())
     sys.stdout.write(made)
     record({"keystrokes": made.splitlines()}, {"edited": str(POLICIES)})

@@ -31,7 +31,7 @@ from bench.evaluation import COST_LIMIT
 from bench.expressions import CASES
 from bench.measure import ROUNDS, geometric_mean
 from bench.objects import ACTIVATIONS
-from bench.page import record
+from bench.page import MISSED, add_check, record
 
 PLAIN: Final = "evaluation"
 COUNTED: Final = "evaluation, costs counted"
@@ -166,7 +166,7 @@ def part(measured: Sequence[Row]) -> str:
     for row in measured:
         means, (least, name) = row.means, row.least
         floor = FLOORS.get(row.what)
-        said = "" if floor is None else "held" if row.holds else "**missed**"
+        said = "" if floor is None else "held" if row.holds else MISSED
         goal = "" if floor is None else f"≥ {floor.mean:g}, each ≥ {floor.least:g}"
         lines.append(
             f"| {row.what} | {median(means):.1f} | {min(means):.1f} to {max(means):.1f} |"
@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("kubernetes", type=Path, help="a checkout of Kubernetes, vendored")
     parser.add_argument("--rounds", type=int, default=ROUNDS // 5)
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
-    parser.add_argument("--check", action="store_true", help="fail under a floor")
+    add_check(parser)
     options = parser.parse_args()
     os.environ.setdefault("CGO_ENABLED", "0")
     measured = rows(options.kubernetes, options.rounds)

@@ -8,6 +8,7 @@ list, which a configuration may not touch.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import sys
 from collections.abc import Callable
@@ -253,6 +254,12 @@ def mutation_seconds() -> tuple[float, float]:
     return min(timings.rounds["policies"]), min(timings.rounds["by hand"])
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print."""
+    argparse.ArgumentParser(prog="python -m bench.mutation", description=__doc__).parse_args()
     policies, by_hand = mutation_seconds()
     sys.stdout.write(f"{policies * 1e6:.1f} µs, by hand {by_hand * 1e6:.1f} µs\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -71,6 +71,16 @@ class Figures:
             yield from (f"{name}: {row[0]}" for row in rows[2:] if row[-1] == MISSED)
 
 
+def under_floor(lines: Iterable[str]) -> list[str]:
+    """The rows of a table in Markdown that are under their floors."""
+    return [line for line in lines if line and _cells(line)[-1] == MISSED]
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that all measurements with floors have."""
+    parser.add_argument("--check", action="store_true", help="fail when a row is under its floor")
+
+
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 

@@ -8,6 +8,7 @@ budget of costs are left out: one evaluation of theirs takes as long as a whole 
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -129,6 +130,7 @@ def _expected(result: CaseResult) -> str | Json:
 
 def main() -> None:
     """A line for each policy, then the part of the page."""
+    argparse.ArgumentParser(prog="python -m bench.policy_mutants", description=__doc__).parse_args()
     every = []
     for one in measured():
         every.append(one)

@@ -9,7 +9,7 @@ from typing import Final
 from bench.evaluation import BY_HAND, CELADON, METERED, Outcome, fresh, shared
 from bench.objects import ACTIVATIONS
 from bench.pace import goal_here, slowness
-from bench.page import record
+from bench.page import MISSED, record
 from bench.peers import PEERS
 from bench.plot import svg
 from bench.results import Bar, Results, bars, machine
@@ -60,7 +60,7 @@ def bar_rows(held: Iterable[Bar], slowness: float) -> Iterator[str]:
 
 
 def _judged(bar: Bar) -> str:
-    return {True: "reached", False: "**missed**", None: ""}[bar.holds]
+    return {True: "reached", False: MISSED, None: ""}[bar.holds]
 
 
 def _expressions(results: Results) -> Iterator[str]:

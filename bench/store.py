@@ -7,6 +7,7 @@ writes. Its loop computes, too, for every request: the same again with tasks tha
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
@@ -150,6 +151,12 @@ def measure(folder: Path) -> None:
     line(f"sqlite, opening {OBJECTS:,} objects, no history", taken * 1000, "ms")
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.store", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="where files are written")
+    with tempfile.TemporaryDirectory(dir=parser.parse_args().folder) as name:
         measure(Path(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
-"""Functions that remember short texts."""
+"""Functions that remember short texts, and memories by weight."""
 
 from __future__ import annotations
 
-from celadon.remembering import LONGEST, remembering
+from celadon.remembering import LONGEST, WeightedMemory, remembering
 
 
 def test_what_is_short_is_asked_once_as_long_as_there_is_room() -> None:
@@ -20,3 +20,12 @@ def test_what_is_short_is_asked_once_as_long_as_there_is_room() -> None:
     ]
     assert asked == ["a", "x", "x", "b", "x", "b"]
     assert (length.__name__, length.__doc__) == ("length", "Of it.")
+
+
+def test_a_memory_holds_what_is_latest_up_to_its_weight() -> None:
+    memory = WeightedMemory[str, int](10)
+    for number, (key, weight) in enumerate((("a", 3), ("b", 2), ("c", 5), ("too heavy", 6))):
+        memory.keep(key, number, weight)
+    assert [memory.get(key) for key in ("a", "b", "c", "too heavy", "d")] == [0, 1, 2, None, None]
+    memory.keep("d", 4, 1)
+    assert [memory.get(key) for key in ("a", "b", "c", "d")] == [None, None, 2, 4]

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.page import record
+from bench.page import add_check, record
 from bench.server import processes, workloads
 from bench.server.loads import fan_out, run_load
 from bench.server.processes import ServerProcess
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("etcd", type=Path)
     parser.add_argument("--only", default="", help="rows whose names contain this")
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
-    parser.add_argument("--check", action="store_true", help="fail when a goal is missed")
+    add_check(parser)
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as name:

@@ -1,5 +1,5 @@
-"""`python -m bench.webhook`: measure and print; `--write` also writes the page, `--memory` asks a
-million times and looks at the memory."""
+"""`python -m bench.webhook`: measure and print; `--write` also writes the page, `--check` fails
+when a row is under its floor, `--memory` asks a million times and looks at the memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from bench.page import add_check, under_floor
 from bench.undisturbed import add_real_time, come_first
 from bench.webhook import comparison, reviews, webhook_processes
 from bench.webhook.review_loads import flood
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("--memory", action="store_true", help="only the memory, for long")
     parser.add_argument("--reviews", type=int, default=MILLION, help="for --memory")
     parser.add_argument("--rounds", type=int, default=3)
+    add_check(parser)
     add_real_time(parser)
     options = parser.parse_args()
     if options.real_time:
@@ -38,7 +40,7 @@ def main() -> int:
         _say(line)
     if options.write:
         comparison.write(compared)
-    return 0
+    return int(options.check and bool(under_floor(lines)))
 
 
 def memory(count: int) -> None:

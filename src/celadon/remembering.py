@@ -1,4 +1,4 @@
-"""Functions and properties that remember what came out.
+"""Functions, properties and memories that remember what came out.
 
 `functools.lru_cache` bounds how many texts are kept, not how long they are: four thousand of a
 megabyte each are a denial of service. What is asked again and again is short.
@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 LONGEST: Final = 256
@@ -30,6 +31,39 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
         return wrapped
 
     return decorated
+
+
+# --- Memories by weight ------------------------------------------------------
+#
+# For values of which some are a thousand times as large as others: the sum is bounded.
+
+
+class WeightedMemory(Generic[K, T]):
+    """Remembers values that weigh up to `most` together: the latest, in two halves. When the newer
+    half is full, the older one is forgotten as a whole. Threads may share it: nothing is locked,
+    and the worst that comes of that is to forget too early."""
+
+    __slots__ = ("_half", "_newer", "_older", "_weight")
+
+    def __init__(self, most: int) -> None:
+        self._half = most // 2
+        self._newer: dict[K, T] = {}
+        self._older: dict[K, T] = {}
+        self._weight = 0
+
+    def get(self, key: K) -> T | None:
+        """Return the value; None if there is none (any more)."""
+        value = self._newer.get(key)
+        return self._older.get(key) if value is None else value
+
+    def keep(self, key: K, value: T, weight: int) -> None:
+        """Remember a value, unless it weighs more than a half."""
+        if weight > self._half:
+            return
+        if self._weight + weight > self._half:
+            self._older, self._newer, self._weight = self._newer, {}, 0
+        self._newer[key] = value
+        self._weight += weight
 
 
 # --- Properties --------------------------------------------------------------

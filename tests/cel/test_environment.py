@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel import CompileError, Environment, EvaluationError, ProgramError, Switches, types
-from celadon.cel.errors import DeclarationError
+from celadon.cel import (
+    CompileError,
+    Environment,
+    EvaluationError,
+    ProgramError,
+    Switches,
+    environment,
+    types,
+)
+from celadon.cel.errors import DeclarationError, Issues, Source
 from celadon.cel.extend import ObjectType, validators
 from celadon.cel.libraries import strings
+from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.syntax import Ast
 
 ENVIRONMENT = Environment({"x": types.INT})
 
@@ -96,3 +106,41 @@ def test_optional_syntax_is_a_switch() -> None:
     assert ENVIRONMENT.compile("{'a': x}.?a").issues
     allowed = Environment({"x": types.INT}, switches=Switches(optional_syntax=True))
     assert "unsupported syntax" not in allowed.compile("{'a': x}.?a").issues.display()
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that were parsed."""
+    texts: list[str] = []
+
+    def counted(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
+        texts.append(source.text)
+        return parse(source, options)
+
+    monkeypatch.setattr(environment, "parse", counted)
+    return texts
+
+
+def test_a_text_is_parsed_once_for_all_environments(parsed: list[str]) -> None:
+    """Five thousand, as many as may be validated before the first runs; and a long one."""
+    texts = [f"x + {number} > {'1 + ' * (number % 20)} 0" for number in range(5000)]
+    texts.append(" + ".join("x" * 200) + " > 0")
+    older, newer = Environment({"x": types.INT}), ENVIRONMENT.extend({"z": types.INT})
+    for env in (older, newer):
+        assert all(env.compile_once_more(text).ast for text in texts)
+    assert parsed == texts
+
+
+def test_what_a_shared_environment_has_checked_is_remembered(parsed: list[str]) -> None:
+    env, other = ENVIRONMENT.extend().shared(), Environment({"x": types.UINT}).shared()
+    first = env.compile_once_more("x + 17 > 0")
+    assert env.compile_once_more("x + 17 > 0").ast is first.ast
+    assert "no matching overload" in other.compile_once_more("x + 17 > 0").issues.display()
+    assert env.extend({"z": types.INT}).compile_once_more("x + 17 > 0").ast is not first.ast
+    assert parsed == ["x + 17 > 0"]
+
+
+def test_a_wrong_text_is_wrong_each_time(parsed: list[str]) -> None:
+    env = ENVIRONMENT.extend().shared()
+    texts = [env.compile_once_more("x + ").issues.display() for _ in range(2)]
+    assert texts[0] == texts[1] == ENVIRONMENT.compile("x + ").issues.display()

@@ -252,7 +252,7 @@ def _base_environment(
     base = library.environment(
         version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs
     )
-    return base.extend(names, OBJECT_TYPES)
+    return base.extend(names, OBJECT_TYPES).shared()
 
 
 def compile_expression(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
@@ -37,7 +37,7 @@ from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.values import Value
-from celadon.remembering import LONGEST
+from celadon.remembering import WeightedMemory
 
 
 class Compilation(NamedTuple):
@@ -62,7 +62,15 @@ class Environment:
     Raises `DeclarationError` when declarations contradict each other.
     """
 
-    __slots__ = ("_resolved", "declarations", "parse_options", "switches", "validators")
+    __slots__ = (
+        "_is_shared",
+        "_resolved",
+        "_trees",
+        "declarations",
+        "parse_options",
+        "switches",
+        "validators",
+    )
 
     def __init__(
         self,
@@ -103,6 +111,8 @@ class Environment:
             backticks_are_junk=switches.backticks_are_junk,
             macro_calls=switches.track_macros,
         )
+        self._trees = _trees_of(self.parse_options)
+        self._is_shared = False
         self._resolved: ResolvedCalls = {}
         self.validators = (*validators, *(v for library in loaded for v in library.validators))
 
@@ -118,8 +128,17 @@ class Environment:
             [Variable(name, t) for name, t in (variables or {}).items()], objects
         )
         other.parse_options = self.parse_options
+        other._trees = self._trees
+        other._is_shared = False
         other._resolved = self._resolved
         other.validators = self.validators
+        return other
+
+    def shared(self) -> Environment:
+        """This environment for policies that have no names of their own: what `compile_once_more`
+        checks in it is remembered. It must not change any more."""
+        other = self.extend()
+        other._is_shared = True
         return other
 
     def compile(self, text: str, description: str = "<input>") -> Compilation:
@@ -130,10 +149,23 @@ class Environment:
         return self.check(ast)
 
     def compile_once_more(self, text: str) -> Compilation:
-        """Compile a text that is compiled in several environments: when a policy is written, when
-        its types are checked, when it is in force. Its tree is remembered if it is short."""
-        ast = _tree(text, self.parse_options) if len(text) <= LONGEST else None
-        return self.compile(text) if ast is None else self.check(ast)
+        """Compile a text that is compiled more than once: when a policy is written, when its types
+        are checked, when it is in force. Its tree is remembered for all environments, and what
+        became of it here if this one is shared."""
+        checked = _CHECKED.get((self, text)) if self._is_shared else None
+        if checked is not None:
+            return Compilation(checked, Issues(checked.ast.source))
+        ast = self._trees.get(text)
+        if ast is None:
+            ast, issues = self.parse(text)
+            if ast is None or issues:
+                return Compilation(None, issues)
+            self._trees.keep(text, ast, len(text) + _NODE_BYTES * len(ast.positions))
+        compilation = self.check(ast)
+        if self._is_shared and compilation.ast is not None:
+            weight = len(text) + _CHECKED_NODE_BYTES * len(ast.positions)
+            _CHECKED.keep((self, text), compilation.ast, weight)
+        return compilation
 
     def check(self, ast: Ast) -> Compilation:
         """Check and validate a tree that `parse` gave, which stays as it is."""
@@ -196,11 +228,26 @@ class Environment:
         return other
 
 
-@lru_cache(maxsize=256)
-def _tree(text: str, options: ParseOptions) -> Ast | None:
-    """Return None for a text that is wrong."""
-    ast, issues = parse(Source(text), options)
-    return None if issues else ast
+# --- What is compiled more than once -----------------------------------------
+#
+# A policy is validated when it is written, its types are checked, it is compiled when it is in
+# force, and all that again in the next engine of the process. Many are validated before the first
+# is in force: there is room for ten thousand expressions.
+
+_MIB: Final = 1024 * 1024
+_TREES_BYTES: Final = 32 * _MIB
+_NODE_BYTES: Final = 150
+"""What a node of a parsed tree takes, with its position."""
+_CHECKED_NODE_BYTES: Final = 240
+"""The same with its type and reference."""
+_CHECKED: Final = WeightedMemory[tuple[Environment, str], CheckedAst](64 * _MIB)
+"""By the shared environment and the text."""
+
+
+@lru_cache(maxsize=8)
+def _trees_of(options: ParseOptions) -> WeightedMemory[str, Ast]:
+    """The trees that were parsed with these options, by their texts, in whichever environment."""
+    return WeightedMemory(_TREES_BYTES)
 
 
 def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:
