@@ -56,14 +56,17 @@ class Served:
 
     async def ask(self, sent: bytes) -> HttpAnswer:
         """The answer to the bytes of a request, which is a success."""
+        answer = await self._answer(sent)
+        assert answer.code < 300, answer.body
+        return answer
+
+    async def _answer(self, sent: bytes) -> HttpAnswer:
         head, _, body = sent.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         method, target, _ = first.split()
         pairs = (line.partition(": ") for line in lines)
         headers = [(name.lower(), value) for name, _, value in pairs]
-        answer = await self._server.handle(HttpRequest(method, target, headers, body))
-        assert answer.code < 300, answer.body
-        return answer
+        return await self._server.handle(HttpRequest(method, target, headers, body))
 
     async def cost(self, sent: Callable[[int], Sequence[bytes]]) -> float:
         """Seconds of the processor for one of the requests of a round by its number."""
@@ -75,6 +78,12 @@ class Served:
                 await self.ask(one)
             found.append((process_time() - began) / len(asked))
         return min(found)
+
+    async def serves(self, number: int) -> None:
+        """Returns when the objects of a definition, and of those before it, can be asked for."""
+        listed = f"/apis/g{number}.example.com/v1/things"
+        while (await self._answer(workloads.get(listed))).code >= 300:
+            await asyncio.sleep(0.05)
 
     def stored(self, prefix: str) -> Any:
         """The one object below a prefix."""
@@ -218,10 +227,15 @@ async def definitions(count: int) -> Costs:
     """CustomResourceDefinitions with a small schema."""
     served = await _served()
     before = _resident()
-    for number in range(count):
-        await served.ask(_definition(number))
-    for _ in range(100):  # until the last one is served
-        await asyncio.sleep(0.05)
+    await served.ask(_definition(0))
+    await served.serves(0)
+    prefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+    one, puts = served.stored(prefix), []
+    for number in range(1, count):
+        group = f"g{number}.example.com"
+        puts.append(_put(f"{prefix}things.{group}", _named(one, f"things.{group}", group=group)))
+    await served.write(puts)
+    await served.serves(count - 1)
     last = f"/apis/g{count - 1}.example.com/v1/namespaces/{workloads.NAMESPACE}/things"
     made = {"apiVersion": f"g{count - 1}.example.com/v1", "kind": "Thing", "spec": {"size": 1}}
     return {

@@ -157,8 +157,8 @@ class ApiServiceView:
         resource = known_resources(all_versions=True).by_gvr(API_SERVICES)
         assert resource is not None, "no APIServices"
         self._mirror = Mirror(objects, collection_prefix(resource))
-        self._read: dict[str, tuple[JsonObject, RemoteApiService | None]] = {}
-        """By name: what is stored, and what it says."""
+        self._remote: dict[str, RemoteApiService] = {}
+        """By the name of the APIService."""
         self._current = self._made()
 
     @on_loop
@@ -183,16 +183,19 @@ class ApiServiceView:
         }
 
     def _made(self) -> RemoteApiServices:
-        objects = (item.object for item in self._mirror)
-        self._read = {metadata.name(obj): (obj, self._said_by(obj)) for obj in objects}
-        read = (service for _, service in self._read.values() if service is not None)
-        return RemoteApiServices({service.group_version: service for service in read})
-
-    def _said_by(self, obj: JsonObject) -> RemoteApiService | None:
-        """Read an APIService, unless it has not changed since it was read: there may be
-        thousands."""
-        read = self._read.get(metadata.name(obj))
-        return read[1] if read is not None and read[0] is obj else remote_api_service(obj)
+        """Read what is new; there may be thousands of APIServices, of which few lead elsewhere."""
+        news = self._mirror.news
+        if news is None:
+            self._remote.clear()
+            news = [(None, item) for item in self._mirror]
+        for old, new in news:
+            if old is not None:
+                self._remote.pop(metadata.name(old.object), None)
+            service = None if new is None else remote_api_service(new.object)
+            if service is not None:
+                self._remote[service.name] = service
+        services = (service for _, service in sorted(self._remote.items()))
+        return RemoteApiServices({service.group_version: service for service in services})
 
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:

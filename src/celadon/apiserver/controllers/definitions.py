@@ -5,6 +5,7 @@ Two writes, so that who watches sees what a real server shows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -404,7 +405,9 @@ class DefinitionApiServices:
         self._services = services
         self._new_context = new_context
         self._services_prefix = collection_prefix(services)
-        self._wanted: dict[str, tuple[JsonObject, frozenset[str]]] = {}
+        self._mirror = Mirror(objects, definitions.prefix)
+        self._wanted = _services_of_all(self._mirror)
+        """How many definitions want each APIService."""
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -417,9 +420,7 @@ class DefinitionApiServices:
 
     async def reconcile(self, item: str) -> None:
         version, _, group = item.partition(".")
-        is_wanted = any(
-            item in self._services_wanted(element) for element in self._definitions.all()
-        )
+        is_wanted = item in self._services_wanted()
         stored = self._objects.get(self._services, "", item)
         if stored is None:
             if is_wanted:
@@ -436,20 +437,29 @@ class DefinitionApiServices:
             ):
                 raise loops.Stale
 
-    def _services_wanted(self, definition: JsonObject) -> frozenset[str]:
-        """Remembered for the stored object: a definition with thousands of versions is looked at
-        once for each of them."""
-        name = metadata.name(definition)
-        entry = self._wanted.get(name)
-        if entry is None or entry[0] is not definition:
-            entry = self._wanted[name] = definition, frozenset(_services_of(definition))
-        return entry[1]
+    def _services_wanted(self) -> Counter[str]:
+        """Return the counts as of now. Each change is counted once: there may be thousands of
+        definitions, and of versions of one."""
+        if self._mirror.refresh():
+            if self._mirror.news is None:
+                self._wanted = _services_of_all(self._mirror)
+            for old, new in self._mirror.news or ():
+                self._wanted.update(_services_of(new and new.object))
+                for service in _services_of(old and old.object):
+                    self._wanted[service] -= 1
+                    if not self._wanted[service]:
+                        del self._wanted[service]
+        return self._wanted
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()
         created = create.created(service, target, context)
         result = in_order(stored_object(created, target, context))
         await self._objects.create(self._services, "", metadata.name(service), result)
+
+
+def _services_of_all(definitions: Iterable[StoredObject]) -> Counter[str]:
+    return Counter(service for item in definitions for service in _services_of(item.object))
 
 
 def _services_of(definition: JsonObject | None) -> set[str]:
