@@ -62,13 +62,13 @@ def compare(folder: Path, rounds: int, say: Callable[[str], None]) -> Compared:
     with contextlib.ExitStack() as stack:
         served: dict[str, Served] = {}
         answers: dict[str, bytes] = {}
-        for name, begin in (
-            (CELADON, lambda: webhook_processes.celadon(folder, tls)),
-            (FASTAPI, lambda: webhook_processes.fastapi(tls)),
-            (KOPF, lambda: webhook_processes.kopf(folder, tls)),
+        for name, begun in (
+            (CELADON, webhook_processes.celadon(folder, tls)),
+            (FASTAPI, webhook_processes.fastapi(tls)),
+            (KOPF, webhook_processes.kopf(folder, tls)),
         ):
             say(f"{name} ...")
-            served[name] = stack.enter_context(begin())
+            served[name] = stack.enter_context(begun)
             answer = flood(served[name], reviews.call(served[name].path), WARM_UP, CONNECTIONS)
             if b"true" not in answer.last.partition(_ALLOWED)[2][:8]:
                 raise ValueError(f"{name}: {answer.last!r}")

@@ -32,7 +32,7 @@ def policies() -> dict[str, Any]:
 def review() -> dict[str, Any]:
     """The document. Managed fields make up for what the Deployment is short of 7 kB."""
     deployment = json.loads(json.dumps(ACTIVATIONS["Deployment"][0]["object"]))
-    owned = {f"f:{key}": {} for key in deployment["spec"]["template"]["spec"]}
+    owned: dict[str, Any] = {f"f:{key}": {} for key in deployment["spec"]["template"]["spec"]}
     deployment["metadata"]["managedFields"] = [
         {
             "manager": "kubectl-client-side-apply",

@@ -444,8 +444,8 @@ class DefinitionApiServices:
             if self._mirror.news is None:
                 self._wanted = _services_of_all(self._mirror)
             for old, new in self._mirror.news or ():
-                self._wanted.update(_services_of(new and new.object))
-                for service in _services_of(old and old.object):
+                self._wanted.update(() if new is None else _services_of(new.object))
+                for service in () if old is None else _services_of(old.object):
                     self._wanted[service] -= 1
                     if not self._wanted[service]:
                         del self._wanted[service]
