@@ -49,6 +49,24 @@ def test_applied(patch: Any, media_type: str) -> None:
     assert OLD["data"] == {"k": "v"}
 
 
+@pytest.mark.parametrize("field_validation", ["Ignore", "Warn", "Strict"])
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b'{"data":{"k":"\xff"}}', MERGE_PATCH),
+        (b'{"data":{"k":"\xff"}}', STRATEGIC_PATCH),
+        (b'[{"op":"add","path":"/data/k","value":"\xff"}]', JSON_PATCH),
+    ],
+)
+def test_bytes_that_are_no_text_are_replaced(
+    body: bytes, media_type: str, field_validation: str
+) -> None:
+    found = patched(OLD, body, media_type, CONFIG_MAPS, field_validation)
+    assert found.document == {**OLD, "data": {"k": "\ufffd"}}
+    if media_type != STRATEGIC_PATCH:
+        assert '"k":"\ufffd"' in found.show()
+
+
 TOO_LARGE = "json: cannot unmarshal number 1e400 into"
 DOUBLE = "of type float64"
 REFUSED = [

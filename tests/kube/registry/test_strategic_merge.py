@@ -218,6 +218,12 @@ WRONG = [
      "map[$patch:1 name:a]", 500),
     ({"$patch": {"b": [1, "x", None]}}, "unknown patch type: map[b:[%!s(int64=1) x <nil>]] in "
      "map: map[$patch:map[b:[1 x <nil>]]]", 500),
+    ({"$patch": ["a", 1, {"x": "y"}]}, "unknown patch type: [a %!s(int64=1) map[x:y]] in map: "
+     "map[$patch:[a 1 map[x:y]]]", 500),
+    ({"$patch": {"b": "c", "a": None}}, "unknown patch type: map[a:<nil> b:c] in map: "
+     "map[$patch:map[a:<nil> b:c]]", 500),
+    ({"$patch": None}, "unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]", 500),
+    ({"$patch": 1.5}, "unknown patch type: %!s(float64=1.5) in map: map[$patch:1.5]", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": ["x"]}, "expected a "
      "map[string]interface {}, but received a string", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": [{"x": 1}]}, "map: map[x:1] does not "
@@ -250,6 +256,14 @@ def test_more_items_than_go_sorts_by_insertion() -> None:
     gone = [{**one, "$patch": "delete"} for one in have[::2]]
     left = merged(have, {"$setElementOrder/containers": order[::2], "containers": gone})
     assert left == order[::2]
+
+
+def test_more_new_items_than_go_sorts_by_insertion() -> None:
+    have, new = names("a", "b"), names(*(f"x{number:02}" for number in range(25)))
+    named = [*new, *have]
+    assert merged(have, {"$setElementOrder/containers": named, "containers": new}) == named
+    found = merged(have, {"$setElementOrder/containers": [], "containers": new})
+    assert found == [*new, *have]
 
 
 NAMES = st.text("abc", min_size=1, max_size=2)
