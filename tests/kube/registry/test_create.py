@@ -266,6 +266,12 @@ def test_new_objects_have_no_version(version: str, refused: bool) -> None:
     assert str(caught.value) == "resourceVersion should not be set on objects to be created"
 
 
+def test_what_an_update_creates_may_have_a_version() -> None:
+    made: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": "7"}}
+    drop_version(made, is_update=True)
+    assert made == {"metadata": {"name": "a"}}
+
+
 def test_the_name_of_an_address_is_not_made_longer() -> None:
     found = made({"metadata": {"generateName": "10.0.0.1"}}, ADDRESSES)
     assert found["metadata"]["name"] == "10.0.0.1"

@@ -241,6 +241,36 @@ def test_wrong_directives(patch: dict[str, Any], text: str, code: int) -> None:
     assert (str(caught.value), caught.value.code) == (text, code)
 
 
+@pytest.mark.usefixtures("usual_calls")
+def test_patches_that_are_too_deep() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(MergeError) as caught:
+        merge_into(deep, deep, None)
+    assert (str(caught.value), caught.value.code) == ("exceeded max depth", 500)
+
+
+def test_an_order_of_what_is_not_there_says_nothing() -> None:
+    patch = {"spec": {"$setElementOrder/containers": names("a")}}
+    assert strategic_merge({"spec": {"x": 1}}, patch, POD) == {"spec": {"x": 1}}
+
+
+def test_deletions_in_new_items_come_last() -> None:
+    """They delete nothing where the list that they stand in is new."""
+    env = [{"name": "E", "$patch": "delete"}, *names("F")]
+    patch = {"containers": [{"name": "a", "$setElementOrder/env": names("F"), "env": env}]}
+    assert merged(names("a"), patch) == [{"name": "a", "env": names("F")}]
+
+
+def test_maps_that_are_replaced_whole() -> None:
+    have = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    kept = {"$retainKeys": ["type"], "type": "Recreate"}
+    deployment = schema_for(GroupVersionKind("apps", "v1", "Deployment"))
+    made = strategic_merge(have, {"spec": {"strategy": kept}}, deployment)
+    assert made == {"spec": {"strategy": {"type": "Recreate"}}}
+
+
 def test_objects_in_a_list_of_texts_have_no_key() -> None:
     have: dict[str, Any] = {"metadata": {"finalizers": []}}
     with pytest.raises(MergeError, match=r"^cannot merge lists without merge key for string$"):

@@ -15,6 +15,7 @@ from celadon.kube.registry.update import (
     finish_update,
     prepare_for_update,
     require_state,
+    require_state_of_scale,
     require_uid,
     storage_key,
     stored_update,
@@ -195,14 +196,15 @@ def test_update_of_the_status() -> None:
     old = stored_deployment(labels={"a": "b"})
     new = {
         **old,
-        "metadata": {**old["metadata"], "labels": {"c": "d"}},
+        "metadata": {**old["metadata"], "labels": {"c": "d"}, "annotations": {"e": "f"}},
         "spec": {**old["spec"], "replicas": 5},
         "status": {"replicas": 9},
     }
     made = prepare_for_update(drafted(new, DEPLOYMENT), old, subresource="status")
     assert made["spec"] == old["spec"]
     assert made["metadata"]["labels"] == {"a": "b"}
-    assert made["metadata"]["generation"] == 4
+    assert made["metadata"]["annotations"] == {"e": "f"}
+    assert made["metadata"]["generation"] == 4  # though annotations count elsewhere
     assert made["status"] == {"replicas": 9}
 
 
@@ -513,3 +515,30 @@ def test_links_that_mutators_gave_are_not_kept(is_mutated: bool) -> None:
     new = drafted(sent, MAPS.kind, CONTEXT)
     new.is_mutated = is_mutated
     assert ("selfLink" in stored_new(new, {**new.made}, MAPS)["metadata"]) is not is_mutated
+
+
+SCALES = target("apps/v1/deployments", "d", "scale")
+STALE_SCALES: list[tuple[dict[str, Any], str]] = [
+    ({}, ""),
+    ({"uid": "u", "resourceVersion": "7"}, ""),
+    ({"uid": "v"}, "Precondition failed: UID in precondition: v, UID in object meta: u"),
+    (
+        {"uid": "u", "resourceVersion": "8"},
+        "the object has been modified; please apply your changes to the latest version and try "
+        "again",
+    ),
+]
+
+
+@pytest.mark.parametrize(("meta", "reason"), STALE_SCALES)
+def test_scales_of_another_object_or_state(meta: dict[str, Any], reason: str) -> None:
+    if not reason:
+        require_state_of_scale({"metadata": meta}, OLD, SCALES)
+        return
+    with pytest.raises(StatusError) as caught:
+        require_state_of_scale({"metadata": meta}, OLD, SCALES)
+    resource = "deployments/scale.apps" if meta["uid"] == "v" else "deployments.apps"
+    assert (caught.value.code, str(caught.value)) == (
+        409,
+        f'Operation cannot be fulfilled on {resource} "d": {reason}',
+    )
