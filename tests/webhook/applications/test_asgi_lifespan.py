@@ -17,6 +17,11 @@ def living(seen: list[str], **answers: Message) -> Application:
     """Answers with `complete`, or what is given for a stage."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope == {
+            "type": "lifespan",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "state": {},
+        }
         scope["state"]["kept"] = 3
         while seen[-1:] != ["shutdown"]:
             stage = (await receive())["type"].removeprefix("lifespan.")
