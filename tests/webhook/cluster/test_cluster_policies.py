@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
+from celadon.admission.policies.validating import Engine
 from celadon.apiserver.clientconfig import ClusterLocation, given_cluster
 from celadon.kube import GroupVersionKind, GroupVersionResource, User
 from celadon.testing import ClientAccess, KubeApi
-from celadon.webhook.cluster.cluster_client import ClusterClient, Query
-from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterUnreachable, Query
+from celadon.webhook.cluster.cluster_policies import (
+    ClusterPolicies,
+    FollowedRelease,
+    PolicySettings,
+    RegisteredPolicies,
+)
 from celadon.webhook.deciding import Decider, Mutator, Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
@@ -588,3 +594,98 @@ def test_a_release_that_is_given_is_not_asked_for(api: KubeApi) -> None:
             await asyncio.gather(running, return_exceptions=True)
 
     asyncio.run(run())
+
+
+UNNAMED = {key: value for key, value in policy("a", "true").items() if key in {"metadata", "spec"}}
+REGISTERED: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    (policy("a", "true"), ["a"], []),
+    (UNNAMED, ["a"], []),  # as lists of an API server have them
+    ({**UNNAMED, "apiVersion": "admissionregistration.k8s.io/v1beta1"}, ["a"], []),
+    (
+        {**UNNAMED, "spec": 5},
+        [],
+        [
+            'ValidatingAdmissionPolicy `a`: ValidatingAdmissionPolicy in version "v1" cannot be '
+            "handled as a ValidatingAdmissionPolicy: json: cannot unmarshal number into Go struct "
+            "field ValidatingAdmissionPolicy.spec of type v1.ValidatingAdmissionPolicySpec"
+        ],
+    ),
+]
+
+
+def registered(*policies: Any) -> RegisteredPolicies[Engine]:
+    kinds = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+    found = RegisteredPolicies(Engine(version="1.36"), kinds, policies, [binding("a")])  # type: ignore[arg-type]  # doubles of caches
+    found.read({})
+    return found
+
+
+@pytest.mark.parametrize(("document", "policies", "problems"), REGISTERED)
+def test_what_is_read_of_a_cluster(
+    document: dict[str, Any], policies: list[str], problems: list[str]
+) -> None:
+    found = registered(document)
+    assert [one.name for one in found.policies] == policies
+    assert list(found.problems()) == problems
+    assert [one.name for one in found.bindings] == ["a"]
+
+
+def test_kinds_of_params_that_no_version_is_read_of_are_passed_over() -> None:
+    named = ("a/b/c", "x.io/v1", "v1")
+    found = registered(
+        *(
+            policy(f"p{number}", "true", paramKind={"apiVersion": version, "kind": "X"})
+            for number, version in enumerate(named)
+        ),
+        policy("none", "true"),
+    )
+    kinds = [GroupVersionKind("x.io", "v1", "X"), GroupVersionKind("", "v1", "X")]
+    assert list(found.param_kinds()) == kinds
+
+
+def test_policies_that_nobody_has_heard_of_for_long_are_not_in_force(api: KubeApi) -> None:
+    now = 1000.0
+
+    async def run() -> None:
+        nonlocal now
+        async with client_of(api.admin) as client:
+            settings = PolicySettings("1.36", "default", 60.0)
+            policies = ClusterPolicies(client, settings, monotonic=lambda: now)
+            running = asyncio.create_task(policies.run())
+            await until(lambda: policies.rulebook() is not None)
+            now += 60.0
+            assert policies.rulebook() is not None
+            now += 0.5
+            assert policies.rulebook() is None
+            assert policies.state().missing == tuple(
+                f"{name}, not known for 60s"
+                for name in (
+                    *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+                    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+                    "configmaps",
+                )
+            )
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+class Gone:
+    """A cluster that nobody reaches, or that refuses."""
+
+    def __init__(self, failure: Exception) -> None:
+        self.failure = failure
+
+    async def get(self, path: str) -> dict[str, Any]:
+        raise self.failure
+
+
+def test_a_release_that_nobody_tells(caplog: pytest.LogCaptureFixture) -> None:
+    release = FollowedRelease(Gone(ClusterUnreachable("gone")))  # type: ignore[arg-type]
+    for _ in range(2):
+        assert not asyncio.run(release.ask())
+    assert (release.is_known, release.failure) == (False, "gone")
+    (record,) = caplog.records
+    assert record.message == "the cluster cannot be asked for its release"
+    assert vars(record)["celadon_fields"] == {"err": "gone"}
