@@ -11,9 +11,11 @@ from celadon.kube.resources import Resource, Subresource, known_resources
 from celadon.testing import KubeApi
 from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
+    ClusterError,
     ClusterUnreachable,
     cluster_catalog,
     discover,
+    served_release,
 )
 from tests.webhook.cluster.against_server import client_of
 
@@ -101,3 +103,38 @@ def test_a_group_that_does_not_answer_is_left_out(api: KubeApi) -> None:
     groups = {one.gvr.group for one in asyncio.run(run())}
     assert "batch" in groups
     assert "apps" not in groups
+
+
+VERSIONS: list[tuple[dict[str, Any], str]] = [
+    ({"major": "1", "minor": "33"}, "1.33"),
+    ({"major": "1", "minor": "33+"}, "1.33"),
+    ({"major": "1", "minor": "3", "emulationMajor": "1", "emulationMinor": "34"}, "1.34"),
+    ({"major": "1", "minor": "33", "emulationMajor": "1"}, "1.33"),
+    ({"major": "1", "minor": "33", "emulationMinor": "34"}, "1.33"),
+    ({"major": "1", "minor": "1"}, "1.30"),
+    ({"major": 1, "minor": 35}, "1.35"),
+    ({"major": "1"}, ""),
+    ({"minor": "33"}, ""),
+    ({"major": "x", "minor": "33"}, ""),
+    ({}, ""),
+]
+
+
+class _Versioned:
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+
+    async def get(self, path: str) -> dict[str, Any]:
+        assert path == "/version"
+        return self.document
+
+
+@pytest.mark.parametrize(("document", "release"), VERSIONS)
+def test_the_release_that_a_cluster_answers_as(document: dict[str, Any], release: str) -> None:
+    """That which it emulates, if both of its numbers are there."""
+    asking = served_release(_Versioned(document))  # type: ignore[arg-type]
+    if release:
+        assert asyncio.run(asking) == release
+    else:
+        with pytest.raises(ClusterError, match=r"^the server does not say its version$"):
+            asyncio.run(asking)

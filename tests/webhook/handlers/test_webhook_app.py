@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from celadon.webhook import webhook_app
 from celadon.webhook.handlers import Request, mutate, validate
 from celadon.webhook.webhook_app import MOST_BYTES, Message, Webhook, client_config, path_of
 from tests.webhook.handlers.objects import NAME, asked, patch_of, review
@@ -188,6 +189,23 @@ def test_an_application_is_at_one_place(both: tuple[str, str]) -> None:
 @pytest.mark.parametrize("query", [b"", b"timeout=", b"timeout=x", b"timeout=-1s", b"timeout=10s"])
 def test_timeouts_that_are_none(query: bytes) -> None:
     assert asked(app, "/validate/fine", review(), query=query)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "seconds"),
+    [
+        (b"", None),
+        (b"timeout=", None),
+        (b"timeout=0s", None),
+        (b"timeout=-1ns", None),
+        (b"timeout=1ns", 1e-9),
+        (b"a=b&timeout=1m5s", 65.0),
+        (b"timeout=5s&timeout=6s", 5.0),
+        (b"timeout=\xff", None),
+    ],
+)
+def test_how_long_the_caller_waits(query: bytes, seconds: float | None) -> None:
+    assert webhook_app._seconds(query) == seconds
 
 
 def test_the_life_of_a_server() -> None:
