@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.authorization import Attributes, Ruling, User
+from celadon.kube.authorization import Answer, Attributes, Ruling, User
 from celadon.kube.crd import custom_kinds
 from celadon.kube.fieldpath import FieldError, FieldPath, forbidden
 from celadon.kube.names import GroupKind, GroupVersionKind
@@ -308,9 +308,9 @@ def test_who_may_sign(
     stays."""
     user, asked = User("u"), []
 
-    def authorize(attributes: Attributes) -> tuple[Ruling, str]:
+    def authorize(attributes: Attributes) -> Answer:
         asked.append(attributes)
-        return (Ruling.ALLOW if attributes.name == allowed else Ruling.DENY), ""
+        return (Ruling.ALLOW if attributes.name == allowed else Ruling.DENY), "", None
 
     surroundings = Surroundings(user=user, authorize=None if allowed is None else authorize)
     assert [str(error) for error in right_to_sign(kind, obj, old, surroundings)] == errors
