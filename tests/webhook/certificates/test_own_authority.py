@@ -28,6 +28,7 @@ from celadon.webhook.certificates import (
     ClusterLeases,
     OwnAuthority,
     SecretCertificate,
+    TrustedBundles,
     bundle_patch,
 )
 from celadon.webhook.cluster.cluster_client import (
@@ -471,3 +472,56 @@ def test_what_puts_bundles_right() -> None:
         {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "QQ=="},
         {"op": "add", "path": "/webhooks/2/clientConfig/caBundle", "value": "QQ=="},
     ]
+
+
+def test_what_is_said_of_certificates(api: KubeApi, caplog: pytest.LogCaptureFixture) -> None:
+    """One that cannot be used, and what comes in its place."""
+    api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "tls", "namespace": "default"},
+            "data": {"tls.crt": "eA==", "tls.key": "eQ=="},
+        }
+    )
+
+    def told(text: str) -> list[Any]:
+        return [vars(one)["celadon_fields"] for one in caplog.records if one.message == text]
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(api.admin))
+            shown = await stack.enter_async_context(replica(client, "one"))
+            await until(
+                lambda: not shown.missing and told("the certificate was taken from its secret")
+            )
+            put = "the caBundle of a configuration was put right"
+            await until(lambda: told(put))
+            assert told(put)[0] == {"path": f"{CONFIGURATIONS}/hooks"}
+
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
+        asyncio.run(run())
+    assert told("the certificate of a secret cannot be used") == [
+        {"secret": "default/tls", "err": "`tls.crt` is no certificate"}
+    ]
+    assert told("the secret was made anew") == [{"secret": "tls", "err": "`ca.crt` is missing"}]
+    assert told("the certificates were renewed")[0] == {"what": "authority"}
+    (taken,) = told("the certificate was taken from its secret")
+    assert datetime.datetime.fromisoformat(taken["expires"]) > datetime.datetime.now(datetime.UTC)
+
+
+def test_configurations_that_nobody_may_read_or_write(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        client: Any = Gone(ClusterRefusal(403, {"message": "no"}))
+        bundles = TrustedBundles(client, ["hooks"], lambda: None)
+        assert list(bundles.remarks()) == []
+        assert not bundles.are(b"A")
+        assert bundles.trusting(b"A") == {"hooks": False}
+        running = asyncio.create_task(bundles.run())
+        await until(lambda: list(bundles.remarks()))
+        text = "the webhook configuration `hooks` cannot be read: no"
+        assert list(bundles.remarks()) == [text]
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -677,8 +678,14 @@ class Gone:
     def __init__(self, failure: Exception) -> None:
         self.failure = failure
 
-    async def get(self, path: str) -> dict[str, Any]:
+    async def get(self, path: str, *given: Any, **more: Any) -> dict[str, Any]:
         raise self.failure
+
+    request = get
+
+    async def pages(self, path: str, query: Query) -> AsyncIterator[Any]:
+        raise self.failure
+        yield
 
 
 def test_a_release_that_nobody_tells(caplog: pytest.LogCaptureFixture) -> None:
@@ -689,3 +696,55 @@ def test_a_release_that_nobody_tells(caplog: pytest.LogCaptureFixture) -> None:
     (record,) = caplog.records
     assert record.message == "the cluster cannot be asked for its release"
     assert vars(record)["celadon_fields"] == {"err": "gone"}
+
+
+def test_what_is_said_of_policies(api: KubeApi, caplog: pytest.LogCaptureFixture) -> None:
+    def told(text: str) -> list[Any]:
+        return [vars(one)["celadon_fields"] for one in caplog.records if one.message == text]
+
+    taken = "the policies of the cluster were taken in"
+    wrong = "something of the cluster's policies cannot be used"
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert told(taken) == [{"policies": 1, "bindings": 1}]
+        before = policies.stamp()
+        labelled = config_map("x", **{"all.yaml": str(policy("first", "true"))})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: policies.state().problems)
+        problem = "`first` in a configmap is not used: there is another one before it"
+        assert told(wrong) == [{"err": problem}]
+        assert policies.stamp() != before
+        await until(lambda: policies.state().loads > 1)
+        assert len(told(taken)) == 1, "there are as many as before"
+
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
+        run_with(api, work)
+
+
+def test_what_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        settings = PolicySettings("", "default", 60.0)
+        policies = ClusterPolicies(Gone(ClusterUnreachable("gone")), settings)  # type: ignore[arg-type]
+        names = (
+            *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+            *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+            *("configmaps", "namespaces", "customresourcedefinitions"),
+        )
+        served = "the discovery of what is served"
+        missing = (*names, served, "the release of the cluster")
+        assert policies.state().missing == missing
+        running = asyncio.create_task(policies.run())
+        failed = (*(f"{one} (gone)" for one in names), served, "the release of the cluster (gone)")
+        await until(lambda: policies.state().missing == failed)
+        assert policies.rulebook() is None
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+    texts = {one.message: vars(one)["celadon_fields"] for one in caplog.records}
+    for text in (
+        "the cluster cannot be asked what it serves",
+        "the cluster cannot be asked for its release",
+    ):
+        assert texts[text] == {"err": "gone"}

@@ -129,7 +129,7 @@ def test_others_may_fail(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         found, _ = asked(broken, ["/validate"])
     assert [one.code for one in found] == [500]
-    assert "this is a bug in celadon" in caplog.text
+    assert caplog.messages == ["/validate: this is a bug in celadon"]
 
 
 def test_what_cannot_be_found_out_is_up_to_the_failure_policy(
