@@ -145,6 +145,22 @@ def test_values_that_do_not_fit_the_kind_that_they_name(
     assert found == (reason and f"json: cannot unmarshal {reason}")
 
 
+@pytest.mark.parametrize(
+    ("group", "package"),
+    [("", "core"), ("apps", "apps"), ("rbac.authorization.k8s.io", "rbac"), ("a.b", "a")],
+)
+def test_internal_forms_are_named_after_the_first_part_of_the_group(
+    group: str, package: str
+) -> None:
+    kind = GroupVersionKind(group, "v1", "K")
+    text = f"converting (v1.Pod) to ({package}.K): unknown conversion"
+    pod = GroupVersionKind("", "v1", "Pod")
+    assert request_bodies.unknown_conversion(pod, kind) == text
+    assert str(request_bodies.OtherKind(pod, kind)) == text
+    found = str(request_bodies.other_kind(pod, kind))
+    assert found == f'Pod in version "v1" cannot be handled as a K: {text}'
+
+
 EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apiserver"
 SCHEMES: list[tuple[str, str, str]] = [
     ("1.30", CRDS, f"{EXTENSIONS}/apiserver.go:54"),

@@ -491,10 +491,8 @@ def test_what_is_said_of_certificates(api: KubeApi, caplog: pytest.LogCaptureFix
     async def run() -> None:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(client_of(api.admin))
-            shown = await stack.enter_async_context(replica(client, "one"))
-            await until(
-                lambda: not shown.missing and told("the certificate was taken from its secret")
-            )
+            await stack.enter_async_context(replica(client, "one"))
+            await until(lambda: told("the certificate was taken from its secret"))
             put = "the caBundle of a configuration was put right"
             await until(lambda: told(put))
             assert told(put)[0] == {"path": f"{CONFIGURATIONS}/hooks"}
