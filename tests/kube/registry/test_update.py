@@ -153,6 +153,27 @@ def test_an_empty_list_changes_a_network_policy(spec: dict[str, Any], generation
     assert made["metadata"]["generation"] == generation
 
 
+@pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
+@pytest.mark.parametrize(
+    ("stored", "sent", "generation"),
+    [
+        ({}, {}, 1),
+        ({}, {"webhooks": []}, 2),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "a"}]}, 1),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "a", "rules": []}]}, 2),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "b"}]}, 2),
+    ],
+)
+def test_an_empty_list_changes_webhooks(
+    kind: str, stored: dict[str, Any], sent: dict[str, Any], generation: int
+) -> None:
+    gvk, meta = GroupVersionKind("admissionregistration.k8s.io", "v1", kind), {"name": "n"}
+    old = stored_form(admit_form({"metadata": meta, **stored}, gvk, CONTEXT), gvk)
+    old["metadata"]["generation"] = 1
+    made = prepare_for_update(drafted({"metadata": meta, **sent}, gvk), old)
+    assert made["metadata"]["generation"] == generation
+
+
 @pytest.mark.parametrize(
     ("change", "generation"),
     [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
