@@ -400,8 +400,9 @@ class Gone:
         self.failure = failure
 
     async def pages(self, path: str, query: Any) -> AsyncIterator[Any]:
-        raise self.failure
-        yield
+        for failure in [self.failure]:
+            raise failure
+        yield None
 
     async def get(self, path: str, *given: Any) -> Any:
         raise self.failure

@@ -684,8 +684,9 @@ class Gone:
     request = get
 
     async def pages(self, path: str, query: Query) -> AsyncIterator[Any]:
-        raise self.failure
-        yield
+        for failure in [self.failure]:
+            raise failure
+        yield None
 
 
 def test_a_release_that_nobody_tells(caplog: pytest.LogCaptureFixture) -> None:

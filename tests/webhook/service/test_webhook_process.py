@@ -90,7 +90,7 @@ def test_a_webhook_serves_until_it_is_told_to_end(
 
     settings = dataclasses.replace(
         SETTINGS,
-        certificate=certificates,
+        certificate=certificates,  # type: ignore[arg-type]  # a double
         decision_log=DecisionLogSettings(path),
         beside=(work,),
     )
