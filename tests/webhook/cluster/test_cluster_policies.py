@@ -100,6 +100,11 @@ def names(policies: ClusterPolicies) -> list[str]:
     return [] if rules is None else [one.name for one in rules.engine.policies]
 
 
+def bindings(policies: ClusterPolicies) -> int:
+    rules = policies.rulebook()
+    return 0 if rules is None else rules.bindings
+
+
 @pytest.fixture
 def api() -> Iterator[KubeApi]:
     with KubeApi([policy("first", "object.metadata.name == 'x'"), binding("first")]) as started:
@@ -437,7 +442,7 @@ def test_params_that_must_not_be_read_harm_only_their_policy(api: KubeApi) -> No
                 policy("second", "params == null", paramKind=secret),
                 binding("second", paramRef=bound, matchResources={"resourceRules": RULES}),
             )
-            await until(lambda: policies.state().remarks)
+            await until(lambda: policies.state().remarks and bindings(policies) == 2)
             state = policies.state()
             assert (state.missing, state.problems) == ((), ())
             (remark,) = state.remarks
@@ -494,7 +499,9 @@ def test_nothing_is_decided_by_caches_that_are_too_old(api: KubeApi) -> None:
             now[0] = 61.0
             assert policies.rulebook() is None
             assert any("not known for 61s" in one for one in policies.state().missing)
-            with pytest.raises(Unanswerable, match=r"^namespaces: not known for 61s$"):
+            with pytest.raises(
+                Unanswerable, match=r"^namespaces: not known for 61s: the cluster does not answer$"
+            ):
                 rules.world().namespace("default")
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
