@@ -139,6 +139,7 @@ def test_an_equality_asks_for_the_class_of_what_is_not_surely_one(
     assert program.evaluate(inputs) is value
     assert program.evaluate_metered(inputs)[0] is value
     assert ("equal(" in program.source) is is_asked
+    assert "= `_" not in program.listing(), "the operator's own function is not called"
 
 
 @pytest.mark.parametrize(
