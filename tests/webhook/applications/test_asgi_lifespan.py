@@ -43,12 +43,15 @@ def test_an_application_begins_and_ends() -> None:
 
 
 @pytest.mark.parametrize("application", [silent, broken, Webhook("rules.example.com")])
-def test_who_takes_no_part_is_served(application: Application) -> None:
+def test_who_takes_no_part_is_served(
+    application: Application, caplog: pytest.LogCaptureFixture
+) -> None:
     async def live() -> None:
         async with lived(application) as state:
             assert state == {}
 
     asyncio.run(asyncio.wait_for(live(), 60))
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
