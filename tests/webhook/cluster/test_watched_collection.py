@@ -246,6 +246,22 @@ def test_how_long_a_watch_lasts(seconds: float, least: int, most: int) -> None:
     assert 0.75 * seconds <= patience - 10.0 <= seconds
 
 
+def test_objects_of_another_shape_are_named() -> None:
+    server = Scripted([Page([{"metadata": {"name": "a"}, "data": 5}], revision="5")], [])
+
+    async def run() -> str:
+        shaped = Watched(["/apis/a/v1/things"], {}, 100, {"data": {str: str}})
+        collection = WatchedCollection(server, shaped, Told(), time.monotonic)  # type: ignore[arg-type]
+        running = asyncio.create_task(collection.run())
+        await until(lambda: collection.failure)
+        failure = collection.failure
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return failure
+
+    assert asyncio.run(run()).startswith("things `a`: ")
+
+
 def test_pauses_grow_while_nobody_answers(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
