@@ -428,7 +428,8 @@ def test_a_watch_that_is_not_read_is_cancelled(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("replayed", "taken"), [(0, []), (1, [None]), (2, [1]), (2, [1, 1]), (3, [2]), (3, [2, 2])]
+    ("replayed", "taken"),
+    [(0, []), (1, [None]), (2, [1]), (2, [1, 1]), (2, [2]), (3, [2]), (3, [2, 2])],
 )
 @pytest.mark.parametrize("unread", [3, 4])
 def test_how_many_events_may_be_unread(
