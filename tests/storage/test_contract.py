@@ -427,6 +427,27 @@ def test_a_watch_that_is_not_read_is_cancelled(store: Store) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("replayed", "taken"),
+    [(0, []), (1, [None]), (2, [1]), (2, [1, 1]), (2, [2]), (3, [2]), (3, [2, 2])],
+)
+@pytest.mark.parametrize("unread", [3, 4])
+def test_how_many_events_may_be_unread(
+    store: Store, replayed: int, taken: list[int | None], unread: int
+) -> None:
+    """Beside those that were there when the watch began."""
+    write(store, *(f"/{number}" for number in range(replayed)))
+    watch = store.watch("/", 1, buffer=3)
+    for limit in taken:
+        watch.take(limit=limit)
+    write(store, *(f"/new{number}" for number in range(unread)))
+    if unread > 3:
+        with pytest.raises(WatchOverflow):
+            watch.take()
+    else:
+        assert [event.key for event in watch.take().events][-3:] == ["/new0", "/new1", "/new2"]
+
+
 def test_a_watch_that_is_read_is_never_cancelled(store: Store) -> None:
     watch = store.watch("/", buffer=2)
     for number in range(10):

@@ -22,6 +22,7 @@ from celadon.cel.types import (
     TYPE,
     UINT,
     Type,
+    is_optional,
     list_of,
     map_of,
     object_type,
@@ -215,3 +216,19 @@ def test_questions_end_and_bindings_stay_acyclic(pairs: list[tuple[Type, Type]])
 @given(_TERMS, _TERMS)
 def test_most_general_is_one_of_the_two(a: Type, b: Type) -> None:
     assert most_general(a, b) in (a, b)
+
+
+@pytest.mark.parametrize(
+    ("type_", "is_one"),
+    [
+        (optional_of(INT), True),
+        (optional_of(DYN), True),
+        (opaque("net.IP"), False),
+        (opaque("vector", INT), False),
+        (object_type("optional_type"), False),
+        (INT, False),
+        (DYN, False),
+    ],
+)
+def test_only_optionals_are_optional(type_: Type, is_one: bool) -> None:
+    assert is_optional(type_) is is_one

@@ -112,6 +112,37 @@ def test_a_conversion_asks_for_the_class_of_what_has_no_type(
 
 
 @pytest.mark.parametrize(
+    ("expression", "value", "is_asked"),
+    [
+        ("size(text) == size(list)", True, False),
+        ("size(text) != size(list)", False, False),
+        ("string(number) == string(flag)", False, False),
+        ("size(text) == number", False, True),
+        ("text == text", True, True),
+        ("list == list", True, True),
+        ("any != any", False, True),
+    ],
+)
+def test_an_equality_asks_for_the_class_of_what_is_not_surely_one(
+    expression: str, value: object, is_asked: bool
+) -> None:
+    inputs = {"text": "7", "number": 8, "flag": True, "any": 9, "list": [1]}
+    declared = {
+        "text": types.STRING,
+        "number": types.INT,
+        "flag": types.BOOL,
+        "any": types.DYN,
+        "list": types.list_of(types.INT),
+    }
+    env = Environment(declared)
+    program = env.program(env.compile(expression).checked())
+    assert program.evaluate(inputs) is value
+    assert program.evaluate_metered(inputs)[0] is value
+    assert ("equal(" in program.source) is is_asked
+    assert "= `_" not in program.listing(), "the operator's own function is not called"
+
+
+@pytest.mark.parametrize(
     ("call", "value", "is_inline"),
     [
         ("split(',')", ["a", "b"], True),

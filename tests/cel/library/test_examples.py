@@ -1,11 +1,14 @@
-"""The examples of every overload are true."""
+"""The examples of every overload are true; what is known of each is in
+`tests/cases/cel/functions.txt`, rewritten by `pytest --update-golden`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from celadon.cel import Environment, Switches
-from celadon.cel.declarations import Library
+from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.library import (
     comprehensions,
     encoders,
@@ -19,6 +22,7 @@ from celadon.cel.library import (
     strings,
 )
 from celadon.cel.values.equality import equal
+from tests.paths import ROOT
 
 SWITCHES = Switches(optional_syntax=True, cross_type_numeric_comparisons=True)
 NEWEST = (
@@ -98,3 +102,60 @@ def test_overload_ids_are_unique() -> None:
         for overload in function.overloads
     ]
     assert len(ids) == len(set(ids))
+
+
+#: Each library, with its older versions: each shows the overloads that the one before has not.
+VERSIONS = (
+    (standard.LIBRARY,),
+    tuple(strings.library(version) for version in range(5)),
+    tuple(math.library(version) for version in range(3)),
+    tuple(lists.library(version) for version in range(4)),
+    tuple(optionals.library(version) for version in range(3)),
+    (sets.LIBRARY,),
+    (encoders.LIBRARY,),
+    (comprehensions.bindings(),),
+    (comprehensions.LIBRARY,),
+    (regex.LIBRARY,),
+    (network.LIBRARY,),
+)
+
+
+def _listing() -> Iterator[str]:
+    """All overloads, by library and version."""
+    for versions in VERSIONS:
+        shown: dict[str, str] = {}
+        for library in versions:
+            yield f"# {library.name}"
+            for macro in library.macros:
+                yield f"{'receiver.' * macro.member}{macro.name}: macro of {macro.arg_count}"
+            for validator in library.validators:
+                exempt = " ".join(sorted(validator.exempt_functions))
+                yield f"{validator.name}: validator {exempt}".rstrip()
+            types = [str(one) for one in library.types]
+            yield from [f"types: {' '.join(types)}"] if types else []
+            for function in library.functions:
+                for overload in function.overloads:
+                    text = "\n".join(_lines(function, overload))
+                    if shown.get(overload.id) != text:
+                        yield text
+                    shown[overload.id] = text
+            yield ""
+
+
+def _lines(function: Function, overload: Overload) -> Iterator[str]:
+    params = [str(param) for param in overload.params]
+    receiver = f"{params.pop(0)}." if overload.member else ""
+    about = "" if function.pattern is None else f" (pattern {function.pattern})"
+    call = f"{receiver}{function.name}({', '.join(params)}) -> {overload.result}"
+    yield f"{overload.id}: {call}{about}"
+    yield f"    {overload.doc}"
+    for source, expected in overload.examples:
+        yield f"    {source} is {expected}"
+
+
+def test_what_is_known_of_each_function(request: pytest.FixtureRequest) -> None:
+    path = ROOT / "tests" / "cases" / "cel" / "functions.txt"
+    listing = "".join(f"{line}\n" for line in _listing())
+    if request.config.getoption("--update-golden"):
+        path.write_text(listing, encoding="utf-8")
+    assert listing == path.read_text(encoding="utf-8")

@@ -100,3 +100,29 @@ def test_sets_are_normalized_and_negated() -> None:
     assert normalize([(5, 6), (1, 2), (3, 3), (6, 9)]) == ((1, 3), (5, 9))
     assert negate(((0, 3), (5, 9))) == ((4, 4), (10, 0x10FFFF))
     assert negate(negate(((1, 2), (5, 5)))) == ((1, 2), (5, 5))
+
+
+CATEGORIES = {
+    "Lu": "Uppercase_Letter", "Ll": "Lowercase_Letter", "Lt": "Titlecase_Letter",
+    "Lm": "Modifier_Letter", "Lo": "Other_Letter", "Mn": "Nonspacing_Mark",
+    "Mc": "Spacing_Mark", "Me": "Enclosing_Mark", "Nd": "Decimal_Number", "Nl": "Letter_Number",
+    "No": "Other_Number", "Pc": "Connector_Punctuation", "Pd": "Dash_Punctuation",
+    "Ps": "Open_Punctuation", "Pe": "Close_Punctuation", "Pi": "Initial_Punctuation",
+    "Pf": "Final_Punctuation", "Po": "Other_Punctuation", "Sm": "Math_Symbol",
+    "Sc": "Currency_Symbol", "Sk": "Modifier_Symbol", "So": "Other_Symbol",
+    "Zs": "Space_Separator", "Zl": "Line_Separator", "Zp": "Paragraph_Separator",
+    "Cc": "Control", "Cf": "Format", "Cs": "Surrogate", "Co": "Private_Use", "Cn": "Unassigned",
+    "L": "Letter", "M": "Mark", "N": "Number", "P": "Punctuation", "S": "Symbol",
+    "Z": "Separator", "C": "Other", "LC": "Cased_Letter",
+}  # fmt: skip
+"""Names of general categories in Unicode's `PropertyValueAliases.txt`; four have another one."""
+OTHER_NAMES = {"Cc": "cntrl", "M": "Combining_Mark", "Nd": "digit", "P": "punct"}
+
+
+@pytest.mark.parametrize(("short", "name"), [*CATEGORIES.items(), *OTHER_NAMES.items()])
+def test_long_names_of_categories(short: str, name: str) -> None:
+    found = unicode_set(short)
+    assert found
+    for written in (name, name.replace("_", ""), name.replace("_", " ").lower(), name.upper()):
+        assert unicode_set(written) == found, written
+    assert unicode_set(f"{name}x") is None

@@ -390,6 +390,9 @@ LABEL = (
     "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
 CONVERSIONS: list[tuple[Json, list[str]]] = [
+    ({}, []),
+    ({"strategy": "None", "webhook": {}}, []),
+    ({"strategy": ""}, ["strategy: Required value"]),
     ({"strategy": "X"}, ['strategy: Unsupported value: "X": supported values: "None", "Webhook"']),
     (
         {"strategy": "Webhook"},
@@ -435,6 +438,37 @@ CONVERSIONS: list[tuple[Json, list[str]]] = [
         ],
     ),
 ]
+
+
+CALLED: list[tuple[Json, list[str]]] = [
+    ({"service": {"name": "a", "namespace": "b"}}, []),
+    ({"service": {}}, [".service.name: Required value", ".service.namespace: Required value"]),
+    (
+        {"service": {"name": "a", "namespace": "b", "port": 0, "path": "x"}},
+        [
+            ".service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, "
+            "inclusive",
+            '.service.path: Invalid value: "x": must start with a \'/\'',
+            '.service.path: Invalid value: "x": segment[0] may not be empty',
+        ],
+    ),
+    (
+        {"url": "http://x"},
+        [
+            ".url: Invalid value: \"http\": 'https' is the only allowed URL scheme; desired "
+            "format: https://host[/path]"
+        ],
+    ),
+    ({"url": "https://x", "service": {}},
+     [": Required value: exactly one of url or service is required"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("client", "errors"), CALLED)
+def test_how_conversion_webhooks_are_called(client: Json, errors: list[str]) -> None:
+    webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+    found = texts({}, conversion={"strategy": "Webhook", "webhook": webhook})
+    assert found == [f"spec.conversion.webhookClientConfig{one}" for one in errors]
 
 
 @pytest.mark.parametrize(("conversion", "errors"), CONVERSIONS)

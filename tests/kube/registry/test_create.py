@@ -241,6 +241,16 @@ def test_warnings_of_a_kind() -> None:
     assert len(valid_warnings(finalized, None, BOXES)) == 1
 
 
+def test_what_is_not_kept_has_no_identity() -> None:
+    binding = {"metadata": {"name": "p"}, "target": {"name": "n"}}
+    assert made(binding, target("v1/pods", "p", "binding")) == {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": "p", "namespace": "ns"},
+        "target": {"name": "n"},
+    }
+
+
 @pytest.mark.parametrize(
     ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
 )
@@ -250,9 +260,16 @@ def test_new_objects_have_no_version(version: str, refused: bool) -> None:
         drop_version(made)
         assert made == {"metadata": {"name": "a"}}
         return
-    with pytest.raises(StatusError, match="should not be set on objects to be created") as caught:
+    with pytest.raises(StatusError) as caught:
         drop_version(made)
     assert (caught.value.code, caught.value.reason) == (500, "")
+    assert str(caught.value) == "resourceVersion should not be set on objects to be created"
+
+
+def test_what_an_update_creates_may_have_a_version() -> None:
+    made: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": "7"}}
+    drop_version(made, is_update=True)
+    assert made == {"metadata": {"name": "a"}}
 
 
 def test_the_name_of_an_address_is_not_made_longer() -> None:

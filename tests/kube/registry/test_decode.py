@@ -96,6 +96,38 @@ def test_refused(document: dict[str, Any], message: str) -> None:
     assert caught.value.status.message == message
 
 
+MAP = GroupVersionKind("", "v1", "ConfigMap")
+NOT_MAPS: list[tuple[bytes, str]] = [
+    (
+        b'{"apiVersion":"apps/","kind":"ConfigMap"}',
+        'ConfigMap in version "" cannot be handled as a ConfigMap: '
+        """Object 'apiVersion' is missing in '{"apiVersion":"apps/","kind":"ConfigMap"}'""",
+    ),
+    (
+        b'{"apiVersion":"v1","kind":"Status"}',
+        'Status in version "v1" cannot be handled as a ConfigMap: converting (v1.Status) to '
+        "(core.ConfigMap): unknown conversion",
+    ),
+    (
+        b'{"apiVersion":"v1","kind":"Status","status":5}',
+        'Status in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number '
+        "into Go struct field Status.status of type string",
+    ),
+    (
+        b'{"apiVersion":"v1","kind":"PodExecOptions"}',
+        'PodExecOptions in version "v1" cannot be handled as a ConfigMap: converting '
+        "(v1.PodExecOptions) to (core.ConfigMap): unknown conversion",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), NOT_MAPS)
+def test_what_is_no_object_of_a_core_endpoint(body: bytes, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_body(body, MAP)
+    assert (caught.value.code, caught.value.status.message) == (400, message)
+
+
 def test_numbers_are_shown_as_they_were_written() -> None:
     kind = GroupVersionKind(GROUP, "v1", "ValidatingWebhookConfiguration")
     with pytest.raises(StatusError, match="cannot unmarshal number 1e1 into Go struct field "):
@@ -139,6 +171,17 @@ DEFINITION = {
 }
 BOX = GroupVersionKind("x.io", "v1", "Box")
 BOXES = Target(custom_resources(DEFINITION)[0], "ns", custom=custom_kinds(DEFINITION)[BOX])
+
+
+def test_numbers_of_custom_resources_that_no_double_holds() -> None:
+    body = b'{"apiVersion":"x.io/v1","kind":"Box","spec":{"size":1e400}}'
+    with pytest.raises(StatusError) as caught:
+        read_object(body, BOXES, CONTEXT)
+    assert (caught.value.code, caught.value.status.message) == (
+        400,
+        'Box in version "v1" cannot be handled as a Box: json: cannot unmarshal number 1e400 into '
+        "Go value of type float64",
+    )
 
 
 def test_custom_resources_are_pruned_and_defaulted() -> None:

@@ -16,7 +16,14 @@ from celadon.kube.registry.create import (
     begin_create,
     finish_create,
 )
-from celadon.kube.registry.draft import defaulted, drafted, has_identity, stored_form
+from celadon.kube.registry.draft import (
+    defaulted,
+    drafted,
+    has_identity,
+    scale_of,
+    stored_form,
+    without_link,
+)
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas.typed_values import DecodeError
 from tests.kube.registry.targets import target
@@ -64,6 +71,18 @@ def test_what_each_stage_shows() -> None:
     assert finish_create(draft) == validating
     assert finish_create(draft.replaced(mutating)) == validating
     assert json.dumps(sent) == before
+
+
+def test_what_is_always_written_is_there_in_whole_objects() -> None:
+    """A draft does without it, as zero is as good as absent."""
+    sent = {"metadata": {"name": "r"}}
+    assert drafted(sent, ROLE).made.keys() == {"apiVersion", "kind", "metadata"}
+    whole = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", **sent, "rules": None}
+    assert defaulted(sent, ROLE) == whole
+    draft = drafted(sent, ROLE)
+    assert draft.form() == whole
+    draft.complete()
+    assert draft.made == whole
 
 
 def test_namespaces() -> None:
@@ -192,3 +211,46 @@ def test_older_autoscalers_are_kept_with_the_defaults_of_the_newer_version() -> 
     assert made["ScaleUp"]["SelectPolicy"] == "Max"
     assert made["ScaleDown"]["Policies"] == [{"Type": "Percent", "Value": 100, "PeriodSeconds": 15}]
     assert kept["apiVersion"] == "autoscaling/v1"
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (None, None),
+        ({}, None),
+        (5, None),
+        ({"b": "c", "a": "b"}, "a=b,b=c"),
+        ({"matchLabels": {"b": "c", "a": "b"}}, "a=b,b=c"),
+        (
+            {
+                "matchLabels": {"m": "n"},
+                "matchExpressions": [
+                    {"key": "z", "operator": "In", "values": ["y", "x"]},
+                    {"key": "c", "operator": "NotIn", "values": ["z", "a"]},
+                    {"key": "d", "operator": "Exists"},
+                    {"key": "a", "operator": "DoesNotExist"},
+                    {},
+                ],
+            },
+            ",!a,c notin (a,z),d,m=n,z in (x,y)",
+        ),
+    ],
+)
+def test_selectors_of_scales(selector: Any, text: str | None) -> None:
+    scale = scale_of({"metadata": {"name": "a"}, "spec": {"selector": selector}})
+    state = {"replicas": 0} if text is None else {"replicas": 0, "selector": text}
+    assert scale == {
+        "apiVersion": "autoscaling/v1",
+        "kind": "Scale",
+        "metadata": {"name": "a"},
+        "spec": {},
+        "status": state,
+    }
+
+
+def test_only_a_link_is_left_out() -> None:
+    plain = {"kind": "K", "metadata": {"name": "a"}}
+    assert without_link(plain) is plain
+    linked = {"kind": "K", "metadata": {"name": "a", "selfLink": "/a"}}
+    assert without_link(linked) == plain
+    assert without_link({"kind": "K"}) == {"kind": "K"}

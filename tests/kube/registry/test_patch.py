@@ -19,6 +19,7 @@ from celadon.kube.registry.patch import (
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from tests.kube.registry.targets import target
+from tests.kube.registry.test_create import BOXES
 
 CONFIG_MAPS = target("v1/configmaps", "a")
 PODS = target("v1/pods", "a")
@@ -47,6 +48,24 @@ def result(patch: Any, media_type: str) -> Any:
 def test_applied(patch: Any, media_type: str) -> None:
     assert result(patch, media_type).document == {**OLD, "data": {"l": "w"}}
     assert OLD["data"] == {"k": "v"}
+
+
+@pytest.mark.parametrize("field_validation", ["Ignore", "Warn", "Strict"])
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b'{"data":{"k":"\xff"}}', MERGE_PATCH),
+        (b'{"data":{"k":"\xff"}}', STRATEGIC_PATCH),
+        (b'[{"op":"add","path":"/data/k","value":"\xff"}]', JSON_PATCH),
+    ],
+)
+def test_bytes_that_are_no_text_are_replaced(
+    body: bytes, media_type: str, field_validation: str
+) -> None:
+    found = patched(OLD, body, media_type, CONFIG_MAPS, field_validation)
+    assert found.document == {**OLD, "data": {"k": "\ufffd"}}
+    if media_type != STRATEGIC_PATCH:
+        assert '"k":"\ufffd"' in found.show()
 
 
 TOO_LARGE = "json: cannot unmarshal number 1e400 into"
@@ -507,3 +526,59 @@ def test_a_client_side_apply_sends_the_patch_of_the_kind() -> None:
     assert merged is not None
     assert sorted(port["port"] for port in merged.document["spec"]["ports"]) == [80, 81, 82]
     assert three_way_patched(live, live, live, services) is None
+
+
+BOX = {"apiVersion": "x.io/v1", "kind": "Box", "metadata": {"name": "b"}, "spec": {"size": 1}}
+UNKNOWN_VERSION = (
+    "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
+)
+NOT_BOXES: list[tuple[bytes, str, int, str, str]] = [
+    (b'{"apiVersion":null}', MERGE_PATCH, 500, "", UNKNOWN_VERSION),
+    (b'{"apiVersion":""}', MERGE_PATCH, 500, "", UNKNOWN_VERSION),
+    (
+        b'{"kind":null}',
+        MERGE_PATCH,
+        422,
+        '{"apiVersion":"x.io/v1","metadata":{"name":"b"},"spec":{"size":1}}',
+        """Object 'Kind' is missing in '{"apiVersion":"x.io/v1","metadata":{"name":"b"},"""
+        """"spec":{"size":1}}'""",
+    ),
+    (
+        b'[{"op":"add","path":"/apiVersion","value":null}]',
+        JSON_PATCH,
+        422,
+        '{"apiVersion":null,"kind":"Box","metadata":{"name":"b"},"spec":{"size":1}}',
+        ".apiVersion accessor error: <nil> is of the type <nil>, expected string",
+    ),
+    (
+        b'{"spec":{"size":1e400}}',
+        MERGE_PATCH,
+        422,
+        '{"apiVersion":"x.io/v1","kind":"Box","metadata":{"name":"b"},"spec":{"size":1e400}}',
+        "json: cannot unmarshal number 1e400 into Go value of type float64",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "code", "shown", "reason"), NOT_BOXES)
+def test_what_a_patch_may_not_make_of_a_custom_resource(
+    body: bytes, media_type: str, code: int, shown: str, reason: str
+) -> None:
+    """Without field validation; `shown` is the object that is refused."""
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(BOX, body, media_type, BOXES, "Ignore"), BOXES, CONTEXT, "Ignore")
+    message = f' "" is invalid: patch: Invalid value: {json.dumps(shown)}: {reason}'
+    assert (caught.value.code, str(caught.value)) == (code, message if shown else reason)
+
+
+def test_apply_says_why_there_is_no_patch() -> None:
+    def pods_of(*containers: dict[str, str]) -> dict[str, Any]:
+        return {"spec": {"template": {"spec": {"containers": [*containers]}}}}
+
+    deployments = target("apps/v1/deployments", "d")
+    with pytest.raises(StatusError) as caught:
+        three_way_patched(pods_of({"image": "x"}), {}, pods_of({"image": "y"}), deployments)
+    assert (caught.value.code, str(caught.value)) == (
+        500,
+        "map: map[image:x] does not contain declared merge key: name",
+    )

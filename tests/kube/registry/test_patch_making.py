@@ -98,3 +98,24 @@ def test_long_lists_are_compared_side_by_side() -> None:
     after = {"a": [{"n": i, "text": "y" * 20} for i in range(size + 1)]}
     for one, other in ((before, after), (after, before)):
         assert applied(one, patch_between(one, other)) == other
+
+
+@pytest.mark.parametrize("place", [0, 1, 500, 998, 999])
+def test_one_item_of_a_long_list_is_one_operation(place: int) -> None:
+    whole = [{"n": number} for number in range(1000)]
+    without = [*whole[:place], *whole[place + 1 :]]
+    removed = patch_between({"a": whole}, {"a": without})
+    assert removed == [{"op": "remove", "path": f"/a/{place}"}]
+    added = patch_between({"a": without}, {"a": whole})
+    assert added == [{"op": "add", "path": f"/a/{place}", "value": whole[place]}]
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(50, False), (51, True)])
+def test_up_to_which_length_items_are_paired_by_what_they_are(size: int, is_whole: bool) -> None:
+    """Both ends change, so that nothing is left out beforehand; longer lists are given whole."""
+    middle = [str(number) for number in range(size - 2)]
+    before = {"a": ["x", *middle, "y"]}
+    after = {"a": [*middle, "z", "x"]}
+    patch = patch_between(before, after)
+    assert applied(before, patch) == after
+    assert ("/a" in {one["path"] for one in patch}) is is_whole

@@ -36,6 +36,9 @@ DOCUMENT: dict[str, Any] = {"a": {"b": 1}, "l": [1, 2, 3], "n": None, "x/y": {"~
         ({"op": "add", "path": "/l/-4", "value": 4}, "l", [4, 1, 2, 3]),
         ({"op": "add", "path": "/l/+01", "value": 4}, "l", [1, 4, 2, 3]),
         ({"op": "add", "path": "/x~1y/~0", "value": 4}, "x/y", {"~": 4}),
+        ({"op": "remove", "path": f"/l/{'0' * 70}1"}, "l", [1, 3]),
+        ({"op": "remove", "path": f"/l/-{'0' * 5000}1"}, "l", [1, 2]),
+        ({"op": "remove", "path": "/l/-0"}, "l", [2, 3]),
         ({"op": "remove", "path": "/a/b"}, "a", {}),
         ({"op": "remove", "path": "/l/-1"}, "l", [1, 2]),
         ({"op": "replace", "path": "/l/-3", "value": 9}, "l", [9, 2, 3]),
@@ -101,6 +104,26 @@ def test_applies(operation: dict[str, Any], path: str, want: Any) -> None:
             '"9223372036854775808": value out of range',
         ),
         (
+            {"op": "remove", "path": "/l/-9223372036854775809"},
+            "error in remove for path: '/l/-9223372036854775809': strconv.Atoi: parsing "
+            '"-9223372036854775809": value out of range',
+        ),
+        (
+            {"op": "remove", "path": f"/l/{'1' * 70}"},
+            f"error in remove for path: '/l/{'1' * 70}': strconv.Atoi: parsing \"{'1' * 70}\": "
+            "value out of range",
+        ),
+        (
+            {"op": "remove", "path": "/l/-9223372036854775808"},
+            "error in remove for path: '/l/-9223372036854775808': Unable to access invalid index: "
+            "-9223372036854775808: invalid index referenced",
+        ),
+        (
+            {"op": "remove", "path": "/l/9223372036854775807"},
+            "error in remove for path: '/l/9223372036854775807': Unable to access invalid index: "
+            "9223372036854775807: invalid index referenced",
+        ),
+        (
             {"op": "replace", "path": "/q/r", "value": 1},
             "replace operation does not apply: doc is missing path: /q/r: missing value",
         ),
@@ -131,6 +154,50 @@ def test_applies(operation: dict[str, Any], path: str, want: Any) -> None:
         (
             {"op": "test", "path": "/q/r", "value": 1},
             "test operation does not apply: is missing path: /q/r: missing value",
+        ),
+        (
+            {"op": "move", "from": "/q/r", "path": "/b"},
+            "move operation does not apply: doc is missing from path: /q/r: missing value",
+        ),
+        (
+            {"op": "move", "from": "/l/3", "path": "/b"},
+            "error in move for path: '3': Unable to access invalid index: 3: invalid index "
+            "referenced",
+        ),
+        (
+            {"op": "move", "from": "/l/0", "path": "/l/3"},
+            "error in move for path: '/l/3': Unable to access invalid index: 3: invalid index "
+            "referenced",
+        ),
+        (
+            {"op": "copy", "from": "/l/3", "path": "/b"},
+            "error in copy for from: '/l/3': Unable to access invalid index: 3: invalid index "
+            "referenced",
+        ),
+        (
+            {"op": "copy", "from": "/a", "path": "/l/-5"},
+            "error while adding value during copy: Unable to access invalid index: -5: invalid "
+            "index referenced",
+        ),
+        (
+            {"op": "copy", "from": "/a", "path": "/q/r"},
+            "copy operation does not apply: doc is missing destination path: /q/r: missing value",
+        ),
+        (
+            {"op": "test", "path": "/l/3", "value": 1},
+            "error in test for path: '/l/3': Unable to access invalid index: 3: invalid index "
+            "referenced",
+        ),
+        ({"op": "test", "path": "", "value": {}}, "testing value  failed: test failed"),
+        ({"op": "add", "path": 5}, "add operation failed to decode path: missing value"),
+        ({"op": "remove"}, "remove operation failed to decode path: missing value"),
+        ({"op": "replace"}, "replace operation failed to decode path: missing value"),
+        ({"op": "move", "from": "/a"}, "move operation failed to decode path: missing value"),
+        ({"op": "copy", "from": "/a"}, "copy operation failed to decode path: missing value"),
+        ({"op": "test"}, "test operation failed to decode path: missing value"),
+        (
+            {"op": "copy", "path": "/a"},
+            "copy operation failed to decode from: operation, missing from field: missing value",
         ),
         ({"op": "test", "path": "/a/b", "value": 1.0}, "testing value /a/b failed: test failed"),
         ({"op": "test", "path": "/a/b", "value": True}, "testing value /a/b failed: test failed"),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.names import GroupVersionKind
+from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry import request_bodies
+from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 
 POLICY = GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
@@ -81,3 +82,119 @@ SOUND: list[tuple[object, object]] = [
 def test_metadata_that_cannot_be_read_is_left_out(meta: Any, left: object) -> None:
     found = request_bodies.with_sound_metadata({"metadata": meta, "spec": {"a": 5}})
     assert found == {"metadata": left, "spec": {"a": 5}}
+
+
+CRDS = "apiextensions.k8s.io"
+UNSERVED = (
+    *("List", "PodStatusResult", "RangeAllocation", "SerializedReference"),
+    *("NodeProxyOptions", "PodAttachOptions", "PodExecOptions", "PodLogOptions"),
+    *("PodPortForwardOptions", "PodProxyOptions", "ServiceProxyOptions"),
+)
+"""Kinds of k8s.io/api `core/v1/register.go` that no endpoint shows."""
+OF_EVERY_VERSION = (
+    *("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions"),
+    *("UpdateOptions", "PatchOptions"),
+)
+"""Kinds that `AddToGroupVersion` of k8s.io/apimachinery `pkg/apis/meta/v1/register.go` gives every
+version of a group, and beside them those of no version."""
+OF_NO_VERSION = ("Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList")
+INTERNAL: list[tuple[str, tuple[str, ...], str, str | None]] = [
+    ("v1", UNSERVED, "", "v1"),
+    ("apps/v1", UNSERVED, "", None),
+    ("v1", UNSERVED, CRDS, None),
+    ("v1", ("Pod", "ConfigMap"), "", None),
+    ("v1", ("Pod", "ConfigMap"), CRDS, None),
+    ("v1", OF_EVERY_VERSION, "", "v1"),
+    ("autoscaling/v2", OF_EVERY_VERSION, "", "autoscaling/v1"),
+    ("autoscaling/v9", OF_EVERY_VERSION, "", None),
+    ("v1", OF_EVERY_VERSION, CRDS, "v1"),
+    ("apps/v1", OF_EVERY_VERSION, CRDS, None),
+    (f"{CRDS}/v1", OF_EVERY_VERSION, CRDS, f"{CRDS}/v1"),
+    ("v1", OF_NO_VERSION, "", "v1"),
+    ("x/v7", OF_NO_VERSION, "", "x/v1"),
+    ("x/v7", OF_NO_VERSION, CRDS, "x/v1"),
+]
+
+
+@pytest.mark.parametrize(("version", "kinds", "group", "found"), INTERNAL)
+def test_kinds_that_only_the_server_uses(
+    version: str, kinds: tuple[str, ...], group: str, found: str | None
+) -> None:
+    """`group` is that of the endpoint: those with a server of their own know little of others."""
+    for kind in kinds:
+        sent = GroupVersionKind(*parse_api_version(version), kind)
+        internal = request_bodies.internal_kind(sent, group)
+        assert internal == (found and GroupVersionKind(*parse_api_version(found), kind)), kind
+
+
+MISFITS: list[tuple[str, str, object, str]] = [
+    ("v1", "Pod", {"spec": {}}, ""),
+    ("v1", "Pod", {"spec": []}, "array into Go struct field Pod.spec of type v1.PodSpec"),
+    ("v1", "Status", {"status": 5}, "number into Go struct field Status.status of type string"),
+    ("x/v7", "Status", {"status": 5}, "number into Go struct field Status.status of type string"),
+    ("x/v7", "Status", {"status": "a"}, ""),
+    ("x/v7", "Widget", {"spec": 5}, ""),
+]
+
+
+@pytest.mark.parametrize(("version", "kind", "value", "reason"), MISFITS)
+def test_values_that_do_not_fit_the_kind_that_they_name(
+    version: str, kind: str, value: Any, reason: str
+) -> None:
+    found = request_bodies.misfit_of(value, GroupVersionKind(*parse_api_version(version), kind))
+    assert found == (reason and f"json: cannot unmarshal {reason}")
+
+
+@pytest.mark.parametrize(
+    ("group", "package"),
+    [("", "core"), ("apps", "apps"), ("rbac.authorization.k8s.io", "rbac"), ("a.b", "a")],
+)
+def test_internal_forms_are_named_after_the_first_part_of_the_group(
+    group: str, package: str
+) -> None:
+    kind = GroupVersionKind(group, "v1", "K")
+    text = f"converting (v1.Pod) to ({package}.K): unknown conversion"
+    pod = GroupVersionKind("", "v1", "Pod")
+    assert request_bodies.unknown_conversion(pod, kind) == text
+    assert str(request_bodies.OtherKind(pod, kind)) == text
+    found = str(request_bodies.other_kind(pod, kind))
+    assert found == f'Pod in version "v1" cannot be handled as a K: {text}'
+
+
+EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apiserver"
+SCHEMES: list[tuple[str, str, str]] = [
+    ("1.30", CRDS, f"{EXTENSIONS}/apiserver.go:54"),
+    ("1.31", CRDS, f"{EXTENSIONS}/apiserver.go:53"),
+    ("1.32", CRDS, f"{EXTENSIONS}/apiserver.go:53"),
+    ("1.33", CRDS, f"{EXTENSIONS}/apiserver.go:55"),
+    ("1.36", CRDS, f"{EXTENSIONS}/apiserver.go:55"),
+    ("1.36", "apiregistration.k8s.io", "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28"),
+    ("1.36", "apps", "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"),
+]
+"""Where upstream makes the scheme of a group, by release."""
+
+
+@pytest.mark.parametrize(("release", "group", "scheme"), SCHEMES)
+def test_where_kinds_would_be_registered(release: str, group: str, scheme: str) -> None:
+    nope, expected = GroupVersionKind("a.b", "v9", "Nope"), GroupVersionKind(group, "v1", "K")
+    with answering_as(release):
+        refused = request_bodies.not_registered(nope, expected)
+    assert (refused.code, str(refused)) == (
+        400,
+        'Nope in version "v9" cannot be handled as a K: no kind "Nope" is registered for version '
+        f'"a.b/v9" in scheme "{scheme}"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "line"),
+    [("1.31", 719), ("1.32", 725), ("1.33", 725), ("1.34", 730), ("1.35", 781), ("1.36", 781)],
+)
+def test_scales_of_custom_resources_name_another_scheme(release: str, line: int) -> None:
+    with answering_as(release):
+        refused = request_bodies.unknown_scale()
+    assert (refused.code, str(refused)) == (
+        400,
+        "no kind is registered for the type v1.Scale in scheme "
+        f'"{EXTENSIONS}/customresource_handler.go:{line}"',
+    )

@@ -7,7 +7,9 @@ import pytest
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.request_bodies import (
     CREATE,
+    DELETE,
     PATCH,
+    UPDATE,
     WriteOptions,
     connect_options,
     delete_option_errors,
@@ -32,6 +34,10 @@ ROWS = [
         CREATE,
         ['fieldManager: Invalid value: "é\\n": invalid character U+000A (at position 2)'],
     ),
+    (WriteOptions(field_manager="é" * 64), CREATE, []),
+    (WriteOptions(field_validation="Ignore"), UPDATE, []),
+    (WriteOptions(field_validation="Warn"), UPDATE, []),
+    (WriteOptions(force=True, apply=True), CREATE, []),
     (
         WriteOptions(field_validation="x"),
         CREATE,
@@ -61,6 +67,9 @@ def test_writes(options: WriteOptions, kind: str, messages: list[str]) -> None:
 
 DELETIONS: list[tuple[str | None, bool | None, list[str]]] = [
     ("Background", None, []),
+    ("Foreground", None, []),
+    ("Orphan", None, []),
+    (None, False, []),
     (
         "nope",
         None,
@@ -86,12 +95,21 @@ def test_deletions(policy: str | None, orphan: bool | None, messages: list[str])
     assert [str(error) for error in found] == messages
 
 
-def test_the_answer() -> None:
-    errors = write_option_errors(WriteOptions(dry_run=("x",)), CREATE)
-    answer = invalid_options(CREATE, errors)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (CREATE, "CreateOptions"),
+        (UPDATE, "UpdateOptions"),
+        (PATCH, "PatchOptions"),
+        (DELETE, "DeleteOptions"),
+    ],
+)
+def test_the_answer(kind: str, name: str) -> None:
+    errors = write_option_errors(WriteOptions(dry_run=("x",)), kind)
+    answer = invalid_options(kind, errors)
     assert answer.code == 422
     assert answer.status.message == (
-        'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["x"]: supported '
+        f'{name}.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["x"]: supported '
         'values: "All"'
     )
 

@@ -218,6 +218,12 @@ WRONG = [
      "map[$patch:1 name:a]", 500),
     ({"$patch": {"b": [1, "x", None]}}, "unknown patch type: map[b:[%!s(int64=1) x <nil>]] in "
      "map: map[$patch:map[b:[1 x <nil>]]]", 500),
+    ({"$patch": ["a", 1, {"x": "y"}]}, "unknown patch type: [a %!s(int64=1) map[x:y]] in map: "
+     "map[$patch:[a 1 map[x:y]]]", 500),
+    ({"$patch": {"b": "c", "a": None}}, "unknown patch type: map[a:<nil> b:c] in map: "
+     "map[$patch:map[a:<nil> b:c]]", 500),
+    ({"$patch": None}, "unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]", 500),
+    ({"$patch": 1.5}, "unknown patch type: %!s(float64=1.5) in map: map[$patch:1.5]", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": ["x"]}, "expected a "
      "map[string]interface {}, but received a string", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": [{"x": 1}]}, "map: map[x:1] does not "
@@ -235,6 +241,36 @@ def test_wrong_directives(patch: dict[str, Any], text: str, code: int) -> None:
     assert (str(caught.value), caught.value.code) == (text, code)
 
 
+@pytest.mark.usefixtures("usual_calls")
+def test_patches_that_are_too_deep() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(MergeError) as caught:
+        merge_into(deep, deep, None)
+    assert (str(caught.value), caught.value.code) == ("exceeded max depth", 500)
+
+
+def test_an_order_of_what_is_not_there_says_nothing() -> None:
+    patch = {"spec": {"$setElementOrder/containers": names("a")}}
+    assert strategic_merge({"spec": {"x": 1}}, patch, POD) == {"spec": {"x": 1}}
+
+
+def test_deletions_in_new_items_come_last() -> None:
+    """They delete nothing where the list that they stand in is new."""
+    env = [{"name": "E", "$patch": "delete"}, *names("F")]
+    patch = {"containers": [{"name": "a", "$setElementOrder/env": names("F"), "env": env}]}
+    assert merged(names("a"), patch) == [{"name": "a", "env": names("F")}]
+
+
+def test_maps_that_are_replaced_whole() -> None:
+    have = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    kept = {"$retainKeys": ["type"], "type": "Recreate"}
+    deployment = schema_for(GroupVersionKind("apps", "v1", "Deployment"))
+    made = strategic_merge(have, {"spec": {"strategy": kept}}, deployment)
+    assert made == {"spec": {"strategy": {"type": "Recreate"}}}
+
+
 def test_objects_in_a_list_of_texts_have_no_key() -> None:
     have: dict[str, Any] = {"metadata": {"finalizers": []}}
     with pytest.raises(MergeError, match=r"^cannot merge lists without merge key for string$"):
@@ -250,6 +286,14 @@ def test_more_items_than_go_sorts_by_insertion() -> None:
     gone = [{**one, "$patch": "delete"} for one in have[::2]]
     left = merged(have, {"$setElementOrder/containers": order[::2], "containers": gone})
     assert left == order[::2]
+
+
+def test_more_new_items_than_go_sorts_by_insertion() -> None:
+    have, new = names("a", "b"), names(*(f"x{number:02}" for number in range(25)))
+    named = [*new, *have]
+    assert merged(have, {"$setElementOrder/containers": named, "containers": new}) == named
+    found = merged(have, {"$setElementOrder/containers": [], "containers": new})
+    assert found == [*new, *have]
 
 
 NAMES = st.text("abc", min_size=1, max_size=2)

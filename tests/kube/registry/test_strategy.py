@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.authorization import Answer, Attributes, Ruling, User
 from celadon.kube.crd import custom_kinds
 from celadon.kube.fieldpath import FieldError, FieldPath, forbidden
-from celadon.kube.names import GroupVersionKind
+from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.strategy import (
     CLAIM,
+    POD_CERTIFICATE,
     TEMPLATE,
     Strategy,
     Surroundings,
@@ -20,6 +22,7 @@ from celadon.kube.registry.strategy import (
     access_given,
     built_in_strategy,
     repeated_owner_warnings,
+    right_to_sign,
     strategy_of,
     write_errors,
     write_warnings,
@@ -275,3 +278,52 @@ def test_owners_that_are_named_twice() -> None:
     assert repeated_owner_warnings(twice) == [start + rest]
     after = f"{start} after mutating admission happens{rest}"
     assert repeated_owner_warnings(twice, mutated=True) == [after]
+
+
+# --- signers ---
+
+SIGNER = "example.com/a"
+UNSIGNED = {"spec": {"signerName": SIGNER}}
+SIGNED = {**UNSIGNED, "status": {"certificateChain": "x"}}
+NO_RIGHT = (
+    'spec.signerName: Forbidden: User "u" is not permitted to "sign" for signer "example.com/a"'
+)
+SIGNING: list[tuple[GroupKind, Json, Json, str | None, list[str]]] = [
+    (POD_CERTIFICATE, SIGNED, UNSIGNED, "nobody", [NO_RIGHT]),
+    (POD_CERTIFICATE, SIGNED, UNSIGNED, SIGNER, []),
+    (POD_CERTIFICATE, SIGNED, UNSIGNED, "example.com/*", []),
+    (POD_CERTIFICATE, SIGNED, UNSIGNED, "example.com/b", [NO_RIGHT]),
+    (POD_CERTIFICATE, SIGNED, SIGNED, "nobody", []),
+    (POD_CERTIFICATE, SIGNED, UNSIGNED, None, []),
+    (CLAIM, SIGNED, UNSIGNED, "nobody", []),
+    (POD_CERTIFICATE, SIGNED, {}, "nobody", [NO_RIGHT.replace(SIGNER, "")]),
+]
+
+
+@pytest.mark.parametrize(("kind", "obj", "old", "allowed", "errors"), SIGNING)
+def test_who_may_sign(
+    kind: GroupKind, obj: Json, old: Json, allowed: str | None, errors: list[str]
+) -> None:
+    """The right is to `sign` the signer, or all of its domain; nobody is asked about a status that
+    stays."""
+    user, asked = User("u"), []
+
+    def authorize(attributes: Attributes) -> Answer:
+        asked.append(attributes)
+        return (Ruling.ALLOW if attributes.name == allowed else Ruling.DENY), "", None
+
+    surroundings = Surroundings(user=user, authorize=None if allowed is None else authorize)
+    assert [str(error) for error in right_to_sign(kind, obj, old, surroundings)] == errors
+    if errors == [NO_RIGHT]:
+        assert asked == [
+            Attributes(
+                user,
+                "sign",
+                resource_request=True,
+                group="certificates.k8s.io",
+                version="*",
+                resource="signers",
+                name=name,
+            )
+            for name in (SIGNER, "example.com/*")
+        ]

@@ -8,15 +8,17 @@ import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.create import admit_form
+from celadon.kube.registry.create import admit_form, stored_new
 from celadon.kube.registry.draft import drafted, stored_form
 from celadon.kube.registry.strategy import strategy_of
 from celadon.kube.registry.update import (
     finish_update,
     prepare_for_update,
     require_state,
+    require_state_of_scale,
     require_uid,
     storage_key,
+    stored_update,
 )
 from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
@@ -151,6 +153,27 @@ def test_an_empty_list_changes_a_network_policy(spec: dict[str, Any], generation
     assert made["metadata"]["generation"] == generation
 
 
+@pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
+@pytest.mark.parametrize(
+    ("stored", "sent", "generation"),
+    [
+        ({}, {}, 1),
+        ({}, {"webhooks": []}, 2),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "a"}]}, 1),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "a", "rules": []}]}, 2),
+        ({"webhooks": [{"name": "a"}]}, {"webhooks": [{"name": "b"}]}, 2),
+    ],
+)
+def test_an_empty_list_changes_webhooks(
+    kind: str, stored: dict[str, Any], sent: dict[str, Any], generation: int
+) -> None:
+    gvk, meta = GroupVersionKind("admissionregistration.k8s.io", "v1", kind), {"name": "n"}
+    old = stored_form(admit_form({"metadata": meta, **stored}, gvk, CONTEXT), gvk)
+    old["metadata"]["generation"] = 1
+    made = prepare_for_update(drafted({"metadata": meta, **sent}, gvk), old)
+    assert made["metadata"]["generation"] == generation
+
+
 @pytest.mark.parametrize(
     ("change", "generation"),
     [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
@@ -194,14 +217,15 @@ def test_update_of_the_status() -> None:
     old = stored_deployment(labels={"a": "b"})
     new = {
         **old,
-        "metadata": {**old["metadata"], "labels": {"c": "d"}},
+        "metadata": {**old["metadata"], "labels": {"c": "d"}, "annotations": {"e": "f"}},
         "spec": {**old["spec"], "replicas": 5},
         "status": {"replicas": 9},
     }
     made = prepare_for_update(drafted(new, DEPLOYMENT), old, subresource="status")
     assert made["spec"] == old["spec"]
     assert made["metadata"]["labels"] == {"a": "b"}
-    assert made["metadata"]["generation"] == 4
+    assert made["metadata"]["annotations"] == {"e": "f"}
+    assert made["metadata"]["generation"] == 4  # though annotations count elsewhere
     assert made["status"] == {"replicas": 9}
 
 
@@ -459,3 +483,83 @@ def test_templates_of_daemon_sets_are_counted(image: str, subresource: str, coun
     draft = drafted(daemon_set(image), DAEMON_SETS.kind)
     made = prepare_for_update(draft, old, subresource=subresource)
     assert made["metadata"]["annotations"][COUNT] == count
+
+
+SLICE = GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice")
+
+
+@pytest.mark.parametrize(
+    ("capacity", "generation"),
+    [
+        ({"c": {"value": "1", "requestPolicy": {"default": "1", "validValues": []}}}, 1),
+        ({"c": {"value": "2", "requestPolicy": {"default": "1", "validValues": []}}}, 2),
+        ({"d": {"value": "1", "requestPolicy": {"default": "1", "validValues": []}}}, 2),
+        ({"c": {"value": "1", "requestPolicy": {"default": "1"}}, "d": {"value": "1"}}, 2),
+    ],
+)
+def test_empty_lists_in_lists_and_maps_are_no_changes(
+    capacity: dict[str, Any], generation: int
+) -> None:
+    """They may come from mutating admission, after decoding."""
+
+    def slice_with(capacity: dict[str, Any]) -> dict[str, Any]:
+        devices = [{"name": "x", "capacity": capacity}]
+        return {"metadata": {"name": "a"}, "spec": {"driver": "d", "devices": devices}}
+
+    before = slice_with({"c": {"value": "1", "requestPolicy": {"default": "1"}}})
+    old = stored_form(admit_form(before, SLICE), SLICE)
+    old["metadata"]["generation"] = 1
+    draft = drafted(before, SLICE)
+    draft.made["spec"]["devices"][0]["capacity"] = capacity
+    assert prepare_for_update(draft, old)["metadata"]["generation"] == generation
+
+
+def test_a_status_loses_what_no_gate_allows() -> None:
+    user = {"linux": {"uid": 1, "gid": 1}}
+    bare, used = ([{"name": "c", **more}] for more in ({}, {"user": user}))
+    for release, stored, kept in (("1.31", bare, bare), ("1.31", used, used), ("1.36", bare, used)):
+        old = {"metadata": {"name": "p"}, "status": {"containerStatuses": stored}}
+        sent = {"metadata": {"name": "p"}, "status": {"containerStatuses": used}}
+        with answering_as(release):
+            made = prepare_for_update(drafted(sent, POD), old, subresource="status")
+        (found,) = made["status"]["containerStatuses"]
+        assert found.get("user") == kept[0].get("user"), release
+
+
+@pytest.mark.parametrize("is_mutated", [False, True])
+def test_links_that_mutators_gave_are_not_kept(is_mutated: bool) -> None:
+    sent = {"metadata": {"name": "a", "selfLink": "/a"}, "data": {"k": "v"}}
+    draft = drafted(sent, MAPS.kind, CONTEXT)
+    draft.is_mutated = is_mutated
+    kept = stored_update(draft, {**draft.made}, OLD, MAPS)
+    assert ("selfLink" in kept["metadata"]) is not is_mutated
+    new = drafted(sent, MAPS.kind, CONTEXT)
+    new.is_mutated = is_mutated
+    assert ("selfLink" in stored_new(new, {**new.made}, MAPS)["metadata"]) is not is_mutated
+
+
+SCALES = target("apps/v1/deployments", "d", "scale")
+STALE_SCALES: list[tuple[dict[str, Any], str]] = [
+    ({}, ""),
+    ({"uid": "u", "resourceVersion": "7"}, ""),
+    ({"uid": "v"}, "Precondition failed: UID in precondition: v, UID in object meta: u"),
+    (
+        {"uid": "u", "resourceVersion": "8"},
+        "the object has been modified; please apply your changes to the latest version and try "
+        "again",
+    ),
+]
+
+
+@pytest.mark.parametrize(("meta", "reason"), STALE_SCALES)
+def test_scales_of_another_object_or_state(meta: dict[str, Any], reason: str) -> None:
+    if not reason:
+        require_state_of_scale({"metadata": meta}, OLD, SCALES)
+        return
+    with pytest.raises(StatusError) as caught:
+        require_state_of_scale({"metadata": meta}, OLD, SCALES)
+    resource = "deployments/scale.apps" if meta["uid"] == "v" else "deployments.apps"
+    assert (caught.value.code, str(caught.value)) == (
+        409,
+        f'Operation cannot be fulfilled on {resource} "d": {reason}',
+    )

@@ -161,6 +161,11 @@ def own(revision: int, *operations: Operation) -> Callable[[EtcdMirror], None]:
             id="shown with what came before it",
         ),
         pytest.param(
+            [own(2, Put("a", b"")), answer(change(2), change(3, b"/b"))],
+            [[2], [3]],
+            id="shown with what came after it",
+        ),
+        pytest.param(
             [own(2, Put("a", b""), Put("b", b"")), own(4, Delete("b")), own(3, Put("c", b""))],
             [[2, 2], [3], [4]],
             id="several, out of order",

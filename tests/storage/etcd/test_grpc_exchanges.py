@@ -127,6 +127,8 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
     finally:
         await connection.leave()
         server.close()
+        for _ in range(4):  # turns of the loop from a connection that was accepted to its transport
+            await asyncio.sleep(0)
         for transport in opened:
             transport.abort()
         await asyncio.sleep(0)  # which closes their sockets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import logging
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import exposition
-from celadon.webhook.applications import Application, ApplicationAnswers
+from celadon.webhook.applications import Application, ApplicationAnswers, run_application
 from celadon.webhook.webhook_app import Receive, Scope, Send, Webhook
 from tests.webhook.applications.applications import broken, ended, silent, started
-from tests.webhook.service.running import SETTINGS
+from tests.webhook.service.running import SETTINGS, ended_by_a_signal
 
 ALLOWED = b'{"response": {"uid": "1", "allowed": true}}'
 BODY = b'{"request": {"uid": "1", "operation": "CREATE"}}'
@@ -44,27 +45,47 @@ def asked(
     return asyncio.run(asyncio.wait_for(ask(), 120))
 
 
-REFUSED: list[tuple[str, Application, HttpRequest, dict[str, Any], int, str]] = [
-    ("unknown caller", allowing, POSTED, {"known_callers": True}, 401, "malformed"),
-    ("too large", allowing, POSTED, {"body_bytes": 10}, 413, "malformed"),
-    ("too slow", waiting, POSTED, {"seconds": 0.05}, 504, "deadline"),
-    ("the caller is gone", waiting, HttpRequest("POST", "/x?timeout=50ms"), {}, 504, "deadline"),
-    ("broken", broken, POSTED, {}, 500, "broken"),
-    ("silent", silent, POSTED, {}, 500, "broken"),
-    ("elsewhere", Webhook("a.example.com"), POSTED, {}, 404, "malformed"),
+LATE = "the review was not decided within 0.05s\n"
+BROKEN = "Internal Server Error\n"
+REFUSED: list[tuple[str, Application, HttpRequest, dict[str, Any], int, str, str]] = [
+    (
+        *("unknown caller", allowing, POSTED, {"known_callers": True}),
+        *(401, "malformed", "a client certificate is required\n"),
+    ),
+    (
+        *("too large", allowing, POSTED, {"body_bytes": len(BODY) - 1}),
+        *(413, "malformed", f"request entity is too large; limit is {len(BODY) - 1} bytes\n"),
+    ),
+    ("too slow", waiting, POSTED, {"seconds": 0.05}, 504, "deadline", LATE),
+    (
+        *("the caller is gone", waiting, HttpRequest("POST", "/x?timeout=50ms"), {}),
+        *(504, "deadline", LATE),
+    ),
+    ("broken", broken, POSTED, {}, 500, "broken", BROKEN),
+    ("silent", silent, POSTED, {}, 500, "broken", BROKEN),
+    (
+        *("elsewhere", Webhook("a.example.com"), POSTED, {}),
+        *(404, "malformed", "there is no handler at /validate/x"),
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("application", "request_", "changed", "code", "reason"),
+    ("application", "request_", "changed", "code", "reason", "text"),
     [row[1:] for row in REFUSED],
     ids=[row[0] for row in REFUSED],
 )
 def test_what_is_not_answered_is_an_error_and_counted(
-    application: Application, request_: HttpRequest, changed: dict[str, Any], code: int, reason: str
+    application: Application,
+    request_: HttpRequest,
+    changed: dict[str, Any],
+    code: int,
+    reason: str,
+    text: str,
 ) -> None:
     (answer,), lines = asked(application, request_, **changed)
-    assert answer.code == code
+    said = answer.body.decode()
+    assert (answer.code, json.loads(said)["message"] if code == 404 else said) == (code, text)
     path = request_.path
     counted = f'celadon_webhook_unanswered_reviews_total{{path="{path}",reason="{reason}"}} 1'
     assert counted in lines
@@ -82,8 +103,22 @@ def test_reviews_are_counted_and_the_rest_is_told_apart() -> None:
 
 def test_who_is_too_many_is_sent_away() -> None:
     slow: Application = later(allowing)
-    answers, _ = asked(slow, *[POSTED] * 5, in_flight=3)
+    answers, lines = asked(slow, *[POSTED] * 5, in_flight=3)
     assert [one.code for one in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1].body == b"too many reviews at once, please try again later\n"
+    path = "/validate/x"
+    assert f'celadon_webhook_unanswered_reviews_total{{path="{path}",reason="busy"}} 2' in lines
+
+
+def test_a_body_of_the_largest_size_is_taken() -> None:
+    (answer,), _ = asked(allowing, POSTED, body_bytes=len(BODY))
+    assert answer.code == 200
+
+
+def test_an_application_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        asked(broken, POSTED)
+    assert caplog.messages == ["/validate/x: the application failed"]
 
 
 def later(application: Application) -> Application:
@@ -131,3 +166,15 @@ def test_a_deadline_ends_the_call() -> None:
     (answer,), _ = asked(application, POSTED, seconds=0.05)
     assert answer.code == 504
     assert ended
+
+
+def test_an_application_serves_until_it_is_told_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ended_by_a_signal(
+        monkeypatch,
+        lambda ready: run_application(SETTINGS, allowing, ready),
+        [("POST", "/validate/x", BODY), ("GET", "/readyz?verbose", None)],
+    )
+    assert answers == [
+        (200, ALLOWED.decode()),
+        (200, "[+]application ok\n[+]shutdown ok\nreadyz check passed\n"),
+    ]

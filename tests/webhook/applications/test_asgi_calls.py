@@ -37,25 +37,40 @@ def test_what_an_application_gets() -> None:
         assert await receive() == {"type": "http.disconnect"}
 
     assert called(application, kept=1).code == 200
-    (scope,) = seen
-    assert scope["path"] == "/a b/c"
-    assert scope["raw_path"] == b"/a%20b/c"
-    assert scope["query_string"] == b"x=1&y"
-    assert scope["headers"] == [(b"x-name", "v\u00e4lue".encode())]
-    assert scope["state"] == {"kept": 1}
-    expected = {"method": "POST", "scheme": "https", "client": ("10.0.0.1", 0), "type": "http"}
-    assert expected.items() <= scope.items()
+    assert seen == [
+        {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "https",
+            "path": "/a b/c",
+            "raw_path": b"/a%20b/c",
+            "query_string": b"x=1&y",
+            "root_path": "",
+            "headers": [(b"x-name", "v\u00e4lue".encode())],
+            "client": ("10.0.0.1", 0),
+            "server": None,
+            "state": {"kept": 1},
+        }
+    ]
 
 
 def test_an_answer_is_put_together() -> None:
     async def application(_scope: Scope, _receive: Receive, send: Send) -> None:
-        given = [(b"Content-Type", b"text/x"), (b"content-length", b"9"), (b"x-a", b"1")]
+        given = [
+            (b"Content-Type", b"text/x"),
+            (b"content-length", b"9"),
+            (b"Transfer-Encoding", b"chunked"),
+            (b"connection", b"close"),
+            (b"x-a", b"\xe4"),
+        ]
         await started(send, 201, *given)
         for part in (b"one ", b"two "):
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await ended(send, b"three")
 
-    assert called(application) == HttpAnswer(201, "text/x", b"one two three", (("x-a", "1"),))
+    assert called(application) == HttpAnswer(201, "text/x", b"one two three", (("x-a", "\u00e4"),))
 
 
 async def headless(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -67,9 +82,15 @@ async def half(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.parametrize(
-    ("application", "error"),
-    [(silent, NoAnswer), (half, NoAnswer), (broken, RuntimeError), (headless, ValueError)],
+    ("application", "error", "text"),
+    [
+        (silent, NoAnswer, "there is no answer"),
+        (half, NoAnswer, "there is no answer"),
+        (broken, RuntimeError, "http"),
+        (headless, ValueError, "`http.response.body` is not expected here"),
+    ],
 )
-def test_what_is_no_answer(application: Application, error: type[Exception]) -> None:
-    with pytest.raises(error):
+def test_what_is_no_answer(application: Application, error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as caught:
         called(application)
+    assert str(caught.value) == text

@@ -17,6 +17,11 @@ def living(seen: list[str], **answers: Message) -> Application:
     """Answers with `complete`, or what is given for a stage."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope == {
+            "type": "lifespan",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "state": {},
+        }
         scope["state"]["kept"] = 3
         while seen[-1:] != ["shutdown"]:
             stage = (await receive())["type"].removeprefix("lifespan.")
@@ -38,12 +43,15 @@ def test_an_application_begins_and_ends() -> None:
 
 
 @pytest.mark.parametrize("application", [silent, broken, Webhook("rules.example.com")])
-def test_who_takes_no_part_is_served(application: Application) -> None:
+def test_who_takes_no_part_is_served(
+    application: Application, caplog: pytest.LogCaptureFixture
+) -> None:
     async def live() -> None:
         async with lived(application) as state:
             assert state == {}
 
     asyncio.run(asyncio.wait_for(live(), 60))
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,12 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.http import CredentialsFolder
-from celadon.apiserver.leaderelection import LeaderElection, leases_path
+from celadon.apiserver.leaderelection import (
+    LeaderElection,
+    LeaseError,
+    LeaseRefused,
+    leases_path,
+)
 from celadon.apiserver.operation import exposition
 from celadon.testing import KubeApi
 from celadon.webhook.certificates import (
@@ -23,8 +28,14 @@ from celadon.webhook.certificates import (
     ClusterLeases,
     OwnAuthority,
     SecretCertificate,
+    TrustedBundles,
+    bundle_patch,
 )
-from celadon.webhook.cluster.cluster_client import ClusterClient
+from celadon.webhook.cluster.cluster_client import (
+    ClusterClient,
+    ClusterRefusal,
+    ClusterUnreachable,
+)
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.installation import access_manifests
 from celadon.webhook.policy_coverage import Certificates, InstallationSettings
@@ -378,5 +389,138 @@ def test_the_rights_of_an_installation_are_enough(api: KubeApi) -> None:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
             assert api.request("GET", f"{leases_path('default')}/{settings.secret}")
+
+    asyncio.run(run())
+
+
+class Gone:
+    """A cluster that nobody reaches, or that refuses."""
+
+    def __init__(self, failure: Exception) -> None:
+        self.failure = failure
+
+    async def pages(self, path: str, query: Any) -> AsyncIterator[Any]:
+        for failure in [self.failure]:
+            raise failure
+        yield None
+
+    async def get(self, path: str, *given: Any) -> Any:
+        raise self.failure
+
+    create = update = get
+
+
+def test_what_a_certificate_waits_for() -> None:
+    async def run() -> None:
+        shown = SecretCertificate(Gone(ClusterUnreachable("gone")), "ns", "tls")  # type: ignore[arg-type]
+        assert shown.missing == "the certificate in the secret `ns/tls`"
+        assert (shown.is_known, shown.expires(), shown.trusted()) == (False, 0.0, b"")
+        assert not shown.reload()
+        running = asyncio.create_task(shown.run())
+        await until(lambda: shown.missing.endswith(")"))
+        assert shown.missing == "the certificate in the secret `ns/tls` (gone)"
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+def test_certificates_that_cannot_be_written_are_told() -> None:
+    async def run() -> None:
+        client: Any = Gone(ClusterUnreachable("gone"))
+        shown = SecretCertificate(client, "default", "tls")
+        election = LeaderElection(ClusterLeases(client), leases_path("default"), "tls", "one")
+        authority = OwnAuthority(client, shown, AuthoritySettings((NAME,)), election)
+        assert list(authority.remarks()) == []
+        assert await authority.step() == 2.0
+        assert list(authority.remarks()) == ["the certificates cannot be renewed: gone"]
+
+    asyncio.run(run())
+
+
+FAILURES: list[tuple[Exception, type[Exception] | None]] = [
+    (ClusterUnreachable("gone"), LeaseError),
+    (ClusterRefusal(403, {"message": "no"}), LeaseRefused),
+    (ClusterRefusal(404, {"message": "not there"}), None),
+]
+
+
+@pytest.mark.parametrize(("failure", "error"), FAILURES)
+def test_leases_that_cannot_be_read_or_written(
+    failure: Exception, error: type[Exception] | None
+) -> None:
+    leases = ClusterLeases(Gone(failure))  # type: ignore[arg-type]
+    if error is None:
+        assert asyncio.run(leases.get("/lease")) is None
+    else:
+        with pytest.raises(error) as caught:
+            asyncio.run(leases.get("/lease"))
+        assert (type(caught.value), str(caught.value)) == (error, str(failure))
+    for write in (leases.create, leases.update):
+        with pytest.raises(LeaseError) as caught:
+            asyncio.run(write("/lease", {}))
+        assert type(caught.value) is (error or LeaseRefused)
+
+
+def test_what_puts_bundles_right() -> None:
+    assert bundle_patch({"metadata": {}}, "QQ==") == []
+    right = {"clientConfig": {"caBundle": "QQ=="}}
+    found: dict[str, Any] = {"metadata": {"resourceVersion": "7"}, "webhooks": [right]}
+    assert bundle_patch(found, "QQ==") == []
+    found["webhooks"] = [{}, right, {"clientConfig": {"caBundle": "Qg=="}}]
+    assert bundle_patch(found, "QQ==") == [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "QQ=="},
+        {"op": "add", "path": "/webhooks/2/clientConfig/caBundle", "value": "QQ=="},
+    ]
+
+
+def test_what_is_said_of_certificates(api: KubeApi, caplog: pytest.LogCaptureFixture) -> None:
+    """One that cannot be used, and what comes in its place."""
+    api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "tls", "namespace": "default"},
+            "data": {"tls.crt": "eA==", "tls.key": "eQ=="},
+        }
+    )
+
+    def told(text: str) -> list[Any]:
+        return [vars(one)["celadon_fields"] for one in caplog.records if one.message == text]
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(client_of(api.admin))
+            await stack.enter_async_context(replica(client, "one"))
+            await until(lambda: told("the certificate was taken from its secret"))
+            put = "the caBundle of a configuration was put right"
+            await until(lambda: told(put))
+            assert told(put)[0] == {"path": f"{CONFIGURATIONS}/hooks"}
+
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
+        asyncio.run(run())
+    assert told("the certificate of a secret cannot be used") == [
+        {"secret": "default/tls", "err": "`tls.crt` is no certificate"}
+    ]
+    assert told("the secret was made anew") == [{"secret": "tls", "err": "`ca.crt` is missing"}]
+    assert told("the certificates were renewed")[0] == {"what": "authority"}
+    (taken,) = told("the certificate was taken from its secret")
+    assert datetime.datetime.fromisoformat(taken["expires"]) > datetime.datetime.now(datetime.UTC)
+
+
+def test_configurations_that_nobody_may_read_or_write(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        client: Any = Gone(ClusterRefusal(403, {"message": "no"}))
+        bundles = TrustedBundles(client, ["hooks"], lambda: None)
+        assert list(bundles.remarks()) == []
+        assert not bundles.are(b"A")
+        assert bundles.trusting(b"A") == {"hooks": False}
+        running = asyncio.create_task(bundles.run())
+        await until(lambda: list(bundles.remarks()))
+        text = "the webhook configuration `hooks` cannot be read: no"
+        assert list(bundles.remarks()) == [text]
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
     asyncio.run(run())

@@ -94,7 +94,11 @@ QUESTIONS: dict[str, tuple[Attributes, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("row", QUESTIONS.values(), ids=QUESTIONS)
 def test_questions(row: tuple[Attributes, dict[str, Any]]) -> None:
-    assert access_review(row[0])["spec"] == row[1]
+    assert access_review(row[0]) == {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": row[1],
+    }
 
 
 ANSWERS: dict[str, tuple[dict[str, Any], tuple[Ruling, str, str | None]]] = {
@@ -115,9 +119,11 @@ class Cluster:
     def __init__(self) -> None:
         self.is_there = True
         self.asked = 0
+        self.last: tuple[object, ...] = ()
 
-    async def request(self, *_: object, seconds: float) -> dict[str, Any]:
+    async def request(self, *about: object, seconds: float) -> dict[str, Any]:
         self.asked += 1
+        self.last = (*about, seconds)
         await asyncio.sleep(0)
         if not self.is_there:
             raise ClusterUnreachable("gone")
@@ -142,6 +148,10 @@ def test_answers_are_remembered_for_a_while(monkeypatch: pytest.MonkeyPatch) -> 
         both = await asyncio.gather(authorizer.ask(question("a")), authorizer.ask(question("a")))
         assert set(both) == {(Ruling.ALLOW, "", None)}
         assert cluster.asked == 2
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        assert cluster.last == ("POST", path, access_review(question("a")), 5.0)
+        assert authorizer.known(question("a")) == (Ruling.ALLOW, "", None)
+        now[0] = GOOD_SECONDS - 0.5
         assert authorizer.known(question("a")) == (Ruling.ALLOW, "", None)
         now[0] = GOOD_SECONDS
         assert authorizer.known(question("a")) is None

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 from tests.apiserver.http.certificates import client_pair, new_authority
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
+T = TypeVar("T")
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
@@ -109,11 +111,13 @@ def test_a_list_may_have_empty_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     idle = [a_page()] * cluster_client.IDLE_PAGES
     full, last = a_page(items=1), a_page(more="")
     assert listed(monkeypatch, tmp_path, [*idle, full, *idle, last]) == 2 * len(idle) + 2
-    with pytest.raises(ClusterUnreachable, match="GET /x: the list goes on and on"):
+    with pytest.raises(
+        ClusterUnreachable, match=r"^GET /x: the list goes on and on, with nothing new in it$"
+    ):
         listed(monkeypatch, tmp_path, [full, *idle, a_page(), last])
     most = a_page(items=1, size=cluster_client.MAX_ANSWER_BYTES - 1)
     assert listed(monkeypatch, tmp_path, [most, full, last]) == 3
-    text = f"GET /x: a list of more than {cluster_client.MAX_ANSWER_BYTES + 1} bytes"
+    text = f"^GET /x: a list of more than {cluster_client.MAX_ANSWER_BYTES + 1} bytes$"
     with pytest.raises(ClusterUnreachable, match=text):
         listed(monkeypatch, tmp_path, [most, full, full, last])
 
@@ -148,7 +152,9 @@ def test_a_watch_that_is_refused(api: KubeApi) -> None:
 
 def test_a_silent_watch_is_given_up(api: KubeApi) -> None:
     async def work(client: ClusterClient) -> None:
-        with pytest.raises(ClusterUnreachable, match="nothing came in"):
+        with pytest.raises(
+            ClusterUnreachable, match=f"^watch of {CONFIG_MAPS}: nothing came in 0.2s$"
+        ):
             async for _ in client.watch(CONFIG_MAPS, {"resourceVersion": ""}, 0.2, lambda: None):
                 pass
 
@@ -263,7 +269,7 @@ def test_how_long_an_answer_may_be(
             if fits:
                 assert await client.get("/api") == {"a": "bcdefghij"}
             else:
-                text = f"an answer of more than {len(body) - 1} bytes"
+                text = f"^an answer of more than {len(body) - 1} bytes$"
                 with pytest.raises(ClusterUnreachable, match=text):
                     await client.get("/api")
         finally:
@@ -294,3 +300,103 @@ def test_when_to_ask_again(tmp_path: Path) -> None:
         assert (refused.value.code, refused.value.retry_after) == (429, 3)
 
     asyncio.run(run())
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+def answered(
+    tmp_path: Path, work: Callable[[ClusterClient], Awaitable[T]], *parts: bytes, ends: bool = True
+) -> T:
+    """What a client makes of the bytes of a server, each part in a write of its own; then the
+    connection ends, or nothing more comes."""
+
+    answering = set[asyncio.Task[Any]]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answering.update(filter(None, [asyncio.current_task()]))
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+                await asyncio.sleep(0.01)
+            if not ends:
+                await reader.read()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    async def run() -> T:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        path = write_kubeconfig(tmp_path / "config", {}, server=f"http://127.0.0.1:{port}")
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        try:
+            return await work(client)
+        finally:
+            await client.aclose()
+            await asyncio.gather(*answering)
+            server.close()
+            await server.wait_closed()
+
+    return asyncio.run(run())
+
+
+async def events(client: ClusterClient) -> list[Any]:
+    return [event async for event in client.watch("/x", {}, 60, lambda: None)]
+
+
+def test_events_come_whole_whatever_they_are_cut_into(tmp_path: Path) -> None:
+    def event(name: str) -> bytes:
+        return json.dumps({"type": "ADDED", "object": {"metadata": {"name": name}}}).encode()
+
+    whole = b"\n".join((event("a"), b"", event("b"), event("c"), b""))
+    for cut in (1, 7, len(event("a")), len(event("a")) + 1, len(whole) - 1):
+        found = answered(tmp_path, events, OK + b"\r\n", whole[:cut], whole[cut:])
+        names = [one["object"]["metadata"]["name"] for one in found]
+        assert names == ["a", "b", "c"], cut
+    # What is behind the last line is no event.
+    assert len(answered(tmp_path, events, OK + b"\r\n", event("a") + b"\n", event("b"))) == 1
+
+
+UNUSABLE: list[tuple[bytes, str]] = [
+    (b"", "GET /x: EOF"),
+    (OK + b"content-length: 9\r\n\r\n{}", "GET /x: peer closed connection without sending complete "
+     "message body (received 2 bytes, expected 9)"),
+    (OK + b"content-length: 2\r\n\r\n[]", "GET /x: the answer is no JSON object"),
+    (OK + b"content-length: 1\r\n\r\n{", "GET /x: the answer is no JSON object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "text"), UNUSABLE)
+def test_answers_that_cannot_be_used(written: bytes, text: str, tmp_path: Path) -> None:
+    with pytest.raises(ClusterUnreachable) as caught:
+        answered(tmp_path, lambda client: client.get("/x"), written)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_how_long_an_event_may_be(
+    fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = b'{"type": "ADDED", "object": {}}'
+    monkeypatch.setattr(cluster_client, "MAX_LINE_BYTES", len(line) - (not fits))
+    if fits:
+        assert len(answered(tmp_path, events, OK + b"\r\n", line, b"\n")) == 1
+        return
+    with pytest.raises(ClusterUnreachable) as caught:
+        answered(tmp_path, events, OK + b"\r\n", line, b"\n")
+    assert str(caught.value) == f"an event of more than {len(line) - 1} bytes"
+
+
+def test_a_server_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_client, "REQUEST_SECONDS", 0.05)
+    with pytest.raises(ClusterUnreachable) as caught:
+        answered(tmp_path, lambda client: client.page("/x", {}), ends=False)
+    assert str(caught.value) == "GET /x: no answer in 0.05s"
+
+
+def test_a_watch_of_something_else(tmp_path: Path) -> None:
+    with pytest.raises(ClusterUnreachable, match=r"^watch of /x: "):
+        answered(tmp_path, events, OK + b"\r\n", b'{"type": 5}\n')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -11,11 +12,17 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request, Verdict
+from celadon.admission.policies.validating import Engine
 from celadon.apiserver.clientconfig import ClusterLocation, given_cluster
 from celadon.kube import GroupVersionKind, GroupVersionResource, User
 from celadon.testing import ClientAccess, KubeApi
-from celadon.webhook.cluster.cluster_client import ClusterClient, Query
-from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterUnreachable, Query
+from celadon.webhook.cluster.cluster_policies import (
+    ClusterPolicies,
+    FollowedRelease,
+    PolicySettings,
+    RegisteredPolicies,
+)
 from celadon.webhook.deciding import Decider, Mutator, Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
@@ -91,6 +98,11 @@ async def verdict(policies: ClusterPolicies, request: Request = CREATE) -> Verdi
 def names(policies: ClusterPolicies) -> list[str]:
     rules = policies.rulebook()
     return [] if rules is None else [one.name for one in rules.engine.policies]
+
+
+def bindings(policies: ClusterPolicies) -> int:
+    rules = policies.rulebook()
+    return 0 if rules is None else rules.bindings
 
 
 @pytest.fixture
@@ -430,7 +442,7 @@ def test_params_that_must_not_be_read_harm_only_their_policy(api: KubeApi) -> No
                 policy("second", "params == null", paramKind=secret),
                 binding("second", paramRef=bound, matchResources={"resourceRules": RULES}),
             )
-            await until(lambda: policies.state().remarks)
+            await until(lambda: policies.state().remarks and bindings(policies) == 2)
             state = policies.state()
             assert (state.missing, state.problems) == ((), ())
             (remark,) = state.remarks
@@ -487,7 +499,9 @@ def test_nothing_is_decided_by_caches_that_are_too_old(api: KubeApi) -> None:
             now[0] = 61.0
             assert policies.rulebook() is None
             assert any("not known for 61s" in one for one in policies.state().missing)
-            with pytest.raises(Unanswerable, match="namespaces: not known for 61s"):
+            with pytest.raises(
+                Unanswerable, match=r"^namespaces: not known for 61s: the cluster does not answer$"
+            ):
                 rules.world().namespace("default")
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
@@ -588,3 +602,157 @@ def test_a_release_that_is_given_is_not_asked_for(api: KubeApi) -> None:
             await asyncio.gather(running, return_exceptions=True)
 
     asyncio.run(run())
+
+
+UNNAMED = {key: value for key, value in policy("a", "true").items() if key in {"metadata", "spec"}}
+REGISTERED: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    (policy("a", "true"), ["a"], []),
+    (UNNAMED, ["a"], []),  # as lists of an API server have them
+    ({**UNNAMED, "apiVersion": "admissionregistration.k8s.io/v1beta1"}, ["a"], []),
+    (
+        {**UNNAMED, "spec": 5},
+        [],
+        [
+            'ValidatingAdmissionPolicy `a`: ValidatingAdmissionPolicy in version "v1" cannot be '
+            "handled as a ValidatingAdmissionPolicy: json: cannot unmarshal number into Go struct "
+            "field ValidatingAdmissionPolicy.spec of type v1.ValidatingAdmissionPolicySpec"
+        ],
+    ),
+]
+
+
+def registered(*policies: Any) -> RegisteredPolicies[Engine]:
+    kinds = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+    found = RegisteredPolicies(Engine(version="1.36"), kinds, policies, [binding("a")])  # type: ignore[arg-type]  # doubles of caches
+    found.read({})
+    return found
+
+
+@pytest.mark.parametrize(("document", "policies", "problems"), REGISTERED)
+def test_what_is_read_of_a_cluster(
+    document: dict[str, Any], policies: list[str], problems: list[str]
+) -> None:
+    found = registered(document)
+    assert [one.name for one in found.policies] == policies
+    assert list(found.problems()) == problems
+    assert [one.name for one in found.bindings] == ["a"]
+
+
+def test_kinds_of_params_that_no_version_is_read_of_are_passed_over() -> None:
+    named = ("a/b/c", "x.io/v1", "v1")
+    found = registered(
+        *(
+            policy(f"p{number}", "true", paramKind={"apiVersion": version, "kind": "X"})
+            for number, version in enumerate(named)
+        ),
+        policy("none", "true"),
+    )
+    kinds = [GroupVersionKind("x.io", "v1", "X"), GroupVersionKind("", "v1", "X")]
+    assert list(found.param_kinds()) == kinds
+
+
+def test_policies_that_nobody_has_heard_of_for_long_are_not_in_force(api: KubeApi) -> None:
+    now = 1000.0
+
+    async def run() -> None:
+        nonlocal now
+        async with client_of(api.admin) as client:
+            settings = PolicySettings("1.36", "default", 60.0)
+            policies = ClusterPolicies(client, settings, monotonic=lambda: now)
+            running = asyncio.create_task(policies.run())
+            await until(lambda: policies.rulebook() is not None)
+            now += 60.0
+            assert policies.rulebook() is not None
+            now += 0.5
+            assert policies.rulebook() is None
+            assert policies.state().missing == tuple(
+                f"{name}, not known for 60s"
+                for name in (
+                    *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+                    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+                    "configmaps",
+                )
+            )
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+class Gone:
+    """A cluster that nobody reaches, or that refuses."""
+
+    def __init__(self, failure: Exception) -> None:
+        self.failure = failure
+
+    async def get(self, path: str, *given: Any, **more: Any) -> dict[str, Any]:
+        raise self.failure
+
+    request = get
+
+    async def pages(self, path: str, query: Query) -> AsyncIterator[Any]:
+        for failure in [self.failure]:
+            raise failure
+        yield None
+
+
+def test_a_release_that_nobody_tells(caplog: pytest.LogCaptureFixture) -> None:
+    release = FollowedRelease(Gone(ClusterUnreachable("gone")))  # type: ignore[arg-type]
+    for _ in range(2):
+        assert not asyncio.run(release.ask())
+    assert (release.is_known, release.failure) == (False, "gone")
+    (record,) = caplog.records
+    assert record.message == "the cluster cannot be asked for its release"
+    assert vars(record)["celadon_fields"] == {"err": "gone"}
+
+
+def test_what_is_said_of_policies(api: KubeApi, caplog: pytest.LogCaptureFixture) -> None:
+    def told(text: str) -> list[Any]:
+        return [vars(one)["celadon_fields"] for one in caplog.records if one.message == text]
+
+    taken = "the policies of the cluster were taken in"
+    wrong = "something of the cluster's policies cannot be used"
+
+    async def work(policies: ClusterPolicies) -> None:
+        assert told(taken) == [{"policies": 1, "bindings": 1}]
+        before = policies.stamp()
+        labelled = config_map("x", **{"all.yaml": str(policy("first", "true"))})
+        labelled["metadata"]["labels"] = {"celadon.dev/policies": ""}  # type: ignore[index]
+        api.create(labelled)
+        await until(lambda: policies.state().problems)
+        problem = "`first` in a configmap is not used: there is another one before it"
+        assert told(wrong) == [{"err": problem}]
+        assert policies.stamp() != before
+        await until(lambda: policies.state().loads > 1)
+        assert len(told(taken)) == 1, "there are as many as before"
+
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
+        run_with(api, work)
+
+
+def test_what_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        settings = PolicySettings("", "default", 60.0)
+        policies = ClusterPolicies(Gone(ClusterUnreachable("gone")), settings)  # type: ignore[arg-type]
+        names = (
+            *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+            *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+            *("configmaps", "namespaces", "customresourcedefinitions"),
+        )
+        served = "the discovery of what is served"
+        missing = (*names, served, "the release of the cluster")
+        assert policies.state().missing == missing
+        running = asyncio.create_task(policies.run())
+        failed = (*(f"{one} (gone)" for one in names), served, "the release of the cluster (gone)")
+        await until(lambda: policies.state().missing == failed)
+        assert policies.rulebook() is None
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+    texts = {one.message: vars(one)["celadon_fields"] for one in caplog.records}
+    for text in (
+        "the cluster cannot be asked what it serves",
+        "the cluster cannot be asked for its release",
+    ):
+        assert texts[text] == {"err": "gone"}

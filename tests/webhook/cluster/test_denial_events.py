@@ -212,7 +212,7 @@ def test_many_events_at_once_are_sent_in_time(monkeypatch: pytest.MonkeyPatch) -
         nonlocal now
         events = DenialEvents(Timed(), "replica", lambda: NOW, lambda: now)  # type: ignore[arg-type]
         running = asyncio.create_task(events.run())
-        for batch in (denial_events.BURST + 3, 2):
+        for batch in (28, 2):
             for number in range(batch):
                 events.denied(request(f"{batch}-{number}-"), denied())
             while events._waiting:
@@ -223,8 +223,7 @@ def test_many_events_at_once_are_sent_in_time(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
     asyncio.run(run())
-    each = 1 / denial_events.PER_SECOND
-    waited = [0.0] * denial_events.BURST + [each, 2 * each, 3 * each]
+    waited = [0.0] * 25 + [0.2, 0.4, 0.6]
     assert sent[:-2] == pytest.approx(waited)
     assert sent[-2] == sent[-1]
 
@@ -282,3 +281,47 @@ def test_secrets_are_not_told() -> None:
     )
     told(cluster, [(secret, denied("`correct horse` is too short"))])
     assert cluster.events[0]["message"] == "`[redacted]` is too short"
+
+
+def test_a_denial_that_waits_is_counted_when_no_more_may_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(denial_events, "MOST_WAITING", 1)
+    cluster = Cluster()
+    events = told(cluster, [(request(name), denied()) for name in ("a", "a", "b")])
+    assert events.dropped == 1
+    assert [one["count"] for one in cluster.events] == [2]
+
+
+def test_denials_of_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(denial_events, "MOST_SERIES", 2)
+    cluster = Cluster()
+    told(cluster, *([(request(name), denied())] for name in ("a", "b", "a", "c", "a", "b")))
+    assert [one["involvedObject"]["name"] for one in cluster.events] == ["a", "b", "c", "b"]
+    assert [one["count"] for one in cluster.patches] == [2, 3]
+
+
+def test_messages_have_the_length_that_events_may_have() -> None:
+    cluster = Cluster()
+    told(cluster, [(request(), denied("x" * 1025))])
+    assert cluster.events[0]["message"] == "x" * 1024
+
+
+def test_a_count_that_is_refused_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = Cluster()
+
+    async def run() -> DenialEvents:
+        events = DenialEvents(cluster, "replica", lambda: NOW, lambda: 0.0)  # type: ignore[arg-type]
+        running = asyncio.create_task(events.run())
+        events.denied(request(), denied())
+        await until(lambda: cluster.events)
+        cluster.failure = ClusterRefusal(403, {"message": "no"})
+        events.denied(request(), denied())
+        await until(lambda: events.dropped)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return events
+
+    assert asyncio.run(run()).dropped == 1
+    assert [one.message for one in caplog.records] == ["events cannot be written"]
+    assert len(cluster.events) == 1

@@ -122,6 +122,7 @@ class Scripted:
         self.lists = lists
         self.watches = watches
         self.asked: list[str] = []
+        self.queries: list[tuple[str, dict[str, str], float]] = []
 
     async def pages(self, path: str, query: Mapping[str, str]) -> AsyncGenerator[Any, None]:
         self.asked.append("list")
@@ -134,6 +135,7 @@ class Scripted:
         self, path: str, query: Mapping[str, str], seconds: float, opened: Callable[[], None]
     ) -> AsyncGenerator[Any, None]:
         self.asked.append(f"watch {query['resourceVersion']}")
+        self.queries.append((path, dict(query), seconds))
         if not self.watches:
             await asyncio.Event().wait()
         opened()
@@ -220,6 +222,44 @@ def test_what_becomes_of_failures(
             assert [one["metadata"]["name"] for one in found] == objects
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(("seconds", "least", "most"), [(100.0, 75, 100), (0.5, 1, 1)])
+def test_how_long_a_watch_lasts(seconds: float, least: int, most: int) -> None:
+    """Not all of them as long, so that they are not all begun at once; and ten seconds more are
+    waited for the end."""
+    server = Scripted([listed("5", "a")], [])
+
+    async def run() -> None:
+        things = Watched(["/apis/a/v1/things"], {"labelSelector": "a"}, seconds, OBJECT)
+        async with followed(server, things):  # type: ignore[arg-type]  # a double
+            await until(lambda: server.queries)
+
+    asyncio.run(run())
+    ((path, query, patience),) = server.queries
+    lasts = int(query.pop("timeoutSeconds"))
+    assert (path, query) == (
+        "/apis/a/v1/things",
+        {"labelSelector": "a", "allowWatchBookmarks": "true", "resourceVersion": "5"},
+    )
+    assert least <= lasts <= most
+    assert 0.75 * seconds <= patience - 10.0 <= seconds
+
+
+def test_objects_of_another_shape_are_named() -> None:
+    server = Scripted([Page([{"metadata": {"name": "a"}, "data": 5}], revision="5")], [])
+
+    async def run() -> str:
+        shaped = Watched(["/apis/a/v1/things"], {}, 100, {"data": {str: str}})
+        collection = WatchedCollection(server, shaped, Told(), time.monotonic)  # type: ignore[arg-type]
+        running = asyncio.create_task(collection.run())
+        await until(lambda: collection.failure)
+        failure = collection.failure
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return failure
+
+    assert asyncio.run(run()).startswith("things `a`: ")
 
 
 def test_pauses_grow_while_nobody_answers(

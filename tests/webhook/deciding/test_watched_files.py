@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import threading
 
@@ -95,3 +96,24 @@ def test_it_follows_by_itself_and_loads_beside_the_loop() -> None:
 
     asyncio.run(asyncio.wait_for(follow(), 60))
     assert threading.get_ident() not in files.threads
+
+
+def test_what_is_said_of_versions(caplog: pytest.LogCaptureFixture) -> None:
+    files = Files()
+    source = files.source()
+    with caplog.at_level(logging.INFO, "celadon.apiserver"):
+        source.start()
+        files.changed(BROKEN)
+        asyncio.run(source.look())
+        files.changed(dataclasses.replace(rulebook(), remarks=("a kind that is gone",)))
+        asyncio.run(source.look())
+    assert [(one.message, vars(one)["celadon_fields"]) for one in caplog.records] == [
+        ("the policies cannot be reloaded, the old ones stay", {"err": "p.yaml:3: no"}),
+        (
+            "enforced here, but not served by the cluster's release",
+            {"err": "a kind that is gone"},
+        ),
+        ("the policies were reloaded", {"policies": 1, "bindings": 1}),
+    ]
+    assert source.state().remarks == ("a kind that is gone",)
+    assert source.stamp() == 2

@@ -39,7 +39,7 @@ def test_names() -> None:
         """Nothing."""
 
     assert (function.path, function.reinvocation_policy) == ("/mutate/other", "IfNeeded")
-    with pytest.raises(ValueError, match="a function without a name needs one"):
+    with pytest.raises(ValueError, match=r"^a function without a name needs one: `name=`$"):
         validate("pods")(lambda request: True)
 
 

@@ -19,6 +19,29 @@ def test_the_reason_follows_from_the_code() -> None:
     assert "reason" not in Denied("no", code=418).status()
 
 
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    413: "RequestEntityTooLarge",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    418: "",
+    599: "",
+}
+"""`StatusReason` of k8s.io/apimachinery `pkg/apis/meta/v1/types.go`, by the code that goes with
+it."""
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_each_code_has_its_reason(code: int) -> None:
+    assert Denied("no", code=code).reason == REASONS[code]
+
+
 def test_details() -> None:
     causes = [{"field": "spec.replicas", "message": "too few"}]
     assert Denied("no", details={"causes": causes}).status()["details"] == {"causes": causes}

@@ -47,17 +47,42 @@ def test_groups_and_versions_given_apart() -> None:
 @pytest.mark.parametrize(
     ("resources", "message"),
     [
-        ([], "say which resources"),
-        (["widgets"], "no resource `widgets`: say its group, e.g. 'widgets.example.com'"),
-        (["widgets.example.com"], "write 'widgets.v1.example.com'"),
-        (["widgets.example.com/status"], "write 'widgets.v1.example.com/status'"),
+        ([], "say which resources, e.g. 'deployments.apps'"),
+        (
+            ["widgets"],
+            "no resource `widgets`: say its group, e.g. 'widgets.example.com', or `groups`",
+        ),
+        (
+            ["widgets.example.com"],
+            "no version of `widgets.example.com` is known: write 'widgets.v1.example.com', or "
+            "`versions`",
+        ),
+        (
+            ["pods", "widgets.example.com/status"],
+            "no version of `widgets.example.com/status` is known: write "
+            "'widgets.v1.example.com/status', or `versions`",
+        ),
     ],
 )
 def test_resources_nobody_knows(resources: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"^(say|no)") as caught:
         rules_of(resources)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("version", ["v1", "v2alpha1", "v10beta12"])
+def test_versions_between_a_resource_and_its_group(version: str) -> None:
+    (rule,) = rules_of([f"widgets.{version}.example.com"])
+    assert (rule["apiVersions"], rule["apiGroups"]) == ([version], ["example.com"])
+
+
+@pytest.mark.parametrize("name", ["v0", "v1gamma1", "v1beta0", "v1beta", "v", "xv1", "v1x"])
+def test_groups_that_begin_like_versions(name: str) -> None:
+    (rule,) = rules_of([f"widgets.{name}.example.com"], versions=["v1"])
+    assert (rule["apiVersions"], rule["apiGroups"]) == (["v1"], [f"{name}.example.com"])
 
 
 def test_a_group_said_twice() -> None:
-    with pytest.raises(ValueError, match="names a group, and so does `groups`"):
+    twice = "^`deployments.apps` names a group, and so does `groups`$"
+    with pytest.raises(ValueError, match=twice):
         rules_of(["deployments.apps"], groups=["apps"])

@@ -102,19 +102,23 @@ def test_a_deletion_can_be_refused_but_not_changed() -> None:
     document = review(operation="DELETE", oldObject=deployment())
     document["request"]["object"] = None
     assert mutated(lambda _: None, document) == {"uid": "u-1", "allowed": True}
-    with pytest.raises(TypeError, match="returned an object for DELETE"):
+    with pytest.raises(
+        TypeError, match=r"^handler `h` returned an object for DELETE, which has none$"
+    ):
         mutated(lambda request: request.old_object, document)
 
 
 @pytest.mark.parametrize("result", [1, "no", {}, []])
 def test_what_is_no_verdict(result: object) -> None:
-    with pytest.raises(TypeError, match="handler `h` returned"):
+    text = f"handler `h` returned {type(result).__name__}: a validating function returns true, "
+    with pytest.raises(TypeError, match=f"^{text}false, a denial, or nothing$"):
         validated(lambda _: result)
 
 
 @pytest.mark.parametrize("result", [True, "no", []])
 def test_what_is_no_object(result: object) -> None:
-    with pytest.raises(TypeError, match="handler `h` returned"):
+    text = f"handler `h` returned {type(result).__name__}: a mutating function returns an object, "
+    with pytest.raises(TypeError, match=f"^{text}a denial, or nothing$"):
         mutated(lambda _: result)
 
 

@@ -6,15 +6,19 @@ import asyncio
 import dataclasses
 import http.client
 import json
+import os
+import signal
 import socket
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvloop
 
 from celadon.admission import ObjectWorld, World
@@ -22,6 +26,7 @@ from celadon.admission.policies.validating import Engine
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.http import Address
 from celadon.webhook.deciding import Rulebook, SourceState
+from celadon.webhook.service import webhook_process
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
 from celadon.webhook.service.webhook_process import (
     OwnPages,
@@ -184,3 +189,40 @@ def running(
             made[0].end()
         thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+def ended_by_a_signal(
+    monkeypatch: pytest.MonkeyPatch,
+    serve: Callable[[Callable[[str], None]], None],
+    requests: Sequence[tuple[str, str, bytes | None]],
+    wait: Callable[[], bool] = lambda: True,
+) -> list[tuple[int, str]]:
+    """The answers of a webhook that runs in this thread, as its process would, until it gets
+    SIGTERM: after these requests, and when `wait` says so."""
+    monkeypatch.setattr(webhook_process, "settle_memory", lambda: None)
+    monkeypatch.setattr(webhook_process, "LOOK_SECONDS", 0.01)
+    answers: list[tuple[int, str]] = []
+
+    def ask(url: str) -> None:
+        try:
+            for method, path, body in requests:
+                connection = http.client.HTTPConnection(url.rpartition("/")[2], timeout=PATIENCE)
+                connection.request(method, path, body, JSON_HEADERS if body else {})
+                answer = connection.getresponse()
+                answers.append((answer.status, answer.read().decode()))
+                connection.close()
+            deadline = time.monotonic() + PATIENCE
+            while not wait() and time.monotonic() < deadline:
+                time.sleep(0.005)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    asking: list[threading.Thread] = []
+
+    def ready(url: str) -> None:
+        asking.append(threading.Thread(target=ask, args=(url,)))
+        asking[0].start()
+
+    serve(ready)
+    asking[0].join(PATIENCE)
+    return answers

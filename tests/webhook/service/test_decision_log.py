@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +163,35 @@ def test_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     given.reopen_if_moved()
     given.close()
     assert json.loads(capfd.readouterr().out)["uid"] == "u"
+
+
+class Output(io.StringIO):
+    flushes = 0
+
+    def flush(self) -> None:
+        self.flushes += 1
+
+
+def test_a_log_on_the_output_is_written_out_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = Output()
+    monkeypatch.setattr(sys, "stdout", output)
+    given = DecisionLog(DecisionLogSettings(None), lambda: 1.5, lambda: 0.5)
+    given.reopen_if_moved()
+    given.close()
+    assert output.flushes == 1
+
+
+def test_a_log_that_cannot_be_opened_again_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    given = log(folder / "log")
+    folder.rename(tmp_path / "old")
+    given.reopen_if_moved()
+    denied(given)
+    given.close()
+    assert len(written(tmp_path / "old" / "log")) == 1
+    (record,) = caplog.records
+    assert record.message == "the decision log cannot be opened"
+    assert "No such file or directory" in vars(record)["celadon_fields"]["err"]

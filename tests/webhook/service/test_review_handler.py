@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from celadon.webhook.deciding import SourceState
+from celadon.admission import ObjectWorld
+from celadon.webhook.deciding import SourceState, Unanswerable
 from tests.paths import recordings
 from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
@@ -166,12 +168,48 @@ def test_callers_without_certificate() -> None:
     settings = dataclasses.replace(SETTINGS, known_callers=True)
     with answering(FixedSource(rulebook()), settings) as client:
         assert client.said("/validate", GOOD) == (401, "a client certificate is required\n")
+        assert unanswered(client) == {"unknown caller": 1}
         assert client.said("/readyz") == (200, "ok\n")
 
 
 def test_without_policies_nobody_is_let_in() -> None:
     with answering(FixedSource(None, SourceState(missing=("its files",)))) as client:
         assert client.said("/validate", GOOD) == (503, "no policies, waiting for its files\n")
+        assert unanswered(client) == {"not ready": 1}
+
+
+def unanswered(client: Answering) -> dict[str, int]:
+    """Reviews without an answer, by their reason."""
+    metrics = client.said("/metrics")[1]
+    found = re.findall(r'unanswered_reviews_total{path="/validate",reason="(.+)"} (.+)', metrics)
+    return {reason: int(count) for reason, count in found}
+
+
+def test_what_is_no_review_is_malformed() -> None:
+    with answering(FixedSource(rulebook())) as client:
+        headers = {"Content-Type": "text/plain"}
+        text = "the content type must be application/json\n"
+        assert client.said("/validate", GOOD, headers) == (415, text)
+        assert client.said("/validate", b"") == (400, "the body is empty\n")
+        large = b" " * SETTINGS.body_bytes
+        assert client.said("/validate", large)[0] == 400
+        text = f"request entity is too large; limit is {SETTINGS.body_bytes} bytes\n"
+        assert client.said("/validate", large + b" ") == (413, text)
+        deep = b"[" * 100_000
+        assert client.said("/validate", deep) == (422, "the review is nested too deeply\n")
+        assert unanswered(client) == {"malformed": 5}
+
+
+def test_what_could_not_be_found_out_is_no_answer() -> None:
+    class Unknowing(ObjectWorld):
+        def namespace(self, name: str) -> NoReturn:
+            raise Unanswerable("the cluster is gone")
+
+    rules = rulebook(Unknowing(), validations=[{"expression": "namespaceObject != null"}])
+    with answering(FixedSource(rules)) as client:
+        code, text = client.said("/validate", GOOD)
+        assert (code, text) == (503, "the review cannot be decided: the cluster is gone\n")
+        assert unanswered(client) == {"unanswerable": 1}
 
 
 def test_denials_are_told_to_whoever_wants_to_know() -> None:

@@ -16,7 +16,7 @@ from celadon.admission import ObjectWorld
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.kube import Answer, Attributes, Ruling
 from celadon.webhook.deciding import Rulebook, Unanswerable, Unanswered
-from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue
+from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue, seconds_to_answer
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from tests.webhook.documents import review_document
 from tests.webhook.service.running import SETTINGS, FixedSource, rulebook, running
@@ -129,7 +129,7 @@ def test_others_may_fail(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         found, _ = asked(broken, ["/validate"])
     assert [one.code for one in found] == [500]
-    assert "this is a bug in celadon" in caplog.text
+    assert caplog.messages == ["/validate: this is a bug in celadon"]
 
 
 def test_what_cannot_be_found_out_is_up_to_the_failure_policy(
@@ -216,3 +216,21 @@ def test_many_connections_at_once() -> None:
             one.close()
     assert set(codes) <= {200, 429}
     assert codes.count(200) >= 10
+
+
+@pytest.mark.parametrize(
+    ("target", "seconds"),
+    [
+        ("/validate", 10.0),
+        ("/validate?timeout=", 10.0),
+        ("/validate?timeout=0s", 10.0),
+        ("/validate?timeout=-1ns", 10.0),
+        ("/validate?timeout=1ns", 1e-9),
+        ("/validate?timeout=9999ms", 9.999),
+        ("/validate?timeout=30s", 10.0),
+        ("/validate?timeout=5s&timeout=6s", 5.0),
+        (f"/validate?timeout=5s&x={'x' * 100_000}", 10.0),
+    ],
+)
+def test_how_long_the_caller_waits(target: str, seconds: float) -> None:
+    assert seconds_to_answer(post(target), 10.0) == seconds

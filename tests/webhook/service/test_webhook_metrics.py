@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from celadon.apiserver.operation import exposition
@@ -125,3 +127,18 @@ def test_one_review_in_many_is_timed() -> None:
     decider.verdict()
     given.timed(decider.times)
     assert 'celadon_webhook_policy_duration_seconds_count{policy="p"} 1' in shown(given)
+
+
+def test_into_which_times_metrics_are_cut() -> None:
+    given = metrics()
+    given.timed([("p", 0.1)])
+    given.reviews.reviewed("/validate", "CREATE", allowed=True, seconds=0.1)
+    text = exposition(given.families())
+
+    def bounds(name: str) -> list[str]:
+        return re.findall(rf'celadon_webhook_{name}_duration_seconds_bucket{{.*le="(.+)"}}', text)
+
+    reviews = "0.0001 0.00025 0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10"
+    assert bounds("review") == [*reviews.split(), "+Inf"]
+    policies = "1e-06 5e-06 1e-05 5e-05 0.0001 0.0005 0.001 0.005 0.01 0.1 1"
+    assert bounds("policy") == [*policies.split(), "+Inf"]

@@ -54,7 +54,9 @@ def _index(key: str) -> int:
     """Work as Go's `strconv.Atoi`."""
     if _INTEGER.fullmatch(key) is None:
         raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: invalid syntax")
-    number = int(key) if len(key) < 64 else 2**63
+    # Twenty digits are out of range already, and Python converts no text of any length.
+    digits = key.lstrip("+-0")[:20] or "0"
+    number = -int(digits) if key.startswith("-") else int(digits)
     if not -(2**63) <= number < 2**63:
         raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: value out of range")
     return number

@@ -57,6 +57,34 @@ def test_optional_fields(text: str, offset: int) -> None:
     assert about("CEL025", text)[0] == (AT, offset)
 
 
+PLACES = [
+    "({} ? 1 : 2) > 1",
+    "true ? {} : true",
+    "true ? true : {}",
+    "{} || true",
+    "true || {}",
+    "{} && true",
+    "!{}",
+    "1 == 1 || type({}) == bool",
+    "[{}].size() > 0",
+    "{{{}: 1}}.size() > 0",
+    "{{'a': {}}}.size() > 0",
+    "string({}).size() > 0",
+    "[{}].all(x, true)",
+    "[1].all(x, {})",
+    "[1].exists(x, x == 1 && {})",
+    "[1].filter(x, {}).size() > 0",
+    "[1].map(x, {}).size() > 0",
+]
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_an_optional_field_is_seen_wherever_it_is_read(text: str) -> None:
+    written = text.format("object.spec.paused")
+    offset = written.index(".paused")
+    assert about("CEL025", written) == [(AT, offset)]
+
+
 @pytest.mark.parametrize(
     "text",
     [

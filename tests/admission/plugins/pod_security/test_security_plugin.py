@@ -52,6 +52,19 @@ def test_enforced() -> None:
     assert said(pod(), labelled(enforce="baseline")).refusal is None
 
 
+LEVELS = ("privileged", "baseline", "restricted")
+
+
+@pytest.mark.parametrize("enforce", LEVELS)
+@pytest.mark.parametrize("audit", LEVELS)
+@pytest.mark.parametrize("warn", LEVELS)
+def test_each_label_counts_for_itself(enforce: str, audit: str, warn: str) -> None:
+    opinion = said(BAD, labelled(enforce=enforce, audit=audit, warn=warn))
+    assert (opinion.refusal is not None) is (enforce != "privileged")
+    assert bool(opinion.warnings) is (enforce == "privileged" and warn != "privileged")
+    assert ("audit-violations" in notes(opinion)) is (audit != "privileged")
+
+
 def test_warned_and_noted() -> None:
     space = labelled(warn="baseline", audit="baseline", audit_version="v1.20")
     opinion = said(BAD, space)

@@ -18,6 +18,7 @@ from celadon.admission.plugins.pod_security_expressions import (
 from celadon.admission.plugins.pod_security_standards import CHECKS, NEWEST
 from celadon.admission.plugins.pod_security_standards import checks_of as standard_checks
 from celadon.kube.schemas import component
+from celadon.kube.schemas.schema_packs import resolved
 from celadon.kube.well_known_values import PROBES
 from tests.admission.plugins.pod_security import (
     test_baseline_checks,
@@ -129,6 +130,22 @@ def test_a_pod_that_stands_elsewhere() -> None:
         text = check.expression.replace(CONTAINERS, f"({all_containers(root)})")
         template: Json = {"spec": {"containers": []}}
         assert evaluate(text, object={"spec": {"template": template}}) is True
+
+
+@pytest.mark.parametrize(
+    ("level", "minor"),
+    [*(("baseline", minor) for minor in (OLDEST, NEWEST)), ("restricted", NEWEST)],
+)
+def test_parts_are_about_fields_that_there_are(level: str, minor: int) -> None:
+    for name, check in checks_of(level, minor).items():
+        for part in check.parts:
+            kind = "Container" if part.containers else "PodSpec"
+            field: Any = component(f"io.k8s.api.core.v1.{kind}")
+            for step in filter(None, part.path.split(".")):
+                field = resolved(field).properties[step.removesuffix("[*]")]
+                if step.endswith("[*]"):
+                    field = field.items
+            assert field is not None, (name, part.path)
 
 
 ITEMS = Part("f", ("i == 1", "i == 2"), "c.list", "i")
