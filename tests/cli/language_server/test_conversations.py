@@ -123,7 +123,9 @@ def test_conversation(
     output = _Output()
     lsp_adapter.language_server().start_io(io.BytesIO(b"".join(messages)), output)
     answers = list(_answers(output.sent or output.getvalue()))
-    written = "".join(f"{line}\n{said}\n" for line, said in zip(lines, _by_line(answers), strict=True))
+    written = "".join(
+        f"{line}\n{said}\n" for line, said in zip(lines, _by_line(answers), strict=True)
+    )
     written = written.replace(uri, "POLICY").replace(tmp_path.as_uri(), "FOLDER")
     written = written.replace(str(tmp_path), "FOLDER").replace(__version__, "VERSION")
     if request.config.getoption("--update-golden"):

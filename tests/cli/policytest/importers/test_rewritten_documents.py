@@ -28,8 +28,7 @@ def _cases(path: Path) -> dict[str, tuple[str, str]]:
     blocks = re.split(r"^=== (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     halves = (block.partition("\n>>>\n") for block in blocks[2::2])
     return {
-        title: (given, shown)
-        for title, (given, _, shown) in zip(blocks[1::2], halves, strict=True)
+        title: (given, shown) for title, (given, _, shown) in zip(blocks[1::2], halves, strict=True)
     }
 
 
