@@ -1,8 +1,8 @@
-"""Whole conversations with the language server, in this process: what an editor sends, and answers.
+"""Whole conversations with the language server, in this process.
 
-A file of `tests/cases/lsp` holds the text of `policy.yaml`, then `> method {params}` for each message
-of an editor, with what the server says to it below. In params, `"@text"` is the place behind the
-first such text. `pytest --update-golden` writes the answers anew, to be read like code.
+A file of `tests/cases/lsp` holds files, then `> method {params}` for each message of an editor, and
+below what the server says to it. In params, `"@text"` is the place behind the first such text of
+the first file. `pytest --update-golden` writes the answers anew, to be read like code.
 """
 
 from __future__ import annotations
