@@ -21,7 +21,7 @@ from celadon.cli.language_server import lsp_adapter
 from tests.paths import ROOT
 
 FILES = sorted((ROOT / "tests" / "cases" / "lsp").glob("*.txt"))
-MOST_ITEMS = 4
+MOST_ITEMS = 3
 
 
 class _Output(io.BytesIO):
@@ -70,7 +70,10 @@ def _brief(value: Any) -> Any:
     if isinstance(value, list):
         if len(value) <= 2 * MOST_ITEMS:
             return [_brief(item) for item in value]
-        others = (f"{item.get('label')} {item.get('kind')}" for item in value[MOST_ITEMS:])
+        others = (
+            f"{item.get('label')} {item.get('kind')}" if "label" in item else str(item)
+            for item in value[MOST_ITEMS:]
+        )
         return [*map(_brief, value[:MOST_ITEMS]), ", ".join(others)]
     return value
 
