@@ -170,20 +170,20 @@ def _trial(mutation: Mutation, relevance: Relevance, room: str) -> Trial:
     cold = _is_cold(mutation, relevance)
     places = [own] if mutation.function else _uses(own, relevance)
     files = FILES if cold else None
-    own = _testers(room).get(mutation.module, [])
-    near = _near(mutation.module, room, own) if cold else ()
-    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files, own, near)
+    testers = _testers(room).get(mutation.module, [])
+    near = _near(mutation.module, room, testers) if cold else ()
+    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files, testers, near)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
     return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected, cold)
 
 
-def _near(module: str, room: str, own: Iterable[str]) -> list[str]:
+def _near(module: str, room: str, testers: Iterable[str]) -> list[str]:
     """The tests of the module, of the packages around it, and of modules that import it: they may
     read a table without running a line."""
     parts = module.split(".")
     around = [".".join(parts[:end]) for end in range(len(parts), 2, -1)]
     tests = (mirrored(one) for one in (*around, *_importers().get(module, ())))
-    return [*own, *(test for test in tests if test.startswith(f"tests/{room}/"))]
+    return [*testers, *(test for test in tests if test.startswith(f"tests/{room}/"))]
 
 
 @functools.cache

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.envtest import etcd_program, kubectl_program
-from celadon.cli.envtest.asset_folders import MARKER
 
 
 @pytest.mark.parametrize(
@@ -117,13 +116,13 @@ def test_the_kubectl_that_is_there(
             continue
         kubectl.touch()
         kubectl.chmod(0o644 if folder.name == "closed" else 0o755)
-    (folders[0] / MARKER).touch()
+    (folders[0] / kubectl_program.MARKER).touch()
     places = os.pathsep.join(["", *map(str, folders)])
     assert kubectl_program.installed_kubectl(places) == str(folders[3] / "kubectl")
 
     became: list[object] = []
     monkeypatch.setattr(os, "execv", lambda path, words: became.append((path, words)))
-    monkeypatch.setattr(kubectl_program.subprocess, "call", lambda words: 3)
+    monkeypatch.setattr("subprocess.call", lambda words: 3)
     monkeypatch.setattr(sys, "argv", ["kubectl", "version"])
     monkeypatch.setenv("PATH", places)
     assert kubectl_program.main() == 3
@@ -272,7 +271,7 @@ def test_the_program_etcd(
     err: str,
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["etcd", *words])
-    monkeypatch.setattr(etcd_program.signal, "signal", lambda *_: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
     assert etcd_program.main() == code
     captured = capsys.readouterr()
     assert captured.out.startswith(out)
@@ -284,7 +283,7 @@ def test_etcd_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[list[str]] = []
     monkeypatch.setattr(etcd_program, "listen", lambda url: [url])
     monkeypatch.setattr(etcd_program, "serve", served.append)
-    monkeypatch.setattr(etcd_program.signal, "signal", lambda *_: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
     for words in ([], ["--listen-client-urls=a,b"]):
         monkeypatch.setattr(sys, "argv", ["etcd", *words])
         assert etcd_program.main() == 0
