@@ -119,7 +119,7 @@ def test_what_cannot_be_written(
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Sets the time, in seconds since the work began at 100."""
     now = [100.0]
-    monkeypatch.setattr(output.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     return lambda seconds: now.__setitem__(0, 100 + seconds)
 
 
