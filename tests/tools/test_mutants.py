@@ -96,6 +96,8 @@ def test_which_tests_are_tried() -> None:
     assert relevance.of(module, [(module, 8, 8)], 9) == [*at_7[:2], f"{beside}::b", at_7[2]]
     assert relevance.of(module, [(module, 7, 7)], 3) == [*at_7[:2], f"{beside}::b", at_7[2]]
     assert relevance.of(module, [], 9, files=1) == [*at_7[:2], f"{beside}::b"]
+    names_it = relevance.of(module, [(module, 8, 8)], 9, own=[far])
+    assert names_it == [*at_7[:2], f"{far}::f", f"{beside}::b"]
 
 
 def test_a_closure_that_loses_a_variable_is_made_anew(tmp_path: Path) -> None:

@@ -170,19 +170,20 @@ def _trial(mutation: Mutation, relevance: Relevance, room: str) -> Trial:
     cold = _is_cold(mutation, relevance)
     places = [own] if mutation.function else _uses(own, relevance)
     files = FILES if cold else None
-    near = _near(mutation.module, room) if cold else ()
-    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files, near)
+    testers = _testers(room).get(mutation.module, [])
+    near = _near(mutation.module, room, testers) if cold else ()
+    tests = relevance.of(mutation.module, places, SECONDS_OF_TESTS, files, testers, near)
     expected = sum(relevance.seconds.get(test, 0.0) for test in tests)
     return Trial(mutation, _path(mutation.module), tuple(tests), 20 + 5 * expected, cold)
 
 
-def _near(module: str, room: str) -> list[str]:
+def _near(module: str, room: str, testers: Iterable[str]) -> list[str]:
     """The tests of the module, of the packages around it, and of modules that import it: they may
     read a table without running a line."""
     parts = module.split(".")
     around = [".".join(parts[:end]) for end in range(len(parts), 2, -1)]
     tests = (mirrored(one) for one in (*around, *_importers().get(module, ())))
-    return [test for test in tests if test.startswith(f"tests/{room}/")]
+    return [*testers, *(test for test in tests if test.startswith(f"tests/{room}/"))]
 
 
 @functools.cache
@@ -190,11 +191,29 @@ def _importers() -> dict[str, list[str]]:
     """Module, and those that name it in an import."""
     found: dict[str, list[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module is not None:
-                for one in {node.module, *(f"{node.module}.{name.name}" for name in node.names)}:
-                    found.setdefault(one, []).append(_module(path))
+        for name in _imported(path):
+            found.setdefault(name, []).append(_module(path))
     return found
+
+
+@functools.cache
+def _testers(room: str) -> dict[str, list[str]]:
+    """Module, and the tests of the room that name it in an import, whatever they are called."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests" / room).rglob("test_*.py")):
+        for name in _imported(path):
+            found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def _imported(path: Path) -> set[str]:
+    """Modules and names that a file imports by name."""
+    return {
+        name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
 
 
 def _uses(place: Place, relevance: Relevance) -> list[Place]:

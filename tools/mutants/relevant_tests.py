@@ -45,13 +45,14 @@ class Relevance:
         places: Sequence[Place],
         limit: float,
         files: int | None = None,
+        own: Sequence[str] = (),
         near: Sequence[str] = (),
     ) -> list[str]:
         """Ids of the tests that run one of the places, then of those that run any other line of
         the module: what the place gave may be kept and read by a test that does not run it. Of
-        either, those of the module's own test come first, then those beside it, then of files with
-        the quickest tests; they take about as many seconds as the limit and are from at most so
-        many files, or from those beside it if they are more. Before them all tests of the files
+        either, those of the module's `own` tests come first, then those beside it, then of files
+        with the quickest tests; they take about as many seconds as the limit and are from at most
+        so many files, or from those beside it if they are more. Before them all tests of the files
         that are `near`, whatever they run, the quickest first, again as long as the limit."""
         beside = [test for test in self.seconds if test.partition("::")[0] in near]
         chosen = list(self._within(limit, beside))
@@ -60,7 +61,7 @@ class Relevance:
             by_file: defaultdict[str, list[str]] = defaultdict(list)
             for test in tests.difference(chosen):
                 by_file[test.partition("::")[0]].append(test)
-            ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+            ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one], own))
             beside_it = sum(_is_beside(module, file) for file in ranked)
             most = None if files is None else max(files, beside_it)
             chosen += self._within(limit, *(by_file[file] for file in ranked[:most]))
@@ -84,9 +85,12 @@ class Relevance:
         for at in range(line, end_line + 1):
             yield from known.get(at, ())
 
-    def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, bool, float, str]:
+    def _rank(
+        self, module: str, file: str, tests: list[str], own: Sequence[str]
+    ) -> tuple[bool, bool, float, str]:
         mean = sum(map(self._time, tests)) / len(tests)
-        return file != mirrored(module), not _is_beside(module, file), mean, file
+        is_own = file == mirrored(module) or file in own
+        return not is_own, not _is_beside(module, file), mean, file
 
 
 def mirrored(module: str) -> str:

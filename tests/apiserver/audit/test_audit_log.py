@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -89,3 +90,21 @@ def test_one_megabyte_is_not_the_default(tmp_path: Path) -> None:
 def test_a_place_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         AuditLog(tmp_path / "nowhere" / "log", METADATA_FOR_ALL)
+
+
+def test_files_that_were_put_aside_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[int] = []
+    close = os.close
+
+    def noted(file: int) -> None:
+        closed.append(file)
+        close(file)
+
+    monkeypatch.setattr(os, "close", noted)
+    with AuditLog(tmp_path / "log", METADATA_FOR_ALL, Rotation(megabytes=1), Clock()) as log:
+        for _ in range(3):
+            log.write(LARGE)
+        assert len(closed) == 2
+    assert len(closed) == 3

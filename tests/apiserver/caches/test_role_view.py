@@ -71,3 +71,17 @@ def test_nothing_is_missed_while_something_cannot_be_decoded() -> None:
         assert may(view)
 
     asyncio.run(scenario())
+
+
+def test_what_is_taken_away_is_in_force() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        view = RoleView(shelf.objects)
+        assert not may(view)
+        await create(shelf.objects, role("r", READ))
+        await create(shelf.objects, bound("b", "ClusterRole", "r", TO_ALICE))
+        assert may(view)
+        shelf.store.submit(delete(f"/registry/{RBAC_GROUP}/clusterrolebindings/b")).result()
+        assert not may(view)
+
+    asyncio.run(scenario())

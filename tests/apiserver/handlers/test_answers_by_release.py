@@ -269,9 +269,21 @@ def test_what_ends_the_beginning_of_a_watch(
     assert (None if found is None else base64.b64decode(found).decode()) == expected
 
 
-@pytest.mark.parametrize(("release", "code"), [("1.31", 422), ("1.32", 406), ("1.34", 200)])
-def test_a_beginning_of_a_watch_as_a_table(servers: Servers, release: str, code: int) -> None:
-    path = f"{CORE}/limitranges?{FROM_THE_START}&timeoutSeconds=1"
+@pytest.mark.parametrize(
+    ("release", "query", "code"),
+    [
+        ("1.31", FROM_THE_START, 422),
+        ("1.32", FROM_THE_START, 406),
+        ("1.32", FROM_THE_START.replace("allowWatchBookmarks=1&", ""), 200),
+        ("1.32", "watch=1&allowWatchBookmarks=1", 406),
+        ("1.32", "watch=1&allowWatchBookmarks=1&resourceVersion=100000", 200),
+        ("1.34", FROM_THE_START, 200),
+    ],
+)
+def test_a_beginning_of_a_watch_as_a_table(
+    servers: Servers, release: str, query: str, code: int
+) -> None:
+    path = f"{CORE}/limitranges?{query}&timeoutSeconds=1"
     answer = ask(servers.of(release), "GET", path, accept=TABLE)
     assert answer.code == code
 

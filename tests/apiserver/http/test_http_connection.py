@@ -15,7 +15,6 @@ from celadon.apiserver.http.request_bytes import CHUNKS_AT_ONCE
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, Outlet, plain_text
 from tests.apiserver.http.listening import code, listening, until, until_closed
 
-pytestmark = pytest.mark.thorough
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 GET = HEAD + b"\r\n"
 END = b"Connection: close\r\n\r\n"
@@ -342,6 +341,7 @@ def test_who_sends_much_lets_others_read() -> None:
     assert [len(one.body) for one in recorder.seen] == [200_000] * (READING_AT_ONCE + 2)
 
 
+@pytest.mark.thorough
 def test_what_comes_behind_a_request_is_not_read_because_it_is_its_turn() -> None:
     async def run() -> list[bool]:
         gate = asyncio.Event()

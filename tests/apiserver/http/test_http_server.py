@@ -27,7 +27,6 @@ from celadon.apiserver.http_messages import Hold, HttpAnswer, HttpRequest, plain
 from tests.apiserver.http.certificates import client_pair
 from tests.apiserver.http.listening import PATIENCE, code, listening, until, until_closed
 
-pytestmark = pytest.mark.thorough
 LAST = b"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 SHORT = ConnectionLimits(
     head_seconds=1, body_seconds=1, idle_seconds=2, stalled_seconds=1, held_bytes=1 << 20
@@ -64,12 +63,14 @@ def test_a_head_that_is_too_large_is_refused() -> None:
         assert code(server.said(LAST)) == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
 def test_a_head_that_does_not_come_is_not_waited_for(begun: bytes) -> None:
     with listening(limits=SHORT) as server:
         assert server.said(begun) == b""
 
 
+@pytest.mark.thorough
 def test_nor_is_the_head_of_a_second_request() -> None:
     with listening(limits=SHORT) as server, server.connected() as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -78,6 +79,7 @@ def test_nor_is_the_head_of_a_second_request() -> None:
         assert until_closed(client) == b""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("begun", [b"", b"half"])
 def test_a_body_that_does_not_come_ends_in_504(begun: bytes) -> None:
     with listening(limits=SHORT) as server:
@@ -119,6 +121,7 @@ def test_whoever_lets_us_wait_for_longest_makes_room_for_others() -> None:
     assert server.server.held_bytes == 0
 
 
+@pytest.mark.thorough
 def test_an_answer_that_is_too_much_for_all_goes_with_its_connection() -> None:
     async def large(_: HttpRequest) -> HttpAnswer:
         return HttpAnswer(200, "text/plain", b"x" * 50_000_000)
@@ -165,6 +168,7 @@ def test_connections_leave_descriptors_for_others(monkeypatch: pytest.MonkeyPatc
     assert within_descriptors(ConnectionLimits()) == ConnectionLimits()
 
 
+@pytest.mark.thorough
 def test_a_connection_without_requests_is_closed() -> None:
     with listening(limits=SHORT) as server, server.connected() as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -172,6 +176,7 @@ def test_a_connection_without_requests_is_closed() -> None:
         assert until_closed(client) == b""
 
 
+@pytest.mark.thorough
 def test_what_comes_behind_a_request_waits_and_little_of_it_here() -> None:
     """Also behind a stream, where the connection ends."""
     waiting = asyncio.Event()
@@ -217,6 +222,7 @@ class Endless:
         return HttpAnswer(200, "text/plain", stream=self.chunks())
 
 
+@pytest.mark.thorough
 def test_a_watcher_that_never_reads_loses_its_watch() -> None:
     endless = Endless()
     with listening(endless.handle, SHORT) as server, server.connected() as client:
@@ -241,6 +247,7 @@ def test_a_large_answer_that_nobody_reads_does_not_stay() -> None:
         assert not server.server.connections
 
 
+@pytest.mark.thorough
 def test_a_slow_reader_gets_everything() -> None:
     async def large(_: HttpRequest) -> HttpAnswer:
         return HttpAnswer(200, "text/plain", b"x" * 20_000_000)

@@ -42,7 +42,6 @@ from tests.apiserver.served_process import (
 )
 from tests.apiserver.static_admission.manifests import refusing, rule, write
 
-pytestmark = pytest.mark.thorough
 PATIENCE = 60.0
 AUDIT_POLICY = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Everything}]\n"
 
@@ -73,6 +72,7 @@ def file(folder: Path, name: str, text: str) -> str:
     return str(folder / name)
 
 
+@pytest.mark.thorough
 def test_a_second_server_on_the_same_data_leaves_the_first_alone(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data.db"))
     first = subprocess.Popen(
@@ -147,6 +147,7 @@ def test_why_a_server_does_not_start(
     assert not list(no_good.glob(".*")), "nothing half done is left behind"
 
 
+@pytest.mark.thorough
 def test_a_place_for_the_kubeconfig_that_is_none(tmp_path: Path) -> None:
     place = tmp_path / "folder"
     place.mkdir()
@@ -169,6 +170,7 @@ def tiny_disk(folder: Path, size: int) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with tiny_disk(tmp_path / "disk", 64 << 10) as disk:
@@ -176,6 +178,7 @@ def test_a_disk_that_is_full_at_the_start(tmp_path: Path) -> None:
         assert "full" in said or "No space left" in said, said
 
 
+@pytest.mark.thorough
 def test_data_that_may_only_be_read(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with tiny_disk(tmp_path / "disk", 32 << 20) as disk:
@@ -185,6 +188,7 @@ def test_data_that_may_only_be_read(tmp_path: Path) -> None:
         assert ended(*data) == f"error: `{data[1]}`: it is read-only\n"
 
 
+@pytest.mark.thorough
 def test_a_disk_that_becomes_full_and_has_room_again(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with tiny_disk(tmp_path / "disk", 32 << 20) as disk:
@@ -225,6 +229,7 @@ def until_refused(server: Served) -> tuple[str, int, Any]:
     pytest.fail("the disk has room for everything")
 
 
+@pytest.mark.thorough
 def test_a_file_that_may_not_grow_any_more(tmp_path: Path) -> None:
     """The system's limit on the size of files, while serving."""
     limit = 6 << 20
@@ -249,6 +254,7 @@ def _is_whole(path: Path) -> bool:
     return bool(found == "ok")
 
 
+@pytest.mark.thorough
 def test_the_end_leaves_the_data_and_its_reserve(tmp_path: Path) -> None:
     server = Served(tmp_path, "--data", str(tmp_path / "data.db"))
     assert server.call("POST", CONFIGMAPS, config_map("a"))[0] == 201
@@ -258,6 +264,7 @@ def test_the_end_leaves_the_data_and_its_reserve(tmp_path: Path) -> None:
     assert _is_whole(tmp_path / "data.db")
 
 
+@pytest.mark.thorough
 def test_files_that_others_can_read_are_named(tmp_path: Path) -> None:
     data, tokens = tmp_path / "data.db", tmp_path / "tokens.csv"
     tokens.write_text("secret,alice,1\n")
@@ -280,6 +287,7 @@ def test_files_that_others_can_read_are_named(tmp_path: Path) -> None:
         assert ("can be read" in said) == bool(warned)
 
 
+@pytest.mark.thorough
 def test_a_delayed_end_is_not_ready_but_serves(tmp_path: Path) -> None:
     server = Served(tmp_path, "--shutdown-delay-duration", "20s")
     assert server.text("/readyz") == (200, "ok")
@@ -291,6 +299,7 @@ def test_a_delayed_end_is_not_ready_but_serves(tmp_path: Path) -> None:
     assert server.end() == 0, "the second signal insists"
 
 
+@pytest.mark.thorough
 def test_certificates_are_read_again_when_they_change(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     old, new = CredentialsFolder(None), CredentialsFolder(None)
@@ -326,6 +335,7 @@ def test_certificates_are_read_again_when_they_change(tmp_path: Path) -> None:
         assert server.end() == 0
 
 
+@pytest.mark.thorough
 def test_clients_of_a_new_authority_come_in_and_those_of_the_old_one_do_not(tmp_path: Path) -> None:
     people = tmp_path / "people.crt"
     old, new = new_authority(), new_authority()
@@ -361,6 +371,7 @@ def test_clients_of_a_new_authority_come_in_and_those_of_the_old_one_do_not(tmp_
         assert server.end() == 0
 
 
+@pytest.mark.thorough
 def test_a_front_proxy_of_a_new_authority_vouches_and_extension_servers_are_told(
     tmp_path: Path,
 ) -> None:
@@ -413,6 +424,7 @@ def _answers(server: Served) -> bool:
         return False
 
 
+@pytest.mark.thorough
 def test_the_log_has_requests_but_no_secrets(tmp_path: Path) -> None:
     server = Served(tmp_path, "-v", "10")
     secret = {
@@ -435,6 +447,7 @@ def test_the_log_has_requests_but_no_secrets(tmp_path: Path) -> None:
         assert hidden not in text
 
 
+@pytest.mark.thorough
 def test_nothing_is_written_about_requests_unless_wanted(tmp_path: Path) -> None:
     server = Served(tmp_path)
     assert server.call("GET", CONFIGMAPS)[0] == 200
@@ -442,6 +455,7 @@ def test_nothing_is_written_about_requests_unless_wanted(tmp_path: Path) -> None
     assert [one["msg"] for one in server.logged()] == ["the server ends"]
 
 
+@pytest.mark.thorough
 def test_too_many_watches_are_told_to_come_back(tmp_path: Path) -> None:
     tokens = file(tmp_path, "tokens.csv", "t,alice,alice-uid\n")
     server = Served(tmp_path, "--max-watches", "1", "--token-auth-file", tokens)
@@ -476,6 +490,7 @@ def test_too_many_watches_are_told_to_come_back(tmp_path: Path) -> None:
         assert server.end() == 0
 
 
+@pytest.mark.thorough
 def test_plain_http_off_the_loopback_can_be_forced() -> None:
     process = subprocess.Popen(
         [*command(), "--listen", "0.0.0.0:0", "--force-plain-http"],
@@ -504,6 +519,7 @@ LATE = (
 )
 
 
+@pytest.mark.thorough
 def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
     """They are loaded when somebody needs them: together they take a fifth of a start."""
     imports = "import sys, celadon.apiserver.http.server_process"
@@ -512,6 +528,7 @@ def test_a_start_does_not_load_what_speaks_to_others_or_yaml() -> None:
     assert ran.stdout.split() == []
 
 
+@pytest.mark.thorough
 def test_events_are_kept_as_long_as_wanted(tmp_path: Path) -> None:
     server = Served(tmp_path, "--event-ttl", "1s")
     events = "/api/v1/namespaces/default/events"
@@ -524,6 +541,7 @@ def test_events_are_kept_as_long_as_wanted(tmp_path: Path) -> None:
     assert server.end() == 0
 
 
+@pytest.mark.thorough
 def test_static_policies_are_read_again_when_they_change(tmp_path: Path) -> None:
     folder = tmp_path / "static"
     write(folder, "a.json", refusing("a.static.k8s.io", rule("configmaps")))

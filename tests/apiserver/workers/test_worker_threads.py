@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -370,6 +371,10 @@ def test_what_is_waited_for_may_fail_and_the_work_goes_on() -> None:
     assert not is_worker()
 
 
+@pytest.mark.skipif(
+    sys.gettrace() is not None,
+    reason="traced threads of Python 3.11 turn in circles while a waiting one is to be ended",
+)
 def test_whom_nobody_waits_for_waits_no_longer() -> None:
     async def run() -> bool:
         begun, cancelled = asyncio.Event(), asyncio.Event()

@@ -50,11 +50,20 @@ def test_what_a_revision_has_is_written(tmp_path: Path) -> None:
     [
         ("main..HEAD", Range("main", "HEAD")),
         ("main..", Range("main", "HEAD")),
+        ("..main", None),
+        ("main...", Range("MAIN", "HEAD")),
+        ("...other", Range("OTHER", "other")),
+        ("other...main", Range("OTHER", "main")),
         ("../policies", None),
         ("policies", None),
     ],
 )
 def test_ranges(text: str, found: Range | None) -> None:
+    """Three dots begin where both have parted, which is a commit."""
+    if found is not None and found.old.isupper():
+        command = ["git", "rev-parse", found.old.lower()]
+        commit = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = Range(commit.strip(), found.new)
     assert revisions(text) == found
 
 

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from celadon.cli.commands import serve
 from celadon.cli.envtest.apiserver_program import (
+    KNOWN,
     PASSED,
+    REFUSED,
+    SILENT,
+    SWITCHES,
+    TRANSLATED,
+    TYPES,
+    WITHOUT_EFFECT,
     FlagError,
+    duration,
     help_text,
+    integer,
     read_flags,
     serve_arguments,
     warnings_about,
 )
 from celadon.cli.main import CommandParser
+from tests.paths import ROOT
 
 
 def arguments(
@@ -307,3 +318,66 @@ def test_workloads_run_when_asked() -> None:
     assert "--simulate" not in arguments()
     with pytest.raises(FlagError, match="CELADON_ENVTEST_SIMULATE=many: expected a number"):
         arguments(nodes="many")
+
+
+COMMANDS = ROOT / "tests" / "cases" / "kube_apiserver_flags.txt"
+_PROMPT = "$ kube-apiserver"
+
+
+def _outcome(line: str) -> str:
+    """What a command line becomes: arguments besides those of each, warnings, or a refusal."""
+    try:
+        flags = read_flags(shlex.split(line.removeprefix(_PROMPT)))
+        found = serve_arguments(flags, "1.36")
+    except FlagError as error:
+        return f"error: {error}"
+    usual = [] if line == _PROMPT else serve_arguments({}, "1.36")
+    lines = [*(word for word in found if word not in usual), *warnings_about(flags)]
+    missing = [word for word in usual if word not in found]
+    return "\n".join([*lines, *(f"without {word}" for word in missing)]) or "nothing else"
+
+
+def test_command_lines(request: pytest.FixtureRequest) -> None:
+    """All of a file, which `pytest --update-golden` writes anew, to be read like code."""
+    text = COMMANDS.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith(_PROMPT)]
+    written = "".join(f"{line}\n{_outcome(line)}\n\n" for line in lines)
+    if request.config.getoption("--update-golden"):
+        COMMANDS.write_text(written, encoding="utf-8")
+    assert written == COMMANDS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1ns", 1e-9),
+        ("1us", 1e-6),
+        ("1µs", 1e-6),
+        ("1μs", 1e-6),
+        ("1ms", 1e-3),
+        ("1s", 1.0),
+        ("1m", 60.0),
+        ("1h", 3600.0),
+        ("1h2m3.5s", 3723.5),
+        ("-.5s", -0.5),
+        ("+2.s", 2.0),
+        ("-0", 0.0),
+    ],
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0x_1F", 31), ("0b101", 5), ("0o17", 15), ("017", 15), ("0", 0), ("-1_000", -1000)],
+)
+def test_integers(text: str, value: int) -> None:
+    assert integer(text) == value
+
+
+def test_sorts_of_flags_are_told_apart() -> None:
+    """A flag has one meaning; those that stand alone are among the others too."""
+    sorts = (set(PASSED), set(TRANSLATED), set(REFUSED), set(WITHOUT_EFFECT), set(SILENT))
+    assert sum(map(len, sorts)) == len(set().union(*sorts))
+    assert (len(KNOWN), len(SWITCHES), len(TYPES)) == (199, 33, 60)

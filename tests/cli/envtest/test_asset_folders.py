@@ -15,6 +15,7 @@ import pytest
 
 from celadon.cli.envtest import asset_folders
 from celadon.cli.envtest.asset_folders import (
+    LONGEST_FIRST_LINE,
     AssetError,
     AssetVersion,
     default_root,
@@ -108,6 +109,28 @@ def test_the_python_of_a_program(tmp_path: Path) -> None:
     program.chmod(0o755)
     done = subprocess.run([program, "a b", "'"], capture_output=True, text=True, check=True)
     assert ast.literal_eval(done.stdout) == ["a b", "'"]
+
+
+@pytest.mark.parametrize(
+    ("python", "options", "lines"),
+    [
+        ("/p", "", "#!/p\n"),
+        (f"/{'p' * (LONGEST_FIRST_LINE - 6)}", "-S", f"#!/{'p' * (LONGEST_FIRST_LINE - 6)} -S\n"),
+        ("/a p", "", "#!/bin/sh\n'''exec' \"/a p\" \"$0\" \"$@\"\n' '''\n"),
+        (
+            "/a \"$`\\X' p",
+            "-S",
+            "#!/bin/sh\n'''exec' \"/a \\\"\\$\\`\\\\X' p\" -S \"$0\" \"$@\"\n' '''\n",
+        ),
+    ],
+)
+def test_first_lines(python: str, options: str, lines: str) -> None:
+    assert first_lines(python, options) == lines
+
+
+def test_a_python_whose_path_is_too_long_is_begun_by_the_shell() -> None:
+    python = "/" + "p" * (LONGEST_FIRST_LINE - 5)
+    assert first_lines(python, "-S").startswith("#!/bin/sh\n")
 
 
 def test_programs_for_windows() -> None:

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from celadon.cel import Environment
-from celadon.cel.declarations import Switches
-from celadon.cel.libraries import optionals
 from celadon.cel.types import DYN
 from celadon.cli.policytest.wanted_values import (
     GONE,
@@ -19,11 +16,11 @@ from celadon.cli.policytest.wanted_values import (
     merged,
 )
 from celadon.cli.reading.json_text import Path
+from celadon.kube.library.environments import environment
+from tests.paths import ROOT
 
-ENVIRONMENT = Environment(
-    dict.fromkeys(("object", "oldObject", "variables", "request"), DYN),
-    libraries=(optionals.library(),),
-    switches=Switches(optional_syntax=True),
+ENVIRONMENT = environment().extend(
+    dict.fromkeys(("object", "oldObject", "variables", "request"), DYN)
 )
 
 
@@ -127,3 +124,43 @@ def test_the_answer_ends() -> None:
         f"object.l.exists(i, i.a{n} == {n} && object.m.all(j, j != i.b))" for n in range(60)
     )
     assert ways(deep, wanted=False) is not None
+
+
+EXPRESSIONS = ROOT / "tests" / "cases" / "wanted_values.txt"
+MOST_SHOWN = 6
+
+
+def _shown(found: list[dict[str, Any]]) -> str:
+    """The likely ways, and how many others there are."""
+    lines = [
+        ", ".join(f"{place}={_short(value)}" for place, value in way.items()) or "nothing"
+        for way in found[:MOST_SHOWN]
+    ]
+    others = [f"and {len(found) - MOST_SHOWN} others"] if len(found) > MOST_SHOWN else []
+    return " | ".join([*lines, *others]) or "no way"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 40 else f"{text[:9]}... of {len(text)}"
+
+
+def test_whole_answers(request: pytest.FixtureRequest) -> None:
+    """All of a file, which `pytest --update-golden` writes anew, to be read like code."""
+    text = EXPRESSIONS.read_text(encoding="utf-8")
+    written = ""
+    for line in text.splitlines():
+        if not line.startswith("$ "):
+            continue
+        written += f"{line}\n"
+        for wanted in (True, False):
+            found = ways(
+                line.removeprefix("$ "),
+                wanted=wanted,
+                bad="object.l.filter(i, i.a == 1).map(i, 'bad ' + i.name)",
+                **{"is": "object.a == 1"},
+            )
+            written += f"  {wanted}: {_shown(found)}\n".replace("\0", "")
+    if request.config.getoption("--update-golden"):
+        EXPRESSIONS.write_text(written, encoding="utf-8")
+    assert written == EXPRESSIONS.read_text(encoding="utf-8")

@@ -158,14 +158,16 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
     if context is None:
         return None
     operand = word[0] if context.receiver is None else f"{context.receiver}.{word[0]}"
-    if environment.declarations.find_function(word[0]) is not None or word[0] in MACROS:
+    is_qualified = environment.declarations.find_function(operand) is not None
+    name = operand if is_qualified else word[0]
+    if environment.declarations.find_function(name) is not None or name in MACROS:
         overloads = [
             overload
             for function in functions_of(environment)
-            if function.name == word[0]
+            if function.name == name
             for overload in function.overloads
         ]
-        markdown = function_doc(word[0], overloads) if overloads else macro_doc(word[0])
+        markdown = function_doc(name, overloads) if overloads else macro_doc(name)
     else:
         operand_type = type_in(context.environment, operand)
         markdown = f"```cel\n{operand}: {operand_type.display()}\n```"

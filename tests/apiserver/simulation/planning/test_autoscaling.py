@@ -370,3 +370,32 @@ def test_a_metric_that_is_not_known_keeps_its_place() -> None:
     nothing, memory = status_of_plan(scaled(given, 4).plan)["currentMetrics"]
     assert nothing == {"type": ""}
     assert memory["resource"]["name"] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("other", "reason", "text"),
+    [
+        (
+            {"type": "ContainerResource", "containerResource": {"name": "cpu", "container": "c"}},
+            "FailedGetContainerResourceMetric",
+            "failed to get c container metric value",
+        ),
+        (
+            {"type": "External", "external": {"metric": {"name": "queue"}}},
+            "FailedGetExternalMetric",
+            "failed to get queue external metric value",
+        ),
+        ({"type": "Pods", "pods": {}}, "FailedGetPodsMetric", "failed to get pods metric value"),
+        (
+            {"type": "Object", "object": {}},
+            "FailedGetObjectMetric",
+            "failed to get object metric value",
+        ),
+    ],
+)
+def test_metrics_of_other_kinds_are_not_known(other: JsonObject, reason: str, text: str) -> None:
+    scaling = scaled(autoscaler("cpu=80%", other), 3)
+    *_, last = told(scaling.plan)
+    assert last.startswith(f"invalid metrics (1 invalid out of 1), first error is: {text}: ")
+    conditions = status_of_plan(scaling.plan)["conditions"]
+    assert of_condition(conditions, "ScalingActive").startswith(f"False {reason}: ")

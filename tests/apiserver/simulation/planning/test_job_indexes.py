@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.apiserver.simulation.planning.job_indexes import (
+    all_failures_of,
     count,
+    failures_of,
     first_missing,
     has,
     merged,
@@ -99,3 +101,21 @@ def test_pods_without_a_place_are_surplus() -> None:
     gone, left = surplus_of_indexes(pods, 2, at())
     assert {metadata.name(one) for one in gone} == {"second", "beyond", "none"}
     assert [metadata.name(one) for one in left] == ["first", "other"]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "failures", "all_failures"),
+    [
+        ({}, 0, 0),
+        ({FAILURES: "2"}, 2, 2),
+        ({FAILURES: "2", IGNORED: "3"}, 2, 5),
+        ({FAILURES: "x", IGNORED: "-1"}, 0, 0),
+        ({FAILURES: "2147483647"}, 2147483647, 2147483647),
+        ({FAILURES: "2147483648"}, 0, 0),
+    ],
+)
+def test_failures_that_a_pod_tells(
+    annotations: dict[str, str], failures: int, all_failures: int
+) -> None:
+    told = pod("a", annotations=annotations)
+    assert (failures_of(told), all_failures_of(told)) == (failures, all_failures)

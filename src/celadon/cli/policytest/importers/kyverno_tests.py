@@ -151,10 +151,11 @@ class _Kyverno:
     def _leave_out(self, path: Path, result: JsonObject, reason: str) -> None:
         """A case for each resource that is named, as if it were run."""
         policy = result.get("policy", "policy")
-        names = result.get("resources")
+        outcome = result.get("result", result.get("status", ""))
+        names = result.get("resources") or [result.get("resource") or result.get("kind", "")]
         # The report counts what was left out in cases, as Kyverno does: one for each resource.
-        for name in names if isinstance(names, list) and names else [result.get("kind", "")]:
-            self._way.leave_out(f"{policy}: {name}: {result.get('result', '')}", path, reason)
+        for name in names if isinstance(names, list) else [result.get("kind", "")]:
+            self._way.leave_out(f"{policy}: {name}: {outcome}", path, reason)
 
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""

@@ -94,7 +94,7 @@ class _Kubescape:
         for path, test in way.maps(()):
             reason = way.others(path, _KUBESCAPE_FIELDS)
             if reason:
-                way.leave_out(str(test.get("name", "")), path, reason)
+                way.leave_out(_name_of(test), path, reason)
             else:
                 self._test(path, test)
         return way.done(os.path.basename(os.path.abspath(self._folder)))
@@ -135,13 +135,12 @@ class _Kubescape:
         except _UnfitChangeError as error:
             self._way.say((*path, "field_change_list"), str(error))
             return
-        name = str(test.get("name") or f"{test['template']}: {test['expected']}")
         patch = patch_between(template.value, after)
         value: dict[str, Json] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
         binding, params = test.get("binding_template"), test.get("param_template")
         if binding or params:
             value |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
-        self._way.add({"name": name, **value, "expect": verdict.value}, path)
+        self._way.add({"name": _name_of(test), **value, "expect": verdict.value}, path)
 
     def _only(self, file: str) -> Document | None:
         """The one object of a file."""
@@ -154,6 +153,11 @@ class _Kubescape:
 
     def _read(self, file: str) -> list[Document]:
         return self._way.objects.beside([os.path.join(self._folder, file)])
+
+
+def _name_of(test: JsonObject) -> str:
+    """Return what a test is called: by its own name, or what it expects of which template."""
+    return str(test.get("name") or f"{test['template']}: {test['expected']}")
 
 
 def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
