@@ -30,6 +30,11 @@ SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_propo
 
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
+MANY_PARTS = (
+    "tests/cli/language_server/test_workspace_files.py"
+    "::test_a_policy_of_many_parts_is_told_of_in_proportion"
+)
+
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
@@ -659,5 +664,33 @@ UNDONE = (
         "        if True:\n",
         "tests/apiserver/simulation/test_planned_controllers.py"
         "::test_the_hash_of_a_large_template_is_made_in_a_worker",
+    ),
+    Undone(
+        "thousands of entries, each of which copies the map that is made of them",
+        "cel/values/container_access.py",
+        "        a_map = insert_entry(a_map, key, value)\n",
+        "        a_map = insert_entry(dict(a_map), key, value)\n",
+        "tests/cel/values/test_container_access.py::test_inserting",
+    ),
+    Undone(
+        "a policy on one line, whose findings are each looked for from its beginning",
+        "cli/language_server/workspace_files.py",
+        "bisect_left(self._wide, offset) - bisect_left(self._wide, start)",
+        'sum(text > "\\uffff" for text in self._text[start:offset])',
+        f"{MANY_PARTS}[findings]",
+    ),
+    Undone(
+        "variables that are typed anew for each expression of their policy",
+        "admission/lint/linter.py",
+        "typed = self._policies.get(key)",
+        "typed = self._policies.get(())",
+        f"{MANY_PARTS}[costs with variables]",
+    ),
+    Undone(
+        "rules that are read anew for each expression of their policy",
+        "admission/lint/linter.py",
+        "typed_kinds = self._kinds.get(owner)",
+        "typed_kinds = self._kinds.get(())",
+        f"{MANY_PARTS}[costs with rules]",
     ),
 )
