@@ -35,6 +35,11 @@ MANY_PARTS = (
     "::test_a_policy_of_many_parts_is_told_of_in_proportion"
 )
 
+PIECES = (
+    "tests/apiserver/clientconfig/test_go_network.py"
+    "::test_what_comes_in_pieces_of_a_byte_is_not_copied_for_each"
+)
+
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
@@ -692,5 +697,34 @@ UNDONE = (
         "typed_kinds = self._kinds.get(owner)",
         "typed_kinds = self._kinds.get(())",
         f"{MANY_PARTS}[costs with rules]",
+    ),
+    Undone(
+        "documents of an extension server that are compared on the event loop",
+        "apiserver/aggregation/aggregator.py",
+        "self.document.digest == other.document.digest",
+        "self.document.content == other.document.content",
+        "tests/apiserver/aggregation/test_remote_discovery.py"
+        "::test_what_a_server_says_again_is_not_compared_part_by_part",
+    ),
+    Undone(
+        "early hints in pieces of a byte, each of which copies all before it",
+        "apiserver/go_network.py",
+        "answer = bytearray(data)",
+        "answer = data",
+        f"{PIECES}[_first]",
+    ),
+    Undone(
+        "a head in pieces of a byte, from whoever is asked for another protocol",
+        "apiserver/aggregation/front_proxy.py",
+        "data = bytearray()",
+        'data = b""',
+        f"{PIECES}[_head]",
+    ),
+    Undone(
+        "a refusal in pieces of a byte, from whoever is asked for another protocol",
+        "apiserver/aggregation/front_proxy.py",
+        "body = bytearray(self._behind)",
+        "body = self._behind",
+        f"{PIECES}[_refusal]",
     ),
 )
