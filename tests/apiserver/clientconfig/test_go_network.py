@@ -105,7 +105,9 @@ class Piece(bytes):
 
     copied = 0
 
-    def __radd__(self, before: bytes) -> bytes:
+    def __radd__(self, before: bytes | bytearray) -> bytes:
+        if isinstance(before, bytearray):
+            return NotImplemented  # it grows in place
         Piece.copied += len(before)
         return bytes.__add__(before, self)
 
