@@ -727,4 +727,26 @@ UNDONE = (
         "body = self._behind",
         f"{PIECES}[_refusal]",
     ),
+    Undone(
+        "a small role that is a hundred million rights",
+        "apiserver/request_layers.py",
+        '"resource.k8s.io", RBAC_GROUP}',
+        '"resource.k8s.io"}',
+        f"{SLOW}[rights that somebody grants]",
+    ),
+    Undone(
+        "a refusal that lists millions of rights",
+        "kube/rbac.py",
+        "            if size > MOST_UNCOVERED:\n                return result\n",
+        "",
+        "tests/kube/rbac/test_rule_covering.py"
+        "::test_of_millions_of_permissions_the_first_are_listed",
+    ),
+    Undone(
+        "rights of which each is looked for in all that somebody has",
+        "kube/rbac.py",
+        "there = in_group & resources[resource]",
+        "there = {number for number in in_group if number in resources[resource]}",
+        "tests/kube/rbac/test_rule_covering.py::test_rules_are_not_compared_each_with_each",
+    ),
 )
