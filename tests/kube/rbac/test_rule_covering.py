@@ -146,7 +146,9 @@ def covers(owner: PolicyRule, single: PolicyRule) -> bool:
             any(covers_url(pattern, url) for pattern in owner.non_resource_urls)
             for url in single.non_resource_urls
         )
-        and (not names or (bool(single.resource_names) and set(single.resource_names) <= set(names)))
+        and (
+            not names or (bool(single.resource_names) and set(single.resource_names) <= set(names))
+        )
     )
 
 
