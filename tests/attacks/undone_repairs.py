@@ -745,8 +745,8 @@ UNDONE = (
     Undone(
         "rights of which each is looked for in all that somebody has",
         "kube/rbac.py",
-        "there = in_group & resources[resource]",
-        "there = {number for number in in_group if number in resources[resource]}",
+        "there = in_group & self._resource(resource)",
+        "there = {number for number in in_group if number in self._resource(resource)}",
         "tests/kube/rbac/test_rule_covering.py::test_rules_are_not_compared_each_with_each",
     ),
 )

@@ -705,35 +705,31 @@ class _Owners:
     def lacking(self, rule: PolicyRule) -> Iterator[PolicyRule]:
         """The permissions on resources that no rule includes. What a rule has about all names
         covers each name; what is about some names does not cover all."""
-        verbs = {verb: self._either(0, verb) for verb in rule.verbs}
-        resources = {resource: self._resource(resource) for resource in rule.resources}
-        names: dict[tuple[str, ...], _Numbers] = {
-            (name,): self._nameless | self._of(3, name) for name in rule.resource_names
-        }
-        names = names or {(): self._nameless}
+        names: list[tuple[str, ...]] = [(name,) for name in rule.resource_names]
         for group in rule.api_groups:
             in_group = self._either(1, group)
             for resource in rule.resources:
-                there = in_group & resources[resource]
+                there = in_group & self._resource(resource)
                 if not self._unlimited.isdisjoint(there):
                     continue
                 for verb in rule.verbs:
-                    able = there & verbs[verb]
-                    for name in rule.resource_names or ("",):
-                        named = (name,) if rule.resource_names else ()
-                        if able.isdisjoint(names[named]):
-                            yield PolicyRule((verb,), (group,), (resource,), named)
+                    able = there & self._either(0, verb)
+                    if not self._nameless.isdisjoint(able):
+                        continue
+                    for name in names or [()]:
+                        if not any(self._of(3, text) & able for text in name):
+                            yield PolicyRule((verb,), (group,), (resource,), name)
 
     def lacking_urls(self, rule: PolicyRule) -> Iterator[PolicyRule]:
         """The permissions on paths that no rule includes."""
-        verbs = {verb: self._either(0, verb) & self._nameless for verb in rule.verbs}
         for url in rule.non_resource_urls:
             prefixes = (url[:length] for length in self._lengths if length <= len(url))
             holders = self._either(4, url).union(
                 *(self._prefixes.get(prefix, set()) for prefix in prefixes)
             )
+            holders &= self._nameless
             for verb in rule.verbs:
-                if holders.isdisjoint(verbs[verb]):
+                if holders.isdisjoint(self._either(0, verb)):
                     yield PolicyRule((verb,), non_resource_urls=(url,))
 
 
