@@ -105,7 +105,7 @@ class Piece(bytes):
 
     copied = 0
 
-    def __radd__(self, before: bytes | bytearray) -> bytes:
+    def __radd__(self, before: Any) -> Any:
         if isinstance(before, bytearray):
             return NotImplemented  # it grows in place
         Piece.copied += len(before)
