@@ -32,6 +32,7 @@ from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
+from celadon.kube import rbac
 from celadon.kube.registry import create, request_bodies
 from celadon.kube.registry import delete as deletion
 from celadon.kube.registry.draft import Draft
@@ -197,6 +198,27 @@ def rules_review(running: Running) -> HttpAnswer:
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
     return ask(running, "POST", path, review, token="alice-token")
+
+
+def granted(running: Running) -> HttpAnswer:
+    """Four short lists of a role are a hundred million rights."""
+    rbac_path = "/apis/rbac.authorization.k8s.io/v1"
+    may_write = {
+        "apiGroups": ["rbac.authorization.k8s.io"],
+        "resources": ["clusterroles"],
+        "verbs": ["create"],
+    }
+    make(running, f"{rbac_path}/clusterroles", {"metadata": {"name": "w"}, "rules": [may_write]})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "w"}
+    alice = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "alice"}
+    binding = {"metadata": {"name": "w"}, "roleRef": role, "subjects": [alice]}
+    make(running, f"{rbac_path}/clusterrolebindings", binding)
+    many = [f"a{number}" for number in range(100)]
+    rule = {"apiGroups": many, "resources": many, "verbs": many, "resourceNames": many}
+    body = {"metadata": {"name": "many"}, "rules": [rule]}
+    answer = ask(running, "POST", f"{rbac_path}/clusterroles", body, token="alice-token")
+    assert answer.code == 403
+    return answer
 
 
 def wide_list(running: Running) -> HttpAnswer:
@@ -437,6 +459,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_checked",
         settled("admissionregistration.k8s.io", "validatingadmissionpolicies", POLICY),
     ),
+    ("rights that somebody grants", rbac, "uncovered", granted),
     ("metrics", metric_table, "number", lambda running: ask(running, "GET", "/metrics")),
 ]
 

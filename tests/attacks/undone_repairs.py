@@ -30,6 +30,16 @@ SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_propo
 
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
+MANY_PARTS = (
+    "tests/cli/language_server/test_workspace_files.py"
+    "::test_a_policy_of_many_parts_is_told_of_in_proportion"
+)
+
+PIECES = (
+    "tests/apiserver/clientconfig/test_go_network.py"
+    "::test_what_comes_in_pieces_of_a_byte_is_not_copied_for_each"
+)
+
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
@@ -659,5 +669,84 @@ UNDONE = (
         "        if True:\n",
         "tests/apiserver/simulation/test_planned_controllers.py"
         "::test_the_hash_of_a_large_template_is_made_in_a_worker",
+    ),
+    Undone(
+        "thousands of entries, each of which copies the map that is made of them",
+        "cel/values/container_access.py",
+        "        a_map = insert_entry(a_map, key, value)\n",
+        "        a_map = insert_entry(dict(a_map), key, value)\n",
+        "tests/cel/values/test_container_access.py::test_inserting",
+    ),
+    Undone(
+        "a policy on one line, whose findings are each looked for from its beginning",
+        "cli/language_server/workspace_files.py",
+        "bisect_left(self._wide, offset) - bisect_left(self._wide, start)",
+        'sum(text > "\\uffff" for text in self._text[start:offset])',
+        f"{MANY_PARTS}[findings]",
+    ),
+    Undone(
+        "variables that are typed anew for each expression of their policy",
+        "admission/lint/linter.py",
+        "typed = self._policies.get(key)",
+        "typed = self._policies.get(())",
+        f"{MANY_PARTS}[costs with variables]",
+    ),
+    Undone(
+        "rules that are read anew for each expression of their policy",
+        "admission/lint/linter.py",
+        "typed_kinds = self._kinds.get(owner)",
+        "typed_kinds = self._kinds.get(())",
+        f"{MANY_PARTS}[costs with rules]",
+    ),
+    Undone(
+        "documents of an extension server that are compared on the event loop",
+        "apiserver/aggregation/aggregator.py",
+        "self.document.digest == other.document.digest",
+        "self.document.content == other.document.content",
+        "tests/apiserver/aggregation/test_remote_discovery.py"
+        "::test_what_a_server_says_again_is_not_compared_part_by_part",
+    ),
+    Undone(
+        "early hints in pieces of a byte, each of which copies all before it",
+        "apiserver/go_network.py",
+        "answer = bytearray(data)",
+        "answer = data",
+        f"{PIECES}[_first]",
+    ),
+    Undone(
+        "a head in pieces of a byte, from whoever is asked for another protocol",
+        "apiserver/aggregation/front_proxy.py",
+        "data = bytearray()",
+        'data = b""',
+        f"{PIECES}[_head]",
+    ),
+    Undone(
+        "a refusal in pieces of a byte, from whoever is asked for another protocol",
+        "apiserver/aggregation/front_proxy.py",
+        "body = bytearray(self._behind)",
+        "body = self._behind",
+        f"{PIECES}[_refusal]",
+    ),
+    Undone(
+        "a small role that is a hundred million rights",
+        "apiserver/request_layers.py",
+        '"resource.k8s.io", RBAC_GROUP}',
+        '"resource.k8s.io"}',
+        f"{SLOW}[rights that somebody grants]",
+    ),
+    Undone(
+        "a refusal that lists millions of rights",
+        "kube/rbac.py",
+        "            if size > MOST_UNCOVERED:\n                return result\n",
+        "",
+        "tests/kube/rbac/test_rule_covering.py"
+        "::test_of_millions_of_permissions_the_first_are_listed",
+    ),
+    Undone(
+        "rights of which each is looked for in all that somebody has",
+        "kube/rbac.py",
+        "there = in_group & self._resource(resource)",
+        "there = {number for number in in_group if number in self._resource(resource)}",
+        "tests/kube/rbac/test_rule_covering.py::test_rules_are_not_compared_each_with_each",
     ),
 )

@@ -364,6 +364,7 @@ READ_BYTES: Final = 8192
 """At a time: so much may be a thousand pieces, which take the event loop some ten milliseconds."""
 MAX_HEAD_BYTES: Final = 1 << 20
 """Of informational answers before the final one; Go has a limit of 10 MiB."""
+HEAD_END: Final = b"\r\n\r\n"
 _CODE_END: Final = len(b"HTTP/1.1 200")
 _ERROR_NAMES: Final = {
     errno.ECONNREFUSED: "connection refused",
@@ -492,25 +493,25 @@ class GoStream(httpcore.AsyncNetworkStream):
     async def _final(self, data: bytes) -> bytes:
         """Return the data from the beginning of the answer that counts: informational ones are read
         over. Raises NetworkFailure if they have no end."""
-        start = size = 0
-        while True:
-            line = data[start : start + _CODE_END]
-            if not _is_informational(line):
-                return data[start:]
-            end = data.find(b"\r\n\r\n", start)
-            if end >= 0 and len(line) == _CODE_END:
-                start = end + 4
+        answer = bytearray(data)
+        size = looked = 0
+        while _is_informational(bytes(answer[:_CODE_END])):
+            end = answer.find(HEAD_END, looked)
+            if end >= 0:
+                size += end + len(HEAD_END)
+                del answer[: end + len(HEAD_END)]
+                looked = 0
                 continue
-            size += start
-            data, start = data[start:], 0
-            if size + len(data) > MAX_HEAD_BYTES:
+            looked = max(len(answer) - len(HEAD_END) + 1, 0)
+            if size + len(answer) > MAX_HEAD_BYTES:
                 raise NetworkFailure(
                     f"net/http: server response headers exceeded {MAX_HEAD_BYTES} bytes; aborted"
                 )
             piece = await self._piece(READ_BYTES)
             if not piece:
-                return data
-            data += piece
+                break
+            answer += piece
+        return bytes(answer)
 
     def _require_http(self, data: bytes) -> None:
         if data[8:12] == b" 101":

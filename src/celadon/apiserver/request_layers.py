@@ -81,7 +81,7 @@ from celadon.kube.go import TOO_DEEP, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 from celadon.storage import FileError, ServiceError, StoreClosed
 
 if TYPE_CHECKING:
@@ -190,8 +190,11 @@ class Publications:
 
 # --- Layers ------------------------------------------------------------------
 
-EXPRESSIVE: Final = frozenset({ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io"})
-"""Groups whose objects have expressions and schemas: a kilobyte may take long."""
+EXPRESSIVE: Final = frozenset(
+    {ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io", RBAC_GROUP}
+)
+"""Groups whose objects have expressions, schemas, or rights, which are a product of lists: a
+kilobyte may take long."""
 
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""

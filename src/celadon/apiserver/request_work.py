@@ -138,8 +138,8 @@ class RequestWork:
     owner: str = ""
     is_large: bool = False
     is_expressive: bool = False
-    """Whether what it has sent has expressions and schemas: to validate a kilobyte may take
-    long."""
+    """Whether what it has sent has expressions, schemas or rights: to validate a kilobyte may
+    take long."""
     spent: float = 0.0
     size: int = 0
 

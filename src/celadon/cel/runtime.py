@@ -578,7 +578,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "make_map": make_map,
     "make_strict_map": make_strict_map,
     "insert_entry": container_access.insert_entry,
-    "map_insert_all": container_access.map_insert_all,
+    "insert_entries": container_access.insert_entries,
     "map_with_optionals": map_with_optionals,
     "no_bool_v": no_bool_v,
     "no_such_overload": no_such_overload,

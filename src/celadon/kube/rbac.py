@@ -11,7 +11,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import product
+from itertools import chain
 from typing import Final
 
 from celadon.kube import metadata
@@ -636,58 +636,101 @@ def aggregated(errors: Iterable[str]) -> str:
 #
 # Rules are broken down to single permissions; each must lie within one rule of the owner. As
 # k8s.io/component-helpers `auth/rbac/validation/policy_comparator.go` and k8s.io/kubernetes
-# `pkg/registry/rbac/validation/policy_compact.go`.
+# `pkg/registry/rbac/validation/policy_compact.go`, which compare each with each: a rule of four
+# short lists may be millions, and so may be what somebody owns.
+
+
+MOST_UNCOVERED: Final = 1 << 20
+"""Bytes of single permissions that are listed, with `_PERMISSION` for each. A bound of ours: who
+lacks so much is told of the first ones."""
+_PERMISSION: Final = 100
 
 
 def uncovered(owned: Sequence[PolicyRule], rules: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The single permissions in `rules` that no owned rule includes, in their order."""
-    return [
-        single
-        for rule in rules
-        for single in single_permissions(rule)
-        if not any(_covers(owner, single) for owner in owned)
-    ]
+    """The single permissions in `rules` that no owned rule includes, in their order: one verb on
+    one resource (with one name, if names are listed) or path each."""
+    owners = _Owners(owned)
+    result: list[PolicyRule] = []
+    size = 0
+    for rule in rules:
+        for single in chain(owners.lacking(rule), owners.lacking_urls(rule)):
+            result.append(single)
+            size += _PERMISSION + sum(map(len, chain(*_members(single))))
+            if size > MOST_UNCOVERED:
+                return result
+    return result
 
 
-def single_permissions(rule: PolicyRule) -> Iterator[PolicyRule]:
-    """One verb on one resource (with one name, if names are listed) or path each."""
-    one_each: list[tuple[str, ...]] = [(name,) for name in rule.resource_names]
-    names = one_each or [()]
-    for group, resource, verb, name in product(rule.api_groups, rule.resources, rule.verbs, names):
-        yield PolicyRule((verb,), (group,), (resource,), name)
-    for url, verb in product(rule.non_resource_urls, rule.verbs):
-        yield PolicyRule((verb,), non_resource_urls=(url,))
+def _members(rule: PolicyRule) -> tuple[tuple[str, ...], ...]:
+    urls = rule.non_resource_urls
+    return rule.verbs, rule.api_groups, rule.resources, rule.resource_names, urls
 
 
-def _covers(owner: PolicyRule, single: PolicyRule) -> bool:
-    return (
-        _has(owner.verbs, single.verbs)
-        and _has(owner.api_groups, single.api_groups)
-        and all(_has_resource(owner.resources, resource) for resource in single.resources)
-        and all(
-            any(covers_url(non_resource_url, url) for non_resource_url in owner.non_resource_urls)
-            for url in single.non_resource_urls
-        )
-        and _has_names(owner.resource_names, single.resource_names)
-    )
+_Numbers = set[int]
 
 
-def _has(owned: Collection[str], expected: Iterable[str]) -> bool:
-    return ALL in owned or all(name in owned for name in expected)
+class _Owners:
+    """Rules by what they are about: each member of a rule leads to the numbers of the rules that
+    have it."""
 
+    def __init__(self, owned: Sequence[PolicyRule]) -> None:
+        self._axes: tuple[dict[str, _Numbers], ...] = ({}, {}, {}, {}, {})
+        self._nameless: _Numbers = set()
+        """Those that are about all names."""
+        for number, rule in enumerate(owned):
+            for axis, values in zip(self._axes, _members(rule), strict=True):
+                for value in values:
+                    axis.setdefault(value, set()).add(number)
+            if not rule.resource_names:
+                self._nameless.add(number)
+        self._unlimited = self._of(0, ALL) & self._nameless
+        """Those that are about all verbs, too."""
+        urls = self._axes[4]
+        self._prefixes: dict[str, _Numbers] = {}
+        for url in urls:
+            if url.endswith(ALL):
+                self._prefixes.setdefault(url.rstrip(ALL), set()).update(urls[url])
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
-def _has_resource(owned: Collection[str], expected: str) -> bool:
-    if ALL in owned or expected in owned:
-        return True
-    _, slash, subresource = expected.partition("/")
-    return bool(slash) and f"{ALL}/{subresource}" in owned
+    def _of(self, axis: int, value: str) -> _Numbers:
+        return self._axes[axis].get(value, set())
 
+    def _either(self, axis: int, *values: str) -> _Numbers:
+        return self._of(axis, ALL).union(*(self._of(axis, value) for value in values))
 
-def _has_names(owned: Collection[str], expected: Collection[str]) -> bool:
-    """Return who may touch only some names does not hold the right to touch any."""
-    if not expected:
-        return not owned
-    return not owned or all(name in owned for name in expected)
+    def _resource(self, resource: str) -> _Numbers:
+        _, slash, subresource = resource.partition("/")
+        return self._either(2, resource, *([f"{ALL}/{subresource}"] if slash else ()))
+
+    def lacking(self, rule: PolicyRule) -> Iterator[PolicyRule]:
+        """The permissions on resources that no rule includes. What a rule has about all names
+        covers each name; what is about some names does not cover all."""
+        names: list[tuple[str, ...]] = [(name,) for name in rule.resource_names]
+        for group in rule.api_groups:
+            in_group = self._either(1, group)
+            for resource in rule.resources:
+                there = in_group & self._resource(resource)
+                if not self._unlimited.isdisjoint(there):
+                    continue
+                for verb in rule.verbs:
+                    able = there & self._either(0, verb)
+                    if not self._nameless.isdisjoint(able):
+                        continue
+                    for name in names or [()]:
+                        if not any(self._of(3, text) & able for text in name):
+                            yield PolicyRule((verb,), (group,), (resource,), name)
+
+    def lacking_urls(self, rule: PolicyRule) -> Iterator[PolicyRule]:
+        """The permissions on paths that no rule includes."""
+        for url in rule.non_resource_urls:
+            prefixes = (url[:length] for length in self._lengths if length <= len(url))
+            holders = self._either(4, url).union(
+                *(self._prefixes.get(prefix, set()) for prefix in prefixes)
+            )
+            holders &= self._nameless
+            for verb in rule.verbs:
+                if holders.isdisjoint(self._either(0, verb)):
+                    yield PolicyRule((verb,), non_resource_urls=(url,))
 
 
 def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from celadon.apiserver.aggregation.aggregator import _Document, _LastAnswer
 from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, RemoteVersion
 from celadon.kube import GroupVersion
@@ -176,3 +177,23 @@ def test_a_document_without_end(certificates: Certificates, extension: Extension
             assert await front.freshness("Stale") == {"version": "v1beta1", "freshness": "Stale"}
 
     asyncio.run(seen())
+
+
+class _Large(dict[str, object]):
+    """A document that takes long to compare."""
+
+    __hash__ = None
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("compared on the event loop")
+
+
+def test_what_a_server_says_again_is_not_compared_part_by_part() -> None:
+    def answer(digest: bytes, swagger: bytes = b"", *, is_fresh: bool = True) -> _LastAnswer:
+        return _LastAnswer(
+            _Document(_Large(), digest), is_fresh, swagger=_Document(_Large(), swagger)
+        )
+
+    assert answer(b"a").is_same(answer(b"a"))
+    others = [None, answer(b"b"), answer(b"a", b"b"), answer(b"a", is_fresh=False)]
+    assert not any(answer(b"a").is_same(other) for other in others)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
+from celadon.apiserver.aggregation.front_proxy import UpgradedConnection, _read_up_to_body
 from celadon.apiserver.go_network import (
     MAX_HEAD_BYTES,
     READ_BYTES,
@@ -96,6 +98,56 @@ def test_wherever_they_are_cut(at: int) -> None:
 def test_informational_answers_have_an_end(flood: bytes) -> None:
     with pytest.raises(NetworkFailure, match="server response headers exceeded 1048576 bytes"):
         read(flood)
+
+
+class Piece(bytes):
+    """Notes how much is copied when it is put behind other bytes."""
+
+    copied = 0
+
+    def __radd__(self, before: Any) -> Any:
+        if isinstance(before, bytearray):
+            return NotImplemented  # it grows in place
+        Piece.copied += len(before)
+        return bytes.__add__(before, self)
+
+
+class OneByOne(GoStream):
+    """An answer that comes in pieces of a byte, without end."""
+
+    def __init__(self, beginning: bytes, count: int) -> None:
+        super().__init__(asyncio.StreamReader(), Writer())  # type: ignore[arg-type]
+        self._left = [*(b"x" * count), *reversed(beginning)]
+
+    async def _piece(self, max_bytes: int) -> bytes:
+        return Piece([self._left.pop()]) if self._left else b""
+
+
+async def _first(stream: GoStream) -> object:
+    await stream.write(b"")
+    return await stream.read(READ_BYTES)
+
+
+async def _head(stream: GoStream) -> object:
+    with pytest.raises(NetworkFailure, match="unexpected EOF"):
+        await _read_up_to_body(stream)
+    return None
+
+
+async def _refusal(stream: GoStream) -> object:
+    return await UpgradedConnection(stream, b"", b"").body(-1)
+
+
+@pytest.mark.parametrize("reading", [_first, _head, _refusal])
+def test_what_comes_in_pieces_of_a_byte_is_not_copied_for_each(
+    reading: Callable[[GoStream], Coroutine[Any, Any, object]],
+) -> None:
+    async def run() -> None:
+        await reading(OneByOne(EARLY[:-4], count))
+
+    Piece.copied, count = 0, 3000
+    asyncio.run(run())
+    assert Piece.copied < count
 
 
 @pytest.mark.parametrize("host", ["a" * 64, "a..b", "%C3%A9"])

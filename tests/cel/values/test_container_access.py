@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cel import types
+from celadon.cel import Environment, types
 from celadon.cel.errors import EvaluationError
+from celadon.cel.library import comprehensions
 from celadon.cel.values import container_access
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
@@ -223,6 +224,8 @@ def test_inserting() -> None:
     assert container_access.map_insert(original, "b", 2) == {"a": 1, "b": 2}
     assert original == {"a": 1}
     assert container_access.insert_entry(original, "b", 2) is original
+    assert container_access.insert_entries(original, {"c": 3}) is original, "not copied each time"
+    assert original == {"a": 1, "b": 2, "c": 3}
     assert container_access.map_insert_all({1: 1}, {2: 2}) == {1: 1, 2: 2}
     assert dict(container_access.map_insert_all(MIXED, {"b": 2}))["b"] == 2
 
@@ -239,5 +242,13 @@ def test_inserting_a_key_twice(a_map: dict[Any, Any], key: object, message: str)
     with pytest.raises(EvaluationError) as raised:
         container_access.map_insert(a_map, key, 0)
     assert raised.value.message == message
-    with pytest.raises(EvaluationError):
-        container_access.map_insert_all(a_map, make_map([(key, 0)]))
+    for insert in (container_access.map_insert_all, container_access.insert_entries):
+        with pytest.raises(EvaluationError):
+            insert(a_map, make_map([(key, 0)]))
+
+
+def test_programs_insert_into_the_map_that_they_make() -> None:
+    env = Environment({"x": types.list_of(types.DYN)}, libraries=[comprehensions.LIBRARY])
+    program = env.program(env.compile("x.transformMapEntry(i, v, {v: i}).size()").checked())
+    for source in (program.source, program.counted_source, program.metered_source):
+        assert "insert_entries" in source

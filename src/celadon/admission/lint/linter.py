@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -512,6 +513,10 @@ class TypedScopes:
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # half written
         self._types = KindTypes(self._custom)
+        self._document: JsonObject | None = None
+        self._policies: dict[tuple[object, ...], _TypedVariables] = {}
+        self._kinds: dict[Steps, list[GroupVersionKind]] = {}
+        """Both of the document that was looked at last, by the owner of its expressions."""
 
     def at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
         """The scopes of the expression there, at least one."""
@@ -519,28 +524,61 @@ class TypedScopes:
             return self._at(document, path)
 
     def _at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
+        if self._document is not document:
+            self._document = document
+            self._policies.clear()
+            self._kinds.clear()
         if metadata.gvk(document)[::2] == DEFINITION_KIND:
             return [self._of_rule(document, path)]
-        spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))
-        rules = spec.get("rules") if path[:1] == ("webhooks",) else _scope_rules(spec)
-        kinds = matched_kinds(_decoded(rules), self._catalog)
-        typed_kinds = [kind for kind in kinds if self._types.of(kind) is not None][:MAX_SCOPES]
-        if len(kinds) > MAX_SCOPES or not typed_kinds:
-            return [TypedScope(self._of_policy(spec, path, None))]
+        kinds = self._kinds_of(document, _owner(path))
+        if not kinds:
+            return [TypedScope(self._of_policy(document, path, None))]
         return [
-            TypedScope(self._of_policy(spec, path, kind), kind, self._types.of(kind))
-            for kind in typed_kinds
+            TypedScope(self._of_policy(document, path, kind), kind, self._types.of(kind))
+            for kind in kinds
         ]
 
+    def _kinds_of(self, document: JsonObject, owner: Steps) -> list[GroupVersionKind]:
+        """Return the kinds that the rules of a policy, or of a webhook, are about; none where
+        `object` might be anything."""
+        typed_kinds = self._kinds.get(owner)
+        if typed_kinds is None:
+            spec = _part(document, owner)
+            rules = spec.get("rules") if owner[0] == "webhooks" else _scope_rules(spec)
+            kinds = matched_kinds(_decoded(rules), self._catalog)
+            typed_kinds = [kind for kind in kinds if self._types.of(kind) is not None]
+            typed_kinds = [] if len(kinds) > MAX_SCOPES else typed_kinds
+            self._kinds[owner] = typed_kinds
+        return typed_kinds
+
     def _of_policy(
-        self, spec: JsonObject, path: Steps, kind: GroupVersionKind | None
+        self, document: JsonObject, path: Steps, kind: GroupVersionKind | None
+    ) -> Environment:
+        has_authorizer, has_patch_types = path[-1:] != ("messageExpression",), "mutations" in path
+        key = (_owner(path), kind, has_authorizer, has_patch_types)
+        typed = self._policies.get(key)
+        if typed is None:
+            spec = _part(document, _owner(path))
+            env = self._without_variables(spec, kind, has_authorizer, has_patch_types)
+            typed = self._policies[key] = _TypedVariables(env, spec.get("variables"))
+        if "matchConditions" in path:
+            return typed.environment
+        is_variable = path[1:2] == ("variables",) and isinstance(path[2], int)
+        return typed.before(int(path[2])) if is_variable else typed.all()
+
+    def _without_variables(
+        self,
+        spec: JsonObject,
+        kind: GroupVersionKind | None,
+        has_authorizer: bool,  # noqa: FBT001
+        has_patch_types: bool,  # noqa: FBT001
     ) -> Environment:
         obj = None if kind is None else self._types.of(kind)
         params = self._params(spec.get("paramKind"))
         names = compiled_expressions.variable_types(
             types.DYN if obj is None else obj.type,
             params=None if params is None else params.type,
-            authorizer=path[-1:] != ("messageExpression",),
+            authorizer=has_authorizer,
         )
         objects = [
             object_type
@@ -548,9 +586,8 @@ class TypedScopes:
             if typed_kind is not None
             for object_type in typed_kind.objects
         ]
-        base = environment(self._version, has_patch_types="mutations" in path)
-        env = base.extend(names, (*compiled_expressions.OBJECT_TYPES, *objects))
-        return env if "matchConditions" in path else _with_variables(env, spec, path)
+        base = environment(self._version, has_patch_types=has_patch_types)
+        return base.extend(names, (*compiled_expressions.OBJECT_TYPES, *objects))
 
     def _params(self, param_kind: object) -> SchemaType | None:
         """Return the type of `params`; None where there are none."""
@@ -607,22 +644,74 @@ class TypedScopes:
         }
 
 
-def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environment:
-    """Declare the variables that the expression at a path may name: all, or those before it."""
-    variables = spec.get("variables")
-    if not isinstance(variables, list):
-        return env
-    if path[1:2] == ("variables",) and isinstance(path[2], int):
-        variables = variables[: path[2]]
-    variable_types: dict[str, types.Type] = {}
-    base = env.extend({"variables": compiled_expressions.VARIABLES})
-    for variable in variables:
-        if isinstance(variable, dict) and isinstance(variable.get("name"), str):
-            text = variable.get("expression")
-            typed = base.extend(objects=[compiled_expressions.variables_object(variable_types)])
-            checked = typed.compile(text).ast if isinstance(text, str) else None
-            variable_types[variable["name"]] = types.DYN if checked is None else checked.type
-    return base.extend(objects=[compiled_expressions.variables_object(variable_types)])
+def _owner(path: Steps) -> Steps:
+    """Return where the policy, or the webhook, is that an expression belongs to."""
+    return tuple(path[:2]) if path[:1] == ("webhooks",) else ("spec",)
+
+
+class _TypedVariables:
+    """The variables of a policy, each typed once: an expression may name all, a variable those
+    before it. `environment` is what all may name."""
+
+    def __init__(self, environment: Environment, variables: object) -> None:
+        self.environment = environment
+        self._variables = variables if isinstance(variables, list) else None
+        self._base = environment.extend({"variables": compiled_expressions.VARIABLES})
+        self._fields: dict[str, types.Type] = {}
+        self._growing = self._extended(self._fields)
+        self._places: dict[str, int] = {}
+        self._count = 0
+        self._last = (-1, environment)
+
+    def all(self) -> Environment:
+        """Return what an expression may name."""
+        return self.environment if self._variables is None else self.before(len(self._variables))
+
+    def before(self, count: int) -> Environment:
+        """Return what the variable with that index may name."""
+        if self._variables is None:
+            return self.environment
+        for number in range(self._count, min(count, len(self._variables))):
+            self._take(number, self._variables[number])
+            self._count = number + 1
+        if self._last[0] != count:
+            fields = _FirstFields(self._fields, self._places, count)
+            self._last = count, self._extended(fields)
+        return self._last[1]
+
+    def _take(self, number: int, variable: object) -> None:
+        if not isinstance(variable, dict) or not isinstance(name := variable.get("name"), str):
+            return
+        text = variable.get("expression")
+        checked = self._growing.compile(text).ast if isinstance(text, str) else None
+        self._fields.setdefault(name, types.DYN if checked is None else checked.type)
+        self._places.setdefault(name, number)
+
+    def _extended(self, fields: Mapping[str, types.Type]) -> Environment:
+        return self._base.extend(objects=[compiled_expressions.variables_object(fields)])
+
+
+class _FirstFields(Mapping[str, types.Type]):
+    """The types of variables whose index is below `count`: a copy for each of thousands of
+    variables would take too long."""
+
+    def __init__(
+        self, fields: Mapping[str, types.Type], places: Mapping[str, int], count: int
+    ) -> None:
+        self._fields = fields
+        self._places = places
+        self._count = count
+
+    def __getitem__(self, name: str) -> types.Type:
+        if self._places[name] >= self._count:
+            raise KeyError(name)
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return itertools.takewhile(lambda name: self._places[name] < self._count, self._places)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _part(value: object, path: Steps) -> JsonObject:

@@ -6,8 +6,9 @@ What speaks HTTP is loaded when there is somebody to ask: most servers have nobo
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from celadon.admission import World
 from celadon.apiserver.aggregation.api_services import (
@@ -78,13 +79,32 @@ class DiscoveryFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _Document(Generic[T]):
+    """Holds what was read of a document, and the digest of its bytes. To compare what was read
+    would take the event loop as long as an extension server wants."""
+
+    content: T
+    digest: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class _LastAnswer:
     """Holds what an extension server said last."""
 
-    document: JsonObject
+    document: _Document[JsonObject]
     is_fresh: bool
     openapi: str = ""
-    swagger: JsonObject | None = None
+    swagger: _Document[JsonObject | None] = _Document(None)
+
+    def is_same(self, other: _LastAnswer | None) -> bool:
+        """Tell whether another answer says the same."""
+        return (
+            other is not None
+            and self.document.digest == other.document.digest
+            and self.is_fresh == other.is_fresh
+            and self.openapi == other.openapi
+            and self.swagger.digest == other.swagger.digest
+        )
 
 
 class RemoteDiscovery:
@@ -128,14 +148,14 @@ class RemoteDiscovery:
         document = None
         if last_answer is not None:
             freshness = "Current" if last_answer.is_fresh else "Stale"
-            document = {**last_answer.document, "freshness": freshness}
+            document = {**last_answer.document.content, "freshness": freshness}
         return RemoteVersion(
             service.group_version,
             service.group_priority,
             service.version_priority,
             document,
             "" if last_answer is None else last_answer.openapi,
-            None if last_answer is None else last_answer.swagger,
+            None if last_answer is None else last_answer.swagger.content,
         )
 
     def describes(self, name: str) -> bool:
@@ -152,13 +172,14 @@ class RemoteDiscovery:
             openapi, swagger = await self._described(service), await self._swagger(service)
             answer = _LastAnswer(document, is_fresh=True, openapi=openapi, swagger=swagger)
         except DiscoveryFailed:
-            answer = _LastAnswer({"version": service.group_version.version}, is_fresh=False)
-        if self._known.get(name) != answer:
+            document = _Document({"version": service.group_version.version})
+            answer = _LastAnswer(document, is_fresh=False)
+        if not answer.is_same(self._known.get(name)):
             self._known[name] = answer
             self._offered = (None, ())
         return answer.is_fresh
 
-    async def _found(self, service: RemoteApiService) -> JsonObject:
+    async def _found(self, service: RemoteApiService) -> _Document[JsonObject]:
         """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
@@ -167,7 +188,8 @@ class RemoteDiscovery:
         code, kind, body = await self._asked(service, "/apis", AGGREGATOR, ACCEPTED)
         if code == 200 and _is_aggregated(kind):
             versions = await self._read(read_aggregated, body)
-            return versions.get(version, {"version": version.version})
+            document = versions.content.get(version, {"version": version.version})
+            return _Document(document, versions.digest)
         if code == 503:
             raise DiscoveryFailed("it is not available")
         path = service.path if version.group else f"/api/{version.version}"
@@ -184,12 +206,14 @@ class RemoteDiscovery:
 
         try:
             code, _, body = await self._asked(service, OPENAPI, _OPENAPI_READER, "application/json")
-            index = await self._read(read_index, body) if code == 200 else {}
+            if code != 200:
+                return ""
+            index = await self._read(read_index, body)
         except DiscoveryFailed:
             return ""
-        return index.get(f"apis/{service.group_version}", "")
+        return index.content.get(f"apis/{service.group_version}", "")
 
-    async def _swagger(self, service: RemoteApiService) -> JsonObject | None:
+    async def _swagger(self, service: RemoteApiService) -> _Document[JsonObject | None]:
         """Return what the document in OpenAPI v2 says of the version; None if it is not known."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_swagger
@@ -197,15 +221,19 @@ class RemoteDiscovery:
         try:
             code, _, body = await self._asked(service, SWAGGER, _OPENAPI_READER, "application/json")
             if code != 200:
-                return None
+                return _Document(None)
             return await self._read(lambda text: read_swagger(text, f"{service.path}/"), body)
         except DiscoveryFailed:
-            return None
+            return _Document(None)
 
-    async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
+    async def _read(self, read: Callable[[bytes], T], body: bytes) -> _Document[T]:
         """Read a document, aside if it is large. Raises DiscoveryFailed."""
+
+        def document() -> _Document[T]:
+            return _Document(read(body), hashlib.blake2b(body).digest())
+
         try:
-            return read(body) if len(body) <= LARGE_BYTES else await self._aside(read, body)
+            return document() if len(body) <= LARGE_BYTES else await self._aside(document)
         except (ValueError, StatusError, TooMuchWork) as error:
             raise DiscoveryFailed(str(error)) from None
 

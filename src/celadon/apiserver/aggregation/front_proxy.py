@@ -20,6 +20,7 @@ import httpcore
 
 from celadon.apiserver.aggregation.api_services import ProxySettings, RemoteApiService
 from celadon.apiserver.go_network import (
+    HEAD_END,
     READ_BYTES,
     GoNetwork,
     GoStream,
@@ -331,16 +332,18 @@ class ExtensionServers:
 async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
     """The head of an answer with its empty line, and what has come with it. Raises
     NetworkFailure."""
-    data = b""
-    while b"\r\n\r\n" not in data:
+    data = bytearray()
+    looked = 0
+    while (end := data.find(HEAD_END, looked)) < 0:
+        looked = max(len(data) - len(HEAD_END) + 1, 0)
         more = await stream.read(READ_BYTES)
         # An end before the head is complete is `unexpected EOF` in Go, and `EOF` before anything
         # has come.
         if not more or len(data) > HEAD_BYTES:
             raise NetworkFailure("unexpected EOF" if data else "EOF")
         data += more
-    head, end, behind = data.partition(b"\r\n\r\n")
-    return head + end, behind
+    end += len(HEAD_END)
+    return bytes(data[:end]), bytes(data[end:])
 
 
 class UpgradedConnection:
@@ -383,14 +386,15 @@ class UpgradedConnection:
         """Return the body of an answer that is no upgrade, cut where it is too long; without a
         known length it is read up to the end."""
         most = JOINED_BYTES if length < 0 else min(length, JOINED_BYTES)
+        body = bytearray(self._behind)
         with contextlib.suppress(NetworkFailure, TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
-                while len(self._behind) < most:
+                while len(body) < most:
                     more = await self._stream.read(READ_BYTES)
                     if not more:
                         break
-                    self._behind += more
-        return self._behind[:most]
+                    body += more
+        return bytes(body[:most])
 
     async def aclose(self) -> None:
         """Close a connection that became nothing else."""

@@ -575,7 +575,7 @@ class Counted(Metered):
 
     def _insert(self, node: Comprehension, shape: Insert) -> str:
         e = self.emitter
-        insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
+        insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")
         parts = [shape.value] if shape.key is None else [shape.key, shape.value]
         items = self._range(node)
         result = e.assign("{}", node.id)

@@ -473,7 +473,7 @@ def _insert(w: MeteredWriter, node: Comprehension, shape: Insert) -> str:
             if shape.key is None:
                 value = w.value(shape.value)
                 w.charge(CALL)
-                run, insert = e.runtime("call2_v"), e.runtime("map_insert_all")
+                run, insert = e.runtime("call2_v"), e.runtime("insert_entries")
                 e.emit(f"{result} = {run}({insert}, {result}, {value})", node.id)
             else:
                 with w.branch(f"if not {w.is_error(result)}:"):

@@ -609,7 +609,7 @@ class Plain:
     def _insert(self, node: Comprehension, shape: Insert) -> str:
         e = self.emitter
         result = e.assign("{}", node.id)
-        insert = e.runtime("map_insert_all" if shape.key is None else "insert_entry")
+        insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")
         with self._loop(node), self._where(shape.predicate):
             parts = [shape.value] if shape.key is None else [shape.key, shape.value]
             args = ", ".join(self.value(part) for part in parts)

@@ -239,6 +239,12 @@ def insert_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
 def map_insert_all(a_map: AnyMap, entries: AnyMap) -> AnyMap:
     """`cel.@mapInsert(map, map)`: a new map with the entries of both."""
     result: AnyMap = MixedMap(a_map.items()) if a_map.__class__ is MixedMap else dict(a_map)
+    return insert_entries(result, entries)
+
+
+def insert_entries(a_map: AnyMap, entries: AnyMap) -> AnyMap:
+    """`map_insert_all` for an accumulator, as `insert_entry` is `map_insert` for one: a copy in
+    each round would be as many entries as the square of the rounds."""
     for key, value in entries.items():
-        result = insert_entry(result, key, value)
-    return result
+        a_map = insert_entry(a_map, key, value)
+    return a_map

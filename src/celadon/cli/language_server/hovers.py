@@ -602,8 +602,7 @@ def cost_hints(file: EditedFile, span: Span, scopes: TypedScopes, size: int) -> 
         if span.start.line <= line <= span.end.line:
             text = cost_text(spot.text, scopes.at(spot.document.value, spot.path), size)
             if text:
-                end = Position(line, len(file.lines.line(line).encode("utf-16-le")) // 2)
-                result.append(CostHint(end, text))
+                result.append(CostHint(file.lines.end(line), text))
     return result
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -87,9 +87,10 @@ class Span(NamedTuple):
 
 
 class Lines:
-    """The lines of a text, whose ends are `\\n`."""
+    """The lines of a text, whose ends are `\\n`. Nothing takes longer for a long line: a file of
+    JSON may be one of megabytes."""
 
-    __slots__ = ("_starts", "_text")
+    __slots__ = ("_starts", "_text", "_wide")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -99,40 +100,58 @@ class Lines:
             starts.append(index + 1)
             index = text.find("\n", index + 1)
         self._starts = starts
+        self._wide = [] if text.isascii() else [match.start() for match in _WIDE.finditer(text)]
 
     def line(self, number: int) -> str:
         """A line without its end; empty behind the last one."""
         if number >= len(self._starts):
             return ""
-        start = self._starts[number]
-        end = self._text.find("\n", start)
-        return self._text[start : len(self._text) if end < 0 else end]
+        return self._text[self._starts[number] : self._end(number)]
+
+    def end(self, number: int) -> Position:
+        """Return where a line ends."""
+        return self.position(self._end(number))
+
+    def _end(self, number: int) -> int:
+        is_last = number + 1 >= len(self._starts)
+        return len(self._text) if is_last else self._starts[number + 1] - 1
 
     def offset(self, position: Position) -> int:
         """The offset in the text; of a place behind a line's end, that of the end."""
         if position.line >= len(self._starts):
             return len(self._text)
-        line = self.line(position.line)
-        if line.isascii():
-            column = min(position.column, len(line))
-        else:
-            units, column = 0, 0
-            while column < len(line) and units < position.column:
-                units += 2 if line[column] > "\uffff" else 1
-                column += 1
-        return self._starts[position.line] + column
+        start = self._starts[position.line]
+        first = bisect_left(self._wide, start)
+        # The n-th character of two units on the line begins at the unit `offset - start + n`.
+        behind = bisect_left(
+            range(first, len(self._wide)),
+            position.column,
+            key=lambda number: self._wide[number] - start + number - first,
+        )
+        offset = start + position.column - behind
+        if behind:
+            offset = max(offset, self._wide[first + behind - 1] + 1)
+        return min(offset, self._end(position.line))
 
     def position(self, offset: int) -> Position:
         """Return where an offset is."""
+        offset = min(offset, len(self._text))
         line = bisect_right(self._starts, offset) - 1
-        before = self._text[self._starts[line] : offset]
-        return Position(line, len(before) + sum(text > "\uffff" for text in before))
+        start = self._starts[line]
+        wide = bisect_left(self._wide, offset) - bisect_left(self._wide, start)
+        return Position(line, offset - start + wide)
+
+    def word_end(self, start: int) -> int:
+        """Return where the word ends that begins at an offset; the offset itself without one."""
+        match = _WORD.match(self._text, start)
+        return start if match is None else match.end()
 
     def span(self, start: int, end: int) -> Span:
         """Return where a stretch of the text is."""
         return Span(self.position(start), self.position(end))
 
 
+_WIDE: Final = late_pattern(r"[\U00010000-\U0010ffff]")
 _WORD: Final = late_pattern(r"\.?\??[A-Za-z_]\w*|\S")
 MAX_FILES: Final = 2000
 """Files of a workspace that are read; open ones always are."""
@@ -298,8 +317,7 @@ def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
 def _word(lines: Lines, line: int, column: int) -> Span:
     """The word that begins at a line and a column, both from 1, the latter in characters."""
     start = lines.offset(Position(line - 1, 0)) + column - 1
-    match = _WORD.match(lines.line(line - 1), column - 1)
-    return lines.span(start, start if match is None else start + len(match[0]))
+    return lines.span(start, lines.word_end(start))
 
 
 # --- Expression spots --------------------------------------------------------
