@@ -28,6 +28,7 @@ from tests.fuzz import (
     applies,
     bodies,
     decisions,
+    definitions,
     deletions,
     heads,
     operations,
@@ -46,6 +47,7 @@ CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
     "bodies": bodies.campaign,
+    "definitions": definitions.campaign,
     "deletions": deletions.campaign,
     "heads": heads.campaign,
     "kinds": writes.of_every_kind,

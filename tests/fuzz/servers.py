@@ -96,12 +96,10 @@ class InProcess:
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
     ) -> Reply:
-        known = [("accept", "application/json"), ("authorization", "Bearer admin-token")]
+        sent = {"accept": "application/json", **headers, "authorization": "Bearer admin-token"}
         data = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._running.answer(
-                HttpRequest(method, path, [*known, *headers.items()], data)
-            )
+            answer = self._running.answer(HttpRequest(method, path, [*sent.items()], data))
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is what is looked for
             message = f"the server fails: {type(failure).__name__}: {failure}"
             return Reply(500, {"message": message})

@@ -281,3 +281,80 @@ def test_the_scale_of_another_version_is_looked_for_among_scales(customs: Runnin
         'no kind "Scale" is registered for version "v2" in scheme '
         '"k8s.io/client-go/scale/util.go:146"'
     )
+
+
+OTHERS = [
+    # A version that there is not has no fields, which is found before it is known to be another.
+    (f"{GROUP}/v3", "Crew", "Strict", 400,
+     'Crew in version "v3" cannot be handled as a Crew: strict decoding error: unknown field "spec"', []),
+    (f"{GROUP}/v3", "Crew", "Warn", 400,
+     f"the API version in the data ({GROUP}/v3) does not match the expected API version ({GROUP}/v1)",
+     ['unknown field "spec"']),
+    (f"{GROUP}/v2", "Crew", "Strict", 400,
+     f"the API version in the data ({GROUP}/v2) does not match the expected API version ({GROUP}/v1)", []),
+    # Of another kind everything is kept, and only validation says that it is another.
+    (f"{GROUP}/v1", "Jar", "Strict", 422,
+     f'Jar.{GROUP} "new" is invalid: kind: Invalid value: "Jar": must be Crew', []),
+    ("x.io/v1", "Crew", "Strict", 400,
+     f"the API version in the data (x.io/v1) does not match the expected API version ({GROUP}/v1)", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "kind", "validation", "code", "message", "warned"), OTHERS)
+def test_bodies_of_other_versions_and_kinds(
+    customs: Running,
+    version: str,
+    kind: str,
+    validation: str,
+    code: int,
+    message: str,
+    warned: list[str],
+) -> None:
+    body = {**custom(kind, "new"), "apiVersion": version, "spec": {"zz": 1}}
+    answer = ask(customs, "POST", f"{HERE}?fieldValidation={validation}", body)
+    assert (said(answer), warnings(answer)) == ((code, message), warned)
+
+
+def test_a_put_of_another_kind_lacks_its_version_first(customs: Running) -> None:
+    make(customs, HERE, custom("Crew", "puts"))
+    answer = ask(customs, "PUT", f"{HERE}/puts", custom("Jar", "puts"))
+    assert said(answer)[1].endswith(
+        "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+    )
+
+
+@pytest.mark.parametrize(
+    ("validation", "version", "message"),
+    [
+        ("Warn", "v2", "the object provided is unrecognized (must be of type Crew): "),
+        ("Ignore", "v2", 'Crew in version "v2" cannot be handled as a Crew: '),
+    ],
+)
+def test_a_body_without_a_kind(
+    customs: Running, validation: str, version: str, message: str
+) -> None:
+    answer = ask(
+        customs, "POST", f"{HERE}?fieldValidation={validation}", {"apiVersion": f"x/{version}"}
+    )
+    assert said(answer)[1].startswith(f"{message}Object 'Kind' is missing in '")
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "status", "managers"),
+    [
+        ("v2", "Crew", {"size": 3}, {"", "status"}),
+        ("v3", "Crew", None, set()),
+        ("v2", "Jar", {"size": 3}, set()),
+    ],
+)
+def test_a_status_of_another_version(
+    customs: Running, version: str, kind: str, status: Any, managers: set[str]
+) -> None:
+    name = f"{version}-{kind.lower()}"
+    make(customs, HERE, {**custom("Crew", name), "spec": {"size": 1}})
+    body = {"apiVersion": f"{GROUP}/{version}", "kind": kind, "status": {"size": 3}}
+    assert ask(customs, "PATCH", f"{HERE}/{name}/status", body, content_type=MERGE).code == 200
+    stored = read(ask(customs, "GET", f"{HERE}/{name}"))
+    entries = stored["metadata"].get("managedFields", [])
+    assert {entry.get("subresource", "") for entry in entries} == managers
+    assert (stored["spec"], stored.get("status")) == ({"size": 1}, status)

@@ -106,7 +106,8 @@ class FieldManagers:
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
-        if call.target.schema is not None and read.found != call.target.kind:
+        custom = call.target.schema
+        if custom is not None and not custom.has_version(read.found):
             forget_managers(read.draft)
         elif not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
@@ -311,7 +312,7 @@ class Writer:
             target.schema,
             self._finish_new,
             call,
-            draft,
+            replace(incoming, draft=draft),
             self._surroundings(call),
             aside=call.work.is_expressive,
         )
@@ -341,14 +342,15 @@ class Writer:
         return incoming, warnings
 
     def _finish_new(
-        self, call: Call, draft: Draft, surroundings: Surroundings
+        self, call: Call, incoming: Incoming, surroundings: Surroundings
     ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
-        target = call.target
+        target, draft = call.target, incoming.draft
         if call.endpoint.verb != "create":
             update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
         new = create.finish_create(draft)
+        patch.require_kind(incoming, target, metadata.name(new))
         self._admission.check_roles(call, new, None)
         validated = draft.validated(new)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
@@ -518,7 +520,7 @@ class Writer:
         is_own_scale = target.subresource == SCALE and target.schema is None
         if not is_own_scale:
             update.require_state(draft.made, before, target, needs_version=needs_version)
-        patch.require_kind(incoming, target)
+        patch.require_kind(incoming, target, target.name)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         new = update.finish_update(draft, before, target, STRATEGIES)

@@ -10,6 +10,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -295,6 +296,8 @@ def read_patched(
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
+        if gvk != target.kind:
+            target = replace(target, custom=target.schema.reading(gvk))
     elif gvk != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
@@ -326,9 +329,9 @@ def _draft(
         return draft_of(converted(in_message_order(document), target.kind), target, context)
 
 
-def require_kind(read: Incoming, target: Target) -> None:
-    """StatusError (422) where a patch has made an object of another kind, or version, of a custom
-    resource. Its status is taken whatever it says it is the status of."""
+def require_kind(read: Incoming, target: Target, name: str) -> None:
+    """StatusError (422) for a custom resource of another kind, or version; `name` is its own. Its status is taken
+    whatever it says it is the status of."""
     sent_kind, kind = read.found, target.kind
     if target.schema is None or target.subresource or sent_kind == kind:
         return
@@ -340,7 +343,7 @@ def require_kind(read: Incoming, target: Target) -> None:
         )
         if value != must
     ]
-    raise status.invalid(sent_kind.group_kind, target.name, errors)
+    raise status.invalid(sent_kind.group_kind, name, errors)
 
 
 class Unversioned(StatusError):
