@@ -31,6 +31,7 @@ from tests.fuzz import (
     definitions,
     deletions,
     heads,
+    messages,
     operations,
     policy_decisions,
     policy_values,
@@ -39,6 +40,7 @@ from tests.fuzz import (
     scenarios,
     type_checks,
     variants,
+    watches,
     writes,
 )
 from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
@@ -51,8 +53,10 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "deletions": deletions.campaign,
     "heads": heads.campaign,
     "kinds": writes.of_every_kind,
+    "messages": messages.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,
+    "watches": watches.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

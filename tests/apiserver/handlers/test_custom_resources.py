@@ -226,6 +226,11 @@ def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> No
     assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)
 
 
+def test_a_scale_of_a_custom_resource_is_of_any_uid(customs: Running) -> None:
+    body = {"metadata": {"uid": "x"}, "spec": {"replicas": 3}}
+    assert ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE).code == 200
+
+
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "1" + "0" * 309])
 def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: str) -> None:
     head = f'{{"apiVersion":"{GROUP}/v1","kind":"Crew","metadata":{{"name":"big"}},"x":'

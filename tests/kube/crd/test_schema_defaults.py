@@ -49,6 +49,11 @@ CHOICE: dict[str, Any] = {"x-kubernetes-int-or-string": True, "pattern": "^a"}
             {"type": "object", "default": {"b": "c"}, "additionalProperties": CHOICE},
             ["b: Invalid value: \"c\": .b in body should match '^a'"],
         ),
+        # the path of an item is taken for a name
+        (
+            {"type": "array", "default": [1], "items": {"type": "string"}},
+            ['[0]: Invalid value: "integer": [0] in body must be of type string: "integer"'],
+        ),
         # a name without letters
         ({"type": "object", "default": {}, "required": [""]}, ["Required value"]),
         (
@@ -101,7 +106,8 @@ def test_defaults(node: dict[str, Any], errors: list[str]) -> None:
     ):
         found = default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given))
         places = [
-            f"{at}.default.{one}" if one[0].islower() else f"{at}.default: {one}" for one in errors
+            f"{at}.default.{one}" if one[0].islower() or one[0] == "[" else f"{at}.default: {one}"
+            for one in errors
         ]
         assert [str(one) for one in found] == places
 

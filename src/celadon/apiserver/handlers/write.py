@@ -525,9 +525,11 @@ class Writer:
         _warn_of_owners(call, incoming)
         new = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, new, before)
+        # A scale is judged with the metadata that was sent, of which nothing is kept.
+        judged = {**new, "metadata": metadata.metadata(draft.form())} if is_own_scale else new
         refusal = writing.refusal(
             target,
-            draft.validated(new),
+            draft.validated(judged),
             draft.validated(before),
             surroundings,
             self._claim_status_errors(call, new, before),

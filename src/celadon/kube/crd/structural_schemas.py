@@ -25,7 +25,7 @@ from celadon.kube.crd.embedded_resources import (
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.crd.typed_data import Unknown
-from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release
@@ -462,7 +462,7 @@ class _Check:
                 return
         errors = (
             (_metadata_errors(value, schema) if around is None else [])
-            or value_errors(value, self._judging(schema), Unknown())
+            or list(map(_named, value_errors(value, self._judging(schema), Unknown())))
             or self._rules(schema, value)
         )
         self.found += [_placed(path, error) for error in errors]
@@ -498,6 +498,15 @@ def _metadata_errors(value: Any, schema: Schema) -> list[FieldError]:
     """Return what is wrong with the types and the metadata of the resources in a value."""
     trouble = unreadable_resource(value, schema)
     return list(embedded_resource_errors(value, schema)) if trouble is None else [trouble]
+
+
+def _named(error: FieldError) -> FieldError:
+    """Return an error about a value with a path that upstream takes for a name, an index too."""
+    if not error.path.steps or not isinstance(error.path.steps[0], int):
+        return error
+    index, *below = error.path.steps
+    first = SpelledStep(f"[{index}]", f".[{index}]")
+    return FieldError(error.type, FieldPath(first, *below), error.value, error.detail)
 
 
 def _placed(path: FieldPath, error: FieldError) -> FieldError:

@@ -99,10 +99,11 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
 
 
 def require_state_of_scale(obj: JsonObject, old: JsonObject, target: Target) -> None:
-    """StatusError (409) when the scale of a built-in kind is not the one that there is, or in
-    another state; a patch can say so, too. `obj` is as mutating admission has left it."""
+    """StatusError (409) when a scale is in another state than the one that there is, or that of a
+    built-in kind is not that one; a patch can say so, too. `obj` is as mutating admission has left
+    it."""
     uid, present = metadata.uid(obj), metadata.uid(old)
-    if uid and uid != present:
+    if uid and uid != present and not target.is_scale_of_custom:
         group, resource = target.group_resource
         reason = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
         raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, reason)
@@ -405,7 +406,10 @@ class Parts:
 EVERYTHING: Final = Parts()
 
 MANAGERS: Final = "managedFields"
-IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", MANAGERS)
+IDENTITY: Final = (
+    *("name", "generateName", "namespace", "uid", "resourceVersion", "deletionGracePeriodSeconds"),
+    MANAGERS,
+)
 """The metadata that counts as sent even where nothing else does; the managers since 1.33."""
 
 _CONTAINER_FIELDS: Final = ("resources", "resizePolicy")

@@ -47,6 +47,7 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         CLUSTER_ANY,
         certificates.certificate_signing_request_update,
         certificates.request_status,
+        status_revisit=Revisit.BOTH,
     ),
     "ClusterTrustBundle": Validation(
         certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
