@@ -122,3 +122,23 @@ def test_a_job_is_judged_as_a_new_one_before_it_is_compared() -> None:
     metas = [i for i, field in enumerate(found) if field == "metadata.uid"]
     assert len(metas) == 2
     assert metas[0] < found.index("spec.parallelism") < metas[1] < found.index("spec.completions")
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [
+        ("v1 Pod", ["labels", "uid", "labels", "labels"]),
+        ("certificates.k8s.io/v1 CertificateSigningRequest", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 DeviceClass", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 ResourceClaim", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 ResourceClaimTemplate", ["labels", "labels", "uid", "labels"]),
+    ],
+)
+def test_whether_metadata_are_looked_at_as_new_first(kind: str, again: list[str]) -> None:
+    api_version, _, name = kind.partition(" ")
+    old = obj(api_version, name, spec={})
+    old["metadata"] = {**old["metadata"], "uid": "a", "namespace": "n"}
+    new = {**old, "metadata": {**old["metadata"], **UID, **LABELLED}}
+    found = [error.field for error in validate_update(new, old, metadata.gvk(old))]
+    metas = [field.removeprefix("metadata.") for field in found if field.startswith("metadata.")]
+    assert metas == ["labels", "uid", *again]

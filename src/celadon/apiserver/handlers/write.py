@@ -408,7 +408,7 @@ class Writer:
             self._read_change, call, read, old, self._context(call), is_patch
         )
         before = shown_object(old, target, no_count=0)
-        incoming = await self._mutated(call, incoming, before)
+        incoming = await self._mutated(call, incoming, old, before)
         kind = target.kind, target.subresource, "update"
         result, stored_new = await self._pace.step(
             call.work,
@@ -455,17 +455,20 @@ class Writer:
             200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
 
-    async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
-        """The change as mutating admission leaves it, which does not see the managers that a scale
-        has of the object it belongs to."""
+    async def _mutated(
+        self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
+    ) -> Incoming:
+        """The change as mutating admission leaves it, which sees the managers that a scale has of
+        the object it belongs to, before and after."""
         target, draft = call.target, incoming.draft
-        managers = _take_managers(draft.made) if target.subresource == SCALE else None
+        if target.subresource == SCALE:
+            managers = self._managers.of_scale(call, old, draft.run.context)
+            before = {**before, "metadata": {**metadata.metadata(before), **managers}}
         mutated = await self._admission.mutate(call, Operation.UPDATE, draft, before)
-        if mutated is not draft:
-            call.notes.warnings += update.resume(mutated, target)
-        if managers is not None:
-            mutated.made["metadata"]["managedFields"] = managers
-        return incoming if mutated is draft else replace(incoming, draft=mutated)
+        if mutated is draft:
+            return incoming
+        call.notes.warnings += update.resume(mutated, target)
+        return replace(incoming, draft=mutated)
 
     def _read_change(
         self,

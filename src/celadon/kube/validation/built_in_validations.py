@@ -143,8 +143,7 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
     # late: few kinds have such subresources
     from celadon.kube.validation.further_validations import FURTHER_SUBRESOURCES
 
-    check = FURTHER_SUBRESOURCES.get((kind, subresource))
-    return None if check is None else (Revisit.BOTH, check)
+    return FURTHER_SUBRESOURCES.get((kind, subresource))
 
 
 def _is_own_group(group: str) -> bool:
@@ -228,12 +227,14 @@ def _revisited(
     only names and finalizers wrong."""
     if naming is None:
         return
-    if Revisit.AS_CHANGED in revisit:
-        if not is_sound:
+    ways = [Revisit.AS_CHANGED, Revisit.AS_NEW]
+    for way in reversed(ways) if Revisit.NEW_FIRST in revisit else ways:
+        if way not in revisit:
+            continue
+        if way is Revisit.AS_NEW:
+            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
+        elif not is_sound:
             yield from validate_object_meta_update(meta, before)
-        yield from standard_finalizers(meta, naming)
-    if Revisit.AS_NEW in revisit:
-        yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
         yield from standard_finalizers(meta, naming)
 
 

@@ -331,12 +331,14 @@ CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 class Revisit(enum.Flag):
     """The ways in which the rules of a kind look at the metadata of a changed object, besides what
-    a server does for all kinds."""
+    a server does for all kinds; as a changed one first, or as a new one."""
 
     NEVER = 0
     AS_NEW = enum.auto()
     AS_CHANGED = enum.auto()
     BOTH = AS_NEW | AS_CHANGED
+    _FIRST = enum.auto()
+    NEW_FIRST = BOTH | _FIRST
 
 
 @dataclass(frozen=True, slots=True)
