@@ -231,6 +231,13 @@ def test_a_scale_of_a_custom_resource_is_of_any_uid(customs: Running) -> None:
     assert ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE).code == 200
 
 
+def test_a_scale_of_a_custom_resource_has_no_version_zero(customs: Running) -> None:
+    body = {"metadata": {"resourceVersion": "0"}, "spec": {"replicas": 3}}
+    code, message = said(ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE))
+    assert code == 422
+    assert message.startswith(f'crews.{GROUP} "a" is invalid: metadata.resourceVersion: ')
+
+
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "1" + "0" * 309])
 def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: str) -> None:
     head = f'{{"apiVersion":"{GROUP}/v1","kind":"Crew","metadata":{{"name":"big"}},"x":'

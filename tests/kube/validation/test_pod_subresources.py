@@ -172,6 +172,29 @@ def test_whatever_else_changes_is_told_by_its_difference() -> None:
     assert str(found).startswith("spec: Forbidden: only cpu and memory resources are mutable\n@@ ")
 
 
+def named(*names: str, field: str = "containers") -> Json:
+    made = sized(SMALL)
+    made["spec"][field] = [{**made["spec"]["containers"][0], "name": name} for name in names]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (("a", "b"), ("b", "a"), ["[0].name: Forbidden: {} may not be renamed or reordered on resize",
+                                  "[1].name: Forbidden: {} may not be renamed or reordered on resize"]),
+        (("a",), ("a", "b"), [": Forbidden: {} may not be added or removed on resize"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+def test_containers_stay_in_their_places(
+    new: tuple[str, ...], old: tuple[str, ...], expected: list[str], field: str
+) -> None:
+    found = [str(error) for error in resize(named(*new, field=field), named(*old, field=field))]
+    wanted = [f"spec.{field}{text.format(field)}" for text in expected]
+    assert [text for text in found if "on resize" in text] == wanted
+
+
 ON_POD = "pods with pod-level resources cannot be resized"
 GATE = "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
 MEMORY = "spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be"
