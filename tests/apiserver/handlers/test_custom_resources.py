@@ -285,14 +285,26 @@ def test_a_status_of_another_kind_takes_the_managers_away(customs: Running) -> N
     assert lost["kind"] == "Crew"
 
 
-def test_the_scale_of_another_version_is_looked_for_among_scales(customs: Running) -> None:
-    path = f"{HERE}/a/scale?dryRun=All"
-    code, message = said(ask(customs, "PATCH", path, {"apiVersion": "v2"}, content_type=MERGE))
+_SCALES = 'in scheme "k8s.io/client-go/scale/util.go:146"'
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "end"),
+    [
+        ("v2", "Scale", f'no kind "Scale" is registered for version "v2" {_SCALES}'),
+        ("v1", "Pod", f'no kind "Pod" is registered for version "v1" {_SCALES}'),
+        ("extensions/v1beta1", "Scale", "converting (v1beta1.Scale) to (v1.Scale): unknown conversion"),
+        ("apps/v1beta2", "WatchEvent", "converting (v1.WatchEvent) to (v1.Scale): unknown conversion"),
+        ("v1", "APIGroup", "converting (v1.APIGroup) to (v1.Scale): unknown conversion"),
+    ],
+)  # fmt: skip
+def test_another_scale_is_looked_for_among_scales(
+    customs: Running, version: str, kind: str, end: str
+) -> None:
+    path, body = f"{HERE}/a/scale?dryRun=All", {"apiVersion": version, "kind": kind}
+    code, message = said(ask(customs, "PATCH", path, body, content_type=MERGE))
     assert code == 422
-    assert message.endswith(
-        'no kind "Scale" is registered for version "v2" in scheme '
-        '"k8s.io/client-go/scale/util.go:146"'
-    )
+    assert message.endswith(end)
 
 
 OTHERS = [

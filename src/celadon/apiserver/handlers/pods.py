@@ -103,6 +103,8 @@ class PodOperations:
         assert resource is not None, "a catalogue without pods"
         if not namespace:
             raise status.namespace_required()
+        if not name:
+            raise status.bad_request("Name parameter required.")
         stored = self.objects.get(resource, namespace, name)
         if stored is None:
             raise status.not_found(PODS.group_resource, name)

@@ -423,15 +423,18 @@ def _complaints(result: Patched, target: Target) -> list[str]:
 
 
 def _other_kind(document: JsonObject, target: Target) -> str:
-    gvk = metadata.gvk(document)
-    internal_kind = request_bodies.internal_kind(gvk, target.kind.group)
-    if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
-        internal_kind = gvk
+    gvk, kind = metadata.gvk(document), target.kind
+    if target.is_scale_of_custom:
+        internal_kind, scheme = request_bodies.kind_among_scales(gvk), SCHEME_OF_SCALES
+        kind = kind._replace(group=kind.version)  # which names the package of Scale there
+    else:
+        internal_kind, scheme = request_bodies.internal_kind(gvk, kind.group), ""
+        if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
+            internal_kind = gvk
     if internal_kind is None:
-        scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
         return request_bodies.unregistered(gvk, target.kind.group, scheme)
     misfit = request_bodies.misfit_of(document, internal_kind)
-    return misfit or request_bodies.unknown_conversion(internal_kind, target.kind)
+    return misfit or request_bodies.unknown_conversion(internal_kind, kind)
 
 
 def _is_known(kind: Any) -> bool:

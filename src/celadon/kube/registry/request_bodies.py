@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -509,6 +510,27 @@ def internal_kind(sent_kind: GroupVersionKind, group: str) -> GroupVersionKind |
     if sent_kind.kind in _OF_VERSIONS and _has_kinds(sent_kind):
         return sent_kind._replace(version="v1")
     return sent_kind if sent_kind.kind in _OF_CORE and sent_kind.api_version == "v1" else None
+
+
+_SCALE_KINDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "autoscaling/v1": frozenset({"Scale"}),
+        "apps/v1beta1": frozenset({"Scale", "DeploymentRollback"}),
+        "apps/v1beta2": frozenset({"Scale"}),
+        "extensions/v1beta1": frozenset({"Scale", "DeploymentRollback"}),
+    }
+)
+"""By group and version, the kinds of the scheme that reads scales of custom resources, besides
+those that every version has (k8s.io/client-go `scale/scheme`)."""
+
+
+def kind_among_scales(sent_kind: GroupVersionKind) -> GroupVersionKind | None:
+    """Return what upstream takes a kind for that a scale of a custom resource names; None if it
+    knows none of that name there."""
+    kinds = _SCALE_KINDS.get(sent_kind.api_version)
+    if sent_kind.kind in UNVERSIONED or (kinds and sent_kind.kind in _OF_VERSIONS):
+        return sent_kind._replace(version="v1")
+    return sent_kind if kinds and sent_kind.kind in kinds else None
 
 
 def _is_elsewhere(sent_kind: GroupVersionKind, group: str) -> bool:
