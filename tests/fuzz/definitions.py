@@ -13,6 +13,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -25,119 +26,9 @@ TABLE: Final = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MERGE: Final = "application/merge-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
 _TEXT: Final = {"type": "string"}
-_RULES: Final = (
-    *("self.a == 'x'", "self == oldSelf", "has(self.a)", "self > 1", "1", "true", "", " ", "self.zz"),
-    *("self.size() < 3", "oldSelf.hasValue() ? self == oldSelf.value() : true", "self ==", "size(self) > 0"),
-    *("self.all(x, x.size() > 0)", "self.exists(k, k == 'a')", "isURL(self)", "self.metadata.name != ''"),
-)  # fmt: skip
-_VALUES: Final[tuple[Json, ...]] = (
-    *(None, 1, 1.5, -1, "x", "", True, False, [], {}, [1], ["a", "a"], ["a", "b"], {"a": "b"}),
-    *([{"name": "a"}, {"name": "a"}], {"a": None, "zz": 1}, [None], "2020-01-01T00:00:00Z", "5%"),
-)
-_SCHEMAS: Final[tuple[Json, ...]] = (
-    *({"type": "string"}, {"type": "integer"}, {"type": "number", "format": "int32"}, {}, True, None),
-    *({"type": "object"}, {"type": "array"}, {"type": "array", "items": _TEXT}, {"type": "foo"}),
-    *({"x-kubernetes-int-or-string": True}, {"type": "boolean", "default": True}, {"nullable": True}),
-    *({"type": "object", "additionalProperties": _TEXT}, {"minimum": 1}, {"required": ["a"]}),
-    *({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"properties": {"a": {}}}),
-    *({"type": "object", "additionalProperties": True}, {"type": "string", "maxLength": 2}),
-    *({"type": "object", "properties": {"a": {"type": "string", "default": "d"}}}, {"enum": ["x"]}),
-)  # fmt: skip
-_TWISTS: Final[Mapping[str, tuple[Json, ...]]] = {
-    "type": ("string", "integer", "number", "boolean", "array", "object", "", "null", "foo"),
-    "nullable": (True, False),
-    "default": _VALUES,
-    "example": (1,),
-    "enum": (["x"], ["x", "x"], [], [1, "x", None], [None]),
-    "format": ("date-time", "int32", "int64", "float", "byte", "ipv4", "foo", "duration", "date", "uuid", ""),
-    "pattern": ("^a", "(", "[a-z]{2,}$", "\\d"),
-    "maxLength": (0, 1, 3, -1),
-    "minLength": (0, 2, -1),
-    "maximum": (0, 5, 1.5),
-    "minimum": (0, 5, 2),
-    "exclusiveMinimum": (True, False),
-    "exclusiveMaximum": (True,),
-    "multipleOf": (2, 0, -1, 0.5),
-    "maxItems": (0, 1, -1),
-    "minItems": (0, 2),
-    "uniqueItems": (True, False),
-    "maxProperties": (0, 1, 3),
-    "minProperties": (1, 2),
-    "required": (["a"], ["zz"], [], ["a", "a"], [""]),
-    "properties": ({}, {"a": _TEXT}, {"a": {"type": "integer", "default": 1}}, {"": _TEXT}, {"a": {}},
-                   {"metadata": {"type": "object"}}, {"apiVersion": {"type": "integer"}}),
-    "additionalProperties": (True, False, _TEXT, {"type": "object", "properties": {"a": _TEXT}}, {}),
-    "items": (_TEXT, {}, [_TEXT], {"type": "object", "properties": {"name": _TEXT}, "required": ["name"]},
-              {"type": "integer", "nullable": True}, {"type": "string", "default": "x"}),
-    "allOf": ([{"required": ["a"]}], [{"type": "string"}], [], [{"properties": {"q": {"minimum": 1}}}]),
-    "anyOf": ([{"type": "integer"}, {"type": "string"}], [{"default": 1}], [{"minimum": 1}, {"required": ["b"]}]),
-    "oneOf": ([{"required": ["a"]}, {"required": ["b"]}], [{"nullable": True}], [{"description": "x"}]),
-    "not": ({"required": ["b"]}, {"type": "string"}, {"additionalProperties": False}, {}, {"x-kubernetes-validations": [{"rule": "true"}]}),
-    "$ref": ("#/a",),
-    "$schema": ("http://x",),
-    "id": ("x",),
-    "title": ("t",),
-    "description": ("d", ""),
-    "externalDocs": ({"url": "x"},),
-    "definitions": ({"a": {}},),
-    "dependencies": ({"a": ["b"]},),
-    "patternProperties": ({"a": _TEXT},),
-    "additionalItems": (True, False, {}),
-    "foo": (1,),
-    "x-kubernetes-preserve-unknown-fields": (True, False, None),
-    "x-kubernetes-embedded-resource": (True, False),
-    "x-kubernetes-int-or-string": (True, False),
-    "x-kubernetes-list-type": ("map", "set", "atomic", "foo", ""),
-    "x-kubernetes-list-map-keys": (["name"], ["name", "name"], [], ["zz"], ["name", "port"]),
-    "x-kubernetes-map-type": ("granular", "atomic", "foo"),
-}  # fmt: skip
-_ELSEWHERE: Final[tuple[tuple[str, tuple[Json, ...]], ...]] = (
-    ("metadata.name", ("things.x.dev", "Things.x", "", "a")),
-    ("metadata.annotations", ({"api-approved.kubernetes.io": "unapproved"}, {"api-approved.kubernetes.io": "x"},
-                              {"api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/1"})),
-    ("spec.group", ("", "k8s.io", "a.k8s.io", "X", "x.y.kubernetes.io", "nodots", "-a.b")),
-    ("spec.scope", ("Cluster", "Foo", "", None)),
-    ("spec.names.plural", ("", "A", "others", "a.b", "x" * 64, None)),
-    ("spec.names.singular", ("", "A", "one", "a b")),
-    ("spec.names.kind", ("", "thing", "a b", "ThingList", "X" * 64)),
-    ("spec.names.listKind", ("", "Thing", "a b", "Things")),
-    ("spec.names.shortNames", (["a"], ["A"], ["a", "a"], [""], ["pods"])),
-    ("spec.names.categories", (["all"], ["A"], [""], ["a", "a"])),
-    ("spec.preserveUnknownFields", (True, False, None)),
-    ("spec.conversion", ({"strategy": "None"}, {"strategy": "Foo"}, {}, {"strategy": ""}, {"strategy": "Webhook"},
-                         {"strategy": "None", "webhook": {"conversionReviewVersions": ["v1"]}},
-                         {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {}}},
-                         {"strategy": "Webhook", "webhook": {"conversionReviewVersions": [], "clientConfig": {"url": "https://x/"}}},
-                         {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v2", "v2"], "clientConfig": {"url": "http://x/?a"}}},
-                         {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["A"], "clientConfig": {"url": "https://x", "service": {"name": "a", "namespace": "b"}}}},
-                         {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "", "namespace": "", "port": 0, "path": "x"}, "caBundle": "eA=="}}})),
-    ("spec.versions", ([], None, [{}])),
-    ("spec.versions.0.name", ("v1beta1", "", "V1", "a.b", "1", "v1x")),
-    ("spec.versions.0.served", (False, None)),
-    ("spec.versions.0.storage", (False, None)),
-    ("spec.versions.1.storage", (True,)),
-    ("spec.versions.1.name", ("v1", "", "V1")),
-    ("spec.versions.0.deprecated", (True, False)),
-    ("spec.versions.0.deprecationWarning", ("", "x", "x" * 257, "é\n")),
-    ("spec.versions.1.deprecated", (True, None)),
-    ("spec.versions.0.schema", (None, {}, {"openAPIV3Schema": {}}, {"openAPIV3Schema": {"type": "string"}})),
-    ("spec.versions.0.subresources", ({}, None, {"status": {}}, {"scale": {}},
-        {"scale": {"specReplicasPath": "spec.replicas", "statusReplicasPath": ".status.replicas"}},
-        {"scale": {"specReplicasPath": ".spec.zz", "statusReplicasPath": ".status.zz"}},
-        {"scale": {"specReplicasPath": ".status.a", "statusReplicasPath": ".spec.a", "labelSelectorPath": ".metadata.x"}},
-        {"scale": {"specReplicasPath": ".spec.l[0]", "statusReplicasPath": ".status..a", "labelSelectorPath": ".spec"}})),
-    ("spec.versions.0.selectableFields", ([{"jsonPath": ".spec.text"}], [{"jsonPath": "spec.text"}], [{"jsonPath": ""}], [{}],
-        [{"jsonPath": ".spec.list"}], [{"jsonPath": ".spec.text"}, {"jsonPath": ".spec.text"}], [{"jsonPath": ".metadata.name"}],
-        [{"jsonPath": ".spec.list[0].name"}], [{"jsonPath": ".spec.zz"}], [{"jsonPath": ".spec.map.a"}], [{"jsonPath": ".spec.number"}],
-        [{"jsonPath": ".spec.int"}, {"jsonPath": ".status.phase"}], [{"jsonPath": ".spec.text"}] * 9, [{"jsonPath": ".spec.text "}])),
-    ("spec.versions.0.additionalPrinterColumns", ([{"name": "a", "type": "string", "jsonPath": ".spec.text"}], [{}],
-        [{"name": "a", "type": "foo", "jsonPath": "x"}], [{"name": "", "type": "", "jsonPath": ""}],
-        [{"name": "a", "type": "integer", "format": "foo", "jsonPath": ".spec[", "priority": -1}],
-        [{"name": "a", "type": "date", "jsonPath": ".a"}, {"name": "a", "type": "date", "jsonPath": ".b"}],
-        [{"name": "a", "type": "number", "format": "int32", "jsonPath": ".spec.list[*].name"}])),
-    ("spec.foo", (1,)),
-    ("status", ({"storedVersions": ["v1"]}, {}, {"conditions": [], "acceptedNames": {"plural": "x", "kind": "y"}, "storedVersions": []})),
-)  # fmt: skip
+_POOLS: Final = json.loads(Path(__file__).with_name("pools.json").read_text())["definitions"]
+"""Rules with their other members, values, schemas; keywords of schemas with values (`twists`), and
+paths elsewhere in a definition with theirs; members of the objects of a definition."""
 
 
 def definition(group: str, *, columns: bool = True) -> Json:
@@ -232,20 +123,6 @@ _ROOT: Final = {
         },
     },
 }
-_MEMBERS: Final[Mapping[str, tuple[Json, ...]]] = {
-    "text": ("x", "", "abc", "longer"),
-    "int": (0, 1, 5, 2.0, 7),
-    "number": (1, 1.5, 2.0, -3),
-    "flag": (True, False),
-    "map": ({}, {"a": "b"}, {"a": None}, {"a": "b", "c": "d"}),
-    "set": (["a"], ["a", "b"], ["a", "a"], []),
-    "list": ([{"name": "a"}], [{"name": "a", "port": 1}, {"name": "b"}], [{"name": "a"}] * 2, [{"port": 1}], [None]),
-    "either": (1, "x", "5%", 1.5),
-    "open": ({}, {"a": {"b": 1}}, {"a": None}),
-    "deep": ({}, {"a": None}, {"n": None}, {"o": {"b": "x", "zz": 1}}, {"o": None}),
-    "embedded": ({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "zz": 1}}, {}, {"kind": "x"}),
-    "zz": (1,),
-}  # fmt: skip
 
 
 def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
@@ -356,10 +233,10 @@ class _Life:
 
     def _object(self, version: str, name: str) -> Json:
         chance = self.chance
-        names = chance.sample(sorted(_MEMBERS), chance.choice((0, 1, 2, 3, 4)))
-        spec: Json = {one: chance.choice(_MEMBERS[one]) for one in names}
+        names = chance.sample(sorted(_POOLS["members"]), chance.choice((0, 1, 2, 3, 4)))
+        spec: Json = {one: chance.choice(_POOLS["members"][one]) for one in names}
         if spec and chance.random() < 0.15:
-            spec[chance.choice(sorted(spec))] = chance.choice(_VALUES)
+            spec[chance.choice(sorted(spec))] = chance.choice(_POOLS["values"])
         made: Json = {
             "apiVersion": f"{self.group}/{version}",
             "kind": self.kind,
@@ -395,7 +272,7 @@ class _Life:
         return made
 
     def _twist_elsewhere(self, made: Json) -> None:
-        path, values = self.chance.choice(_ELSEWHERE)
+        path, values = self.chance.choice(sorted(_POOLS["elsewhere"].items()))
         *way, last = path.split(".")
         holder = made
         for step in way:
@@ -411,18 +288,18 @@ class _Life:
         before = {**node}
         draw = chance.random()
         if draw < 0.2:
-            rule: Json = {"rule": chance.choice(_RULES)}
-            for key, values in _RULE_PARTS.items():
+            rule: Json = {"rule": chance.choice(_POOLS["rules"])}
+            for key, values in _POOLS["rule_parts"].items():
                 if chance.random() < 0.2:
                     rule[key] = chance.choice(values)
             node.setdefault("x-kubernetes-validations", []).append(rule)
         elif draw < 0.3 and "properties" in node:
-            node["properties"]["new"] = copy.deepcopy(chance.choice(_SCHEMAS))
+            node["properties"]["new"] = copy.deepcopy(chance.choice(_POOLS["schemas"]))
         elif draw < 0.4 and len(node) > 1:
             node.pop(chance.choice(sorted(node)))
         else:
-            key = chance.choice(sorted(_TWISTS))
-            node[key] = copy.deepcopy(chance.choice(_TWISTS[key]))
+            key = chance.choice(sorted(_POOLS["twists"]))
+            node[key] = copy.deepcopy(chance.choice(_POOLS["twists"][key]))
         gone = sorted(before.keys() - node.keys())
         made_new = {k: v for k, v in node.items() if k not in before or before[k] is not v}
         if "properties" in node and "new" in node["properties"]:
@@ -469,13 +346,6 @@ class _Life:
 _UNKNOWN: Final = "field not declared in schema"
 """Go reads the members of a map in any order, and stops at the first that is not declared."""
 _TYPE: Final = re.compile(r"selfType\d+")
-_RULE_PARTS: Final[Mapping[str, tuple[Json, ...]]] = {
-    "message": ("m", "", "a\nb", " "),
-    "messageExpression": ("'m'", "1", "self", "", "self.zz", "'a' + string(self)"),
-    "reason": ("FieldValueForbidden", "Foo", "FieldValueRequired", "FieldValueDuplicate", ""),
-    "fieldPath": (".a", ".zz", "a", "", ".list[0]", ".map['a']", ".spec.text"),
-    "optionalOldSelf": (True, False),
-}
 
 
 def _apart(value: Json) -> Json:

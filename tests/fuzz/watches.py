@@ -80,7 +80,8 @@ SELECTORS: Final = (
 )
 FIELDS: Final = (
     *("metadata.name=o0", "metadata.name!=o0", "metadata.namespace=NAMESPACE", "metadata.name=zz"),
-    *("status.phase=Running", "status.phase!=Pending", "spec.nodeName=n", "spec.nodeName=", "type=a/b"),
+    *("status.phase=Running", "status.phase!=Pending", "spec.nodeName=n", "spec.nodeName="),
+    "type=a/b",
     *("metadata.name=o0,metadata.name=o1", "spec.x=1", "metadata.namespace=other", "status.phase="),
 )  # fmt: skip
 MERGE: Final = {"content-type": "application/merge-patch+json"}

@@ -386,7 +386,7 @@ def test_bookmarks_of_custom_resources_are_maps() -> None:
     orders = []
     for one in (typed, untyped):
         event = bookmark(one, 7, initial_end=True).object
-        orders.append([*event][:2] + [*event["metadata"]])
+        orders.append([*[*event][:2], *event["metadata"]])
     assert orders == [
         ["kind", "apiVersion", "resourceVersion", "annotations"],
         ["apiVersion", "kind", "annotations", "resourceVersion"],

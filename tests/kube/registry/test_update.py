@@ -313,7 +313,9 @@ def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None
     made = resized(renamed)
     assert (made["nodeName"], made["containers"][0]["name"]) == ("n", "x")
     assert "image" not in made["containers"][0]
-    for more in ({"containers": [CONTAINER, CONTAINER]}, {"initContainers": []}):
+    added: dict[str, Any] = {"containers": [CONTAINER, CONTAINER]}
+    removed: dict[str, Any] = {"initContainers": []}
+    for more in (added, removed):
         made = resized({**renamed, **more})
         assert made["nodeName"] == "m"
     with answering_as("1.32"):

@@ -107,7 +107,7 @@ def _part(version: JsonObject, name: str) -> Any:
 
 
 def _is_alike(versions: Sequence[JsonObject], internal_name: str) -> bool:
-    """Tell whether upstream sees no difference: what is written as empty may be absent elsewhere."""
+    """Return whether upstream sees no difference: what is empty in one may be absent in another."""
     first, *others = (version_value(version)[internal_name] for version in versions)
     return all(other == first for other in others)
 

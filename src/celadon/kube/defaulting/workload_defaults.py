@@ -393,9 +393,9 @@ def _keep_addresses(spec: dict[str, object], old: JsonObject) -> None:
     if not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     addresses = old.get("clusterIPs")
-    if spec.get("clusterIP") == old.get("clusterIP"):
-        if addresses and not spec.get("clusterIPs"):
-            spec["clusterIPs"] = list(addresses)
+    is_same = spec.get("clusterIP") == old.get("clusterIP")
+    if is_same and addresses and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = list(addresses)
 
 
 def _follow_address(spec: JsonDict) -> None:

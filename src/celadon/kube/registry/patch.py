@@ -330,8 +330,8 @@ def _draft(
 
 
 def require_kind(read: Incoming, target: Target, name: str) -> None:
-    """StatusError (422) for a custom resource of another kind, or version; `name` is its own. Its status is taken
-    whatever it says it is the status of."""
+    """StatusError (422) for a custom resource of another kind, or version; `name` is that of the
+    object. Its status is taken whatever it says it is the status of."""
     sent_kind, kind = read.found, target.kind
     if target.schema is None or target.subresource or sent_kind == kind:
         return

@@ -461,7 +461,8 @@ def _with_unpaired(obj: JsonObject, sent: JsonObject, paired: Iterable[str]) -> 
             [item.get("name") for item in part.get(key) or ()] for part in (spec, sent_spec)
         )
         if len(names) != len(sent_names):
-            return fresh(sent_spec)
+            whole: JsonDict = fresh(sent_spec)
+            return whole
         if names != sent_names:
             spec[key] = fresh(sent_spec[key])
     return spec
