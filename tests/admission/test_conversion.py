@@ -91,6 +91,22 @@ def test_hostile_annotations_do_no_harm() -> None:
     assert convert(given, HPA)["spec"] == {"metrics": [cpu]}
 
 
+def test_an_autoscaler_of_v1_is_written_in_order() -> None:
+    pods = {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue"}}}
+    given = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "h", "managedFields": []},
+        "spec": {"metrics": [pods], "behavior": {}, "maxReplicas": 1},
+        "status": {"desiredReplicas": 2},
+    }
+    made = convert(given, HPA._replace(version="v1"))
+    meta = made["metadata"]
+    assert [*meta] == ["name", "annotations", "managedFields"]
+    assert [name.rpartition("/")[2] for name in meta["annotations"]] == ["behavior", "metrics"]
+    assert [*made["status"]] == ["currentReplicas", "desiredReplicas"]
+
+
 def from_v1(**texts: str) -> Any:
     """What v2 shows of an autoscaler of v1 with these annotations."""
     notes = {AUTOSCALING_PREFIX + name.replace("_", "-"): text for name, text in texts.items()}

@@ -28,8 +28,10 @@ from tests.fuzz import (
     applies,
     bodies,
     decisions,
+    definitions,
     deletions,
     heads,
+    messages,
     operations,
     policy_decisions,
     policy_values,
@@ -38,6 +40,7 @@ from tests.fuzz import (
     scenarios,
     type_checks,
     variants,
+    watches,
     writes,
 )
 from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
@@ -46,11 +49,14 @@ CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
     "bodies": bodies.campaign,
+    "definitions": definitions.campaign,
     "deletions": deletions.campaign,
     "heads": heads.campaign,
     "kinds": writes.of_every_kind,
+    "messages": messages.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,
+    "watches": watches.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

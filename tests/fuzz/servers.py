@@ -96,12 +96,10 @@ class InProcess:
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
     ) -> Reply:
-        known = [("accept", "application/json"), ("authorization", "Bearer admin-token")]
-        data = b"" if body is None else json.dumps(body).encode()
+        sent = {"accept": "application/json", **headers, "authorization": "Bearer admin-token"}
+        data = b"" if body is None else _compact(body)
         try:
-            answer = self._running.answer(
-                HttpRequest(method, path, [*known, *headers.items()], data)
-            )
+            answer = self._running.answer(HttpRequest(method, path, [*sent.items()], data))
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is what is looked for
             message = f"the server fails: {type(failure).__name__}: {failure}"
             return Reply(500, {"message": message})
@@ -155,7 +153,7 @@ class OverHttps:
         sent = {"accept": "application/json", **headers}
         if self.token:
             sent["authorization"] = f"Bearer {self.token}"
-        data = None if body is None else json.dumps(body).encode()
+        data = None if body is None else _compact(body)
         try:
             self._connection.request(method, path, data, sent)
             answer = self._connection.getresponse()
@@ -201,6 +199,12 @@ class OverHttps:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _compact(body: Any) -> bytes:
+    """JSON as Go writes it: a real server stores what has no type there as it was sent, and takes
+    it for another where a patch lays it out anew."""
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _content(data: bytes) -> Any:

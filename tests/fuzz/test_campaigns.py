@@ -11,8 +11,10 @@ import pytest
 from tests.fuzz import (
     applies,
     bodies,
+    definitions,
     deletions,
     heads,
+    messages,
     operations,
     policy_decisions,
     policy_values,
@@ -20,6 +22,7 @@ from tests.fuzz import (
     reads,
     scenarios,
     type_checks,
+    watches,
     writes,
 )
 from tests.fuzz.__main__ import main
@@ -231,6 +234,9 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
         pytest.param(heads.campaign, 60, id="heads"),
         pytest.param(partial(reads.campaign, given=WRITTEN), 30, id="reads"),
         pytest.param(partial(bodies.campaign, recorded=WRITTEN), 40, id="bodies"),
+        pytest.param(partial(messages.campaign, given=WRITTEN), 20, id="messages"),
+        pytest.param(definitions.campaign, 2, id="definitions"),
+        pytest.param(watches.campaign, 6, id="watches"),
     ],
 )
 def test_campaigns_find_nothing_between_two_alike(campaign: writes.Campaign, count: int) -> None:

@@ -41,7 +41,7 @@ def told(reply: Sent) -> str:
 def _text(reply: Sent) -> str:
     if reply.type == MEDIA_TYPE:
         try:
-            return json.dumps(decode(reply.data))
+            return json.dumps(decode(reply.data), separators=(",", ":"))
         except ProtobufError as error:
             return f"{error}: {reply.data!r}"
     return reply.data.decode("utf-8", "backslashreplace")

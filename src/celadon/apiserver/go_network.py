@@ -44,6 +44,8 @@ from celadon.patterns import late_pattern
 
 LOOK_SECONDS: Final = 5.0
 """How long the second look may take."""
+LEGACY_NAME: Final = "certificate relies on legacy Common Name field, use SANs instead"
+"""Of a certificate that has the name in its subject only."""
 _PREFIX: Final = "tls: failed to verify certificate: x509: "
 UNKNOWN_AUTHORITY: Final = "certificate signed by unknown authority"
 WRONG_USAGE: Final = "certificate specifies an incompatible key usage"
@@ -143,7 +145,7 @@ def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     if names is None and any(
         _covers(common_name, name) for common_name in _common_names(certificate)[-1:]
     ):
-        return "certificate relies on legacy Common Name field, use SANs instead"
+        return LEGACY_NAME
     if address and not addresses:
         return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
     if len(known_names) >= _MAX_SHOWN:

@@ -112,6 +112,10 @@ _LONG_HEAD: Final = "Receive buffer too long"
 _HTTP_SCHEMES: Final = frozenset({"http", "https"})
 _PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_MISSING_NAMES: Final = "missing-san.invalid-cert.kubernetes.io"
+_NAMED_IN_SUBJECT: Final = (
+    "relies on a legacy Common Name field instead of the SAN extension for subject validation"
+)
 # What client-go sends with a POST of JSON, in the order in which it sends that.
 _HEADERS: Final = (
     (b"Accept-Encoding", b"gzip"),
@@ -178,7 +182,8 @@ class WebhookClient:
         try:
             return await exchange.reply()
         except NetworkFailure as error:
-            return NoReply(f"Post {quote(without_password(exchange.url))}: {error}")
+            text = f"Post {quote(without_password(exchange.url))}: {error}"
+            return NoReply(text, annotations=(*_of_certificate(exchange.url, str(error)),))
         except BrokenBody as error:
             return NoReply(
                 "unexpected error when reading response body. Please retry. Original error: "
@@ -362,6 +367,14 @@ def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
     if code not in _REDIRECTIONS:
         return ""
     return headers.get(b"location", b"").decode("utf-8", "replace")
+
+
+def _of_certificate(url: str, failure: str) -> Iterator[tuple[str, str]]:
+    """Yield what the audit event says of a certificate that is of a deprecated kind, as
+    k8s.io/apiserver `pkg/util/x509metrics` does."""
+    if failure.endswith(go_network.LEGACY_NAME):
+        host = parse_url(url).hostname
+        yield f"{_MISSING_NAMES}/{host}", _NAMED_IN_SUBJECT
 
 
 def _server(url: str) -> tuple[str, str]:

@@ -271,13 +271,16 @@ def too_long(path: FieldPath, limit: int, *, is_bare: bool = False) -> FieldErro
     releases before 1.32 did not say what they count."""
     limits = _BARE_LIMIT if is_bare else _LIMIT_OF_BYTES
     detail = limits.text.format(_counted(limit, "byte"), limit)
+    if limit < 0 and (is_bare or is_since("1.32")):
+        detail = "value is too long"
     return FieldError(ErrorType.TOO_LONG, path, OMITTED, detail)
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
     """A list or map of `count` members where `limit` are allowed."""
+    detail = f"must have at most {_counted(limit, 'item')}"
     return FieldError(
-        ErrorType.TOO_MANY, path, count, f"must have at most {_counted(limit, 'item')}"
+        ErrorType.TOO_MANY, path, count, detail if limit >= 0 else "has too many items"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,6 +118,13 @@ def test_failed_calls_are_ignored_or_told() -> None:
     with pytest.raises(StatusError, match="failed calling webhook"):
         played(failing, {A: lambda _: REFUSED}, request())
     assert [(one.rejected, one.failed_open) for one in failing.notes.calls] == [(True, False)]
+
+
+def test_what_is_deprecated_of_a_certificate_is_noted() -> None:
+    noted = replace(REFUSED, annotations=(("x.example.com/host", "why"),))
+    made = phase(webhook(A, failurePolicy="Ignore"), webhook(B, failurePolicy="Ignore"))
+    played(made, {A: lambda _: noted, B: lambda _: noted}, request())
+    assert made.notes.annotations["x.example.com/host"] == "why"
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])

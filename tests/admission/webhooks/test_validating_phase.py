@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,10 +51,11 @@ def test_failures_are_ignored_or_told() -> None:
         webhook("i.hooks.example.com", failurePolicy="Ignore"),
     )
     second, ignored = made.calls
-    made.answer(ignored, REFUSED)
+    noted = {"x.example.com/host": "why"}  # of a certificate
+    made.answer(ignored, replace(REFUSED, annotations=tuple(noted.items())))
     assert refused(made) is None
     key = "failed-open.validating.webhook.admission.k8s.io/round_0_index_1"
-    assert made.notes.annotations == {key: "i.hooks.example.com"}
+    assert made.notes.annotations == {key: "i.hooks.example.com", **noted}
     made.answer(second, REFUSED)
     assert refused(made) == (
         500,

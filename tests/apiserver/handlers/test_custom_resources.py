@@ -226,6 +226,18 @@ def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> No
     assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)
 
 
+def test_a_scale_of_a_custom_resource_is_of_any_uid(customs: Running) -> None:
+    body = {"metadata": {"uid": "x"}, "spec": {"replicas": 3}}
+    assert ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE).code == 200
+
+
+def test_a_scale_of_a_custom_resource_has_no_version_zero(customs: Running) -> None:
+    body = {"metadata": {"resourceVersion": "0"}, "spec": {"replicas": 3}}
+    code, message = said(ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE))
+    assert code == 422
+    assert message.startswith(f'crews.{GROUP} "a" is invalid: metadata.resourceVersion: ')
+
+
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "1" + "0" * 309])
 def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: str) -> None:
     head = f'{{"apiVersion":"{GROUP}/v1","kind":"Crew","metadata":{{"name":"big"}},"x":'
@@ -273,11 +285,99 @@ def test_a_status_of_another_kind_takes_the_managers_away(customs: Running) -> N
     assert lost["kind"] == "Crew"
 
 
-def test_the_scale_of_another_version_is_looked_for_among_scales(customs: Running) -> None:
-    path = f"{HERE}/a/scale?dryRun=All"
-    code, message = said(ask(customs, "PATCH", path, {"apiVersion": "v2"}, content_type=MERGE))
+_SCALES = 'in scheme "k8s.io/client-go/scale/util.go:146"'
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "end"),
+    [
+        ("v2", "Scale", f'no kind "Scale" is registered for version "v2" {_SCALES}'),
+        ("v1", "Pod", f'no kind "Pod" is registered for version "v1" {_SCALES}'),
+        ("extensions/v1beta1", "Scale", "converting (v1beta1.Scale) to (v1.Scale)"),
+        ("apps/v1beta2", "WatchEvent", "converting (v1.WatchEvent) to (v1.Scale)"),
+        ("v1", "APIGroup", "converting (v1.APIGroup) to (v1.Scale)"),
+    ],
+)
+def test_another_scale_is_looked_for_among_scales(
+    customs: Running, version: str, kind: str, end: str
+) -> None:
+    path, body = f"{HERE}/a/scale?dryRun=All", {"apiVersion": version, "kind": kind}
+    code, message = said(ask(customs, "PATCH", path, body, content_type=MERGE))
     assert code == 422
-    assert message.endswith(
-        'no kind "Scale" is registered for version "v2" in scheme '
-        '"k8s.io/client-go/scale/util.go:146"'
+    assert message.removesuffix(": unknown conversion").endswith(end)
+
+
+OTHER_VERSION = "the API version in the data ({}) does not match the expected API version ({}/v1)"
+UNKNOWN_FIELD = (
+    'Crew in version "v3" cannot be handled as a Crew: strict decoding error: unknown field "spec"'
+)
+OTHER_KIND = f'Jar.{GROUP} "new" is invalid: kind: Invalid value: "Jar": must be Crew'
+OTHERS: list[tuple[str, str, str, int, str, list[str]]] = [
+    # A version that there is not has no fields, which is found before it is known to be another.
+    (f"{GROUP}/v3", "Crew", "Strict", 400, UNKNOWN_FIELD, []),
+    (f"{GROUP}/v3", "Crew", "Warn", 400, OTHER_VERSION, ['unknown field "spec"']),
+    (f"{GROUP}/v2", "Crew", "Strict", 400, OTHER_VERSION, []),
+    # Of another kind everything is kept, and only validation says that it is another.
+    (f"{GROUP}/v1", "Jar", "Strict", 422, OTHER_KIND, []),
+    ("x.io/v1", "Crew", "Strict", 400, OTHER_VERSION, []),
+]
+
+
+@pytest.mark.parametrize(("version", "kind", "validation", "code", "message", "warned"), OTHERS)
+def test_bodies_of_other_versions_and_kinds(
+    customs: Running,
+    version: str,
+    kind: str,
+    validation: str,
+    code: int,
+    message: str,
+    warned: list[str],
+) -> None:
+    body = {**custom(kind, "new"), "apiVersion": version, "spec": {"zz": 1}}
+    answer = ask(customs, "POST", f"{HERE}?fieldValidation={validation}", body)
+    assert (said(answer), warnings(answer)) == ((code, message.format(version, GROUP)), warned)
+
+
+def test_a_put_of_another_kind_lacks_its_version_first(customs: Running) -> None:
+    make(customs, HERE, custom("Crew", "puts"))
+    answer = ask(customs, "PUT", f"{HERE}/puts", custom("Jar", "puts"))
+    assert said(answer)[1].endswith(
+        "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
     )
+
+
+@pytest.mark.parametrize(
+    ("validation", "version", "message"),
+    [
+        ("Warn", "v2", "the object provided is unrecognized (must be of type Crew): "),
+        ("Ignore", "v2", 'Crew in version "v2" cannot be handled as a Crew: '),
+    ],
+)
+def test_a_body_without_a_kind(
+    customs: Running, validation: str, version: str, message: str
+) -> None:
+    answer = ask(
+        customs, "POST", f"{HERE}?fieldValidation={validation}", {"apiVersion": f"x/{version}"}
+    )
+    assert said(answer)[1].startswith(f"{message}Object 'Kind' is missing in '")
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "status", "managers"),
+    [
+        ("v2", "Crew", {"size": 3}, {"", "status"}),
+        ("v3", "Crew", None, set()),
+        ("v2", "Jar", {"size": 3}, set()),
+    ],
+)
+def test_a_status_of_another_version(
+    customs: Running, version: str, kind: str, status: Any, managers: set[str]
+) -> None:
+    name = f"{version}-{kind.lower()}"
+    make(customs, HERE, {**custom("Crew", name), "spec": {"size": 1}})
+    body = {"apiVersion": f"{GROUP}/{version}", "kind": kind, "status": {"size": 3}}
+    assert ask(customs, "PATCH", f"{HERE}/{name}/status", body, content_type=MERGE).code == 200
+    stored = read(ask(customs, "GET", f"{HERE}/{name}"))
+    entries = stored["metadata"].get("managedFields", [])
+    assert {entry.get("subresource", "") for entry in entries} == managers
+    assert (stored["spec"], stored.get("status")) == ({"size": 1}, status)

@@ -113,6 +113,31 @@ def test_heads_of_custom_resources_are_read(widgets: Running) -> None:
     assert (answer.code, answer.body) == (200, b"")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("GET", "/api/v1/nodes//status", 400),
+        ("DELETE", "/api/v1/nodes//status", 405),
+        ("DELETE", "/api/v1/nodes//proxy", 400),
+        ("PUT", "/api/v1/namespaces//finalize", 400),
+        ("POST", "/api/v1/namespaces/default/pods//eviction", 400),
+        ("GET", "/api/v1/namespaces/default/pods//eviction", 405),
+        ("PATCH", "/apis/apps/v1/namespaces/default/deployments//scale", 400),
+        ("GET", "/api/v1/namespaces//pods//log", 400),
+        ("GET", "/api/v1/nodes//nonsense", 404),
+        ("GET", "/api/v1//nodes//status", 404),
+    ],
+)
+def test_subresources_of_nothing(widgets: Running, method: str, path: str, code: int) -> None:
+    answer = ask(widgets, method, path, {} if method in ("POST", "PUT", "PATCH") else None)
+    messages = {
+        400: "name must be provided",
+        404: "the server could not find the requested resource",
+        405: "the server does not allow this method on the requested resource",
+    }
+    assert said(answer) == (code, messages[code])
+
+
 def endpoint_of(path: str) -> Endpoint:
     info = request_info(HttpRequest("GET", path))
     return find_endpoint(info, known_resources(), {"", "apiextensions.k8s.io", "apps"})

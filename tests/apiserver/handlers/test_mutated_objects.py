@@ -152,6 +152,7 @@ def test_who_has_no_name_is_refused_under_the_one_that_a_mutator_gave(running: R
     assert (code, answer["details"]["name"]) == (403, "other")
 
 
+CONTAINER = {"name": "c", "image": "i"}
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 
@@ -191,3 +192,27 @@ def test_scales_of_custom_resources_are_not_patched(running: Running) -> None:
         "policy 'm' with binding 'm' denied request: "
         "request to convert CR to an invalid group/version: autoscaling/v1",
     )
+
+
+def test_who_mutates_a_scale_sees_its_managers() -> None:
+    started = Running()
+    try:
+        labels = {"a": "b"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}}
+        spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 1}
+        deployments = "/apis/apps/v1/namespaces/default/deployments"
+        assert (
+            ask(started, "POST", deployments, {"metadata": {"name": "d"}, "spec": spec})[0] == 201
+        )
+        seen = "has(object.metadata.managedFields) && has(oldObject.metadata.managedFields) ? 7 : 8"
+        mutate(
+            started,
+            f"op: 'replace', path: '/spec/replicas', value: {seen}",
+            group="apps",
+            resource="deployments/scale",
+        )
+        scale = {"metadata": {"name": "d"}, "spec": {"replicas": 2}}
+        code, answer = ask(started, "PUT", f"{deployments}/d/scale", scale)
+        assert (code, answer["spec"]["replicas"]) == (200, 7)
+    finally:
+        started.close()

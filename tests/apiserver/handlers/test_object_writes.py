@@ -557,3 +557,23 @@ def test_in_which_order_a_scale_is_refused(
     found, message = said(ask(scaled, "PATCH", SCALED, body, content_type=MERGE))
     assert found == code
     assert part in message
+
+
+@pytest.mark.parametrize(
+    ("meta", "field"),
+    [
+        ({"finalizers": ["a"]}, "metadata.finalizers[0]"),
+        ({"labels": {"a": "b c"}}, "metadata.labels"),
+        ({"generateName": "G_"}, "metadata.generateName"),
+        ({"generation": -1}, "metadata.generation"),
+    ],
+)
+def test_the_metadata_of_a_scale_is_judged_and_not_kept(
+    scaled: Running, meta: dict[str, Any], field: str
+) -> None:
+    code, message = said(ask(scaled, "PATCH", SCALED, {"metadata": meta}, content_type=MERGE))
+    assert code == 422
+    assert message.startswith(f'Scale.autoscaling "d" is invalid: {field}: ')
+    sound = {"metadata": {"labels": {"a": "b"}, "finalizers": ["e.com/a"]}}
+    answer = ask(scaled, "PATCH", SCALED, sound, content_type=MERGE)
+    assert (answer.code, {"labels", "finalizers"} & {*read(answer)["metadata"]}) == (200, set())

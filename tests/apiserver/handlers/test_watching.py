@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -22,7 +23,14 @@ from celadon.apiserver.handlers.watch import (
 from celadon.apiserver.http_messages import HttpRequest, Outlet
 from celadon.apiserver.object_store import encoded
 from celadon.apiserver.request_info import list_options
-from celadon.kube import GroupVersionResource, JsonObject, User, metadata, releases
+from celadon.kube import (
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    User,
+    metadata,
+    releases,
+)
 from celadon.storage import Entry, put
 from tests.apiserver.serving import Shelf, config_map, endpoint, resource
 
@@ -370,6 +378,19 @@ def test_bookmarks_of_kinds_that_count_replicas() -> None:
     assert bookmark(deployments, 7).object["spec"]["replicas"] == 0
     daemon_sets = resource(GroupVersionResource("apps", "v1", "daemonsets"))
     assert "replicas" not in bookmark(daemon_sets, 7).object["spec"]
+
+
+def test_bookmarks_of_custom_resources_are_maps() -> None:
+    typed = resource(GroupVersionResource("apps", "v1", "deployments"))
+    untyped = replace(typed, gvk=GroupVersionKind("x.io", "v1", "Box"), custom=True)
+    orders = []
+    for one in (typed, untyped):
+        event = bookmark(one, 7, initial_end=True).object
+        orders.append([*[*event][:2], *event["metadata"]])
+    assert orders == [
+        ["kind", "apiVersion", "resourceVersion", "annotations"],
+        ["apiVersion", "kind", "annotations", "resourceVersion"],
+    ]
 
 
 def test_a_malformed_version_is_refused_before_the_stream() -> None:

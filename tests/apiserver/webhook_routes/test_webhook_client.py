@@ -347,6 +347,20 @@ def test_certificates_that_are_not_fit(
     assert told.endswith((why, CANDIDATE))
 
 
+def test_a_name_in_the_subject_alone_is_noted(tmp_path: Path) -> None:
+    """The audit event says it, whatever the failure policy."""
+    for shown, noted in ((certificate(common_name="127.0.0.1"), True), (certificate("a"), False)):
+        context = server_context(shown, tmp_path)
+        [reply], _ = called(lambda _: http(b"{}"), context, ca_bundle=CA_BUNDLE)
+        assert isinstance(reply, NoReply)
+        key = "missing-san.invalid-cert.kubernetes.io/127.0.0.1"
+        reason = (
+            "relies on a legacy Common Name field instead of the SAN extension for subject "
+            "validation"
+        )
+        assert reply.annotations == (((key, reason),) if noted else ())
+
+
 def test_a_stranger_is_not_trusted(good: ssl.SSLContext) -> None:
     assert failure(lambda _: http(b"{}"), good, ca_bundle="") == (
         "tls: failed to verify certificate: x509: certificate signed by unknown authority"

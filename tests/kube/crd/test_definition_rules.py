@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.crd.definition_parts import Demands, internal_definition
 from celadon.kube.crd.definition_rules import schema_findings
 from celadon.kube.crd.structural_schemas import GivenSchema
-from celadon.kube.fieldpath import FieldError
+from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas.definition_schemas import decode_schema
 
@@ -121,6 +121,29 @@ SHAPES: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("rule", "errors"), SHAPES)
 def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
     assert [str(one) for one in errors_of(with_rule(SIZED, **rule))] == errors
+
+
+@pytest.mark.parametrize(
+    ("beside", "size", "path", "wrong"),
+    [
+        ({"$schema": "x"}, {}, ".size", False),
+        ({"$schema": "x"}, {}, ".sizes", True),
+        ({}, {"id": "x"}, ".size", True),
+    ],
+)
+def test_paths_of_rules_that_are_not_compiled(
+    beside: dict[str, Any], size: dict[str, Any], path: str, wrong: bool
+) -> None:
+    ruled = {
+        "type": "object",
+        "properties": {"size": {"type": "integer", **size}},
+        "x-kubernetes-validations": [{"rule": "1", "fieldPath": path}],
+    }
+    root = {"type": "object", "properties": {"a": ruled}, **beside}
+    schema = GivenSchema(FieldPath("s"), decode_schema(root), root)
+    found = schema_findings(schema, Demands(), compiles=False)
+    assert any("must be a valid path" in str(one) for one in found.keywords) is wrong
+    assert found.rules == []
 
 
 @pytest.mark.parametrize(("release", "subject"), [("1.33", "fieldPath "), ("1.34", "")])

@@ -65,6 +65,24 @@ def test_empty_lists_are_as_good_as_none_and_empty_objects_are_not() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "shared"),
+    [
+        ({"allOf": [], "required": [], "description": "", "nullable": False}, True),
+        ({"properties": {"a": {"type": "string", "enum": [], "maxLength": None}}}, True),
+        ({"items": {}}, False),
+        ({"x-kubernetes-preserve-unknown-fields": False}, False),
+        ({"additionalProperties": False}, False),
+    ],
+)
+def test_schemas_are_alike_where_empty_parts_are_absent(more: Json, shared: bool) -> None:
+    plain: Json = {**SCHEMA, "properties": {"a": {"type": "string"}}}
+    whole = internal_definition(
+        {"versions": [version("v1", plain), version("v2", {**plain, **more})]}
+    )
+    assert ("schema" in whole.shared) is shared
+
+
+@pytest.mark.parametrize(
     ("holder", "wanted"),
     [
         ({"subresources": {"status": {}}}, True),

@@ -15,6 +15,8 @@ RULED: dict[str, Any] = {
     "x-kubernetes-validations": [{"rule": "self.size() > 1"}],
 }
 
+CHOICE: dict[str, Any] = {"x-kubernetes-int-or-string": True, "pattern": "^a"}
+
 
 @pytest.mark.parametrize(
     ("node", "errors"),
@@ -36,6 +38,31 @@ RULED: dict[str, Any] = {
         (
             {"type": "object", "default": {"z": 1}, "required": ["b"], "properties": {"b": {}}},
             ['Invalid value: {"z":1}: must not have unknown fields', "b: Required value"],
+        ),
+        # an integer or string is anything, wherever in a default it stands
+        ({"x-kubernetes-int-or-string": True, "default": 1.5}, []),
+        (
+            {"type": "object", "default": {"b": []}, "properties": {"b": CHOICE}},
+            [],
+        ),
+        (
+            {"type": "object", "default": {"b": "c"}, "additionalProperties": CHOICE},
+            ["b: Invalid value: \"c\": .b in body should match '^a'"],
+        ),
+        # the path of an item is taken for a name
+        (
+            {"type": "array", "default": [1], "items": {"type": "string"}},
+            ['[0]: Invalid value: "integer": [0] in body must be of type string: "integer"'],
+        ),
+        # a name without letters
+        ({"type": "object", "default": {}, "required": [""]}, ["Required value"]),
+        (
+            {
+                "type": "object",
+                "default": {"b": {}},
+                "properties": {"b": {"type": "object", "required": [""]}},
+            },
+            ["b.: Required value"],
         ),
         (RULED | {"default": "ab"}, []),
         (RULED | {"default": "a"}, ['Invalid value: "a": failed rule: self.size() > 1']),
@@ -79,7 +106,8 @@ def test_defaults(node: dict[str, Any], errors: list[str]) -> None:
     ):
         found = default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given))
         places = [
-            f"{at}.default.{one}" if one[0].islower() else f"{at}.default: {one}" for one in errors
+            f"{at}.default.{one}" if one[0].islower() or one[0] == "[" else f"{at}.default: {one}"
+            for one in errors
         ]
         assert [str(one) for one in found] == places
 

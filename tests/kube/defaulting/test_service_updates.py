@@ -47,6 +47,22 @@ def service(**spec: Any) -> dict[str, Any]:
             {"type": "ExternalName", "externalName": "e.example.com"},
             {"clusterIP": None, "ipFamilies": None},
         ),
+        # a name has no list of addresses, unless what it had was sent with another address
+        (
+            {"clusterIP": "10.9.9.9"},
+            {"type": "ExternalName", "clusterIP": "x"},
+            {"clusterIPs": None},
+        ),
+        (
+            {"clusterIP": "10.9.9.9"},
+            {"type": "ExternalName", "clusterIP": "10.9.9.9", "clusterIPs": ["10.9.9.9"]},
+            {"clusterIP": None, "clusterIPs": None},
+        ),
+        (
+            {"clusterIP": "10.9.9.9"},
+            {"type": "ExternalName", "clusterIP": "x", "clusterIPs": ["10.9.9.9"]},
+            {"clusterIP": "x", "clusterIPs": ["x"]},
+        ),
         (
             {"type": "LoadBalancer", "externalTrafficPolicy": "Local"},
             {"type": "LoadBalancer", "externalTrafficPolicy": "Local"},
@@ -87,6 +103,16 @@ def test_node_ports_go_with_the_type() -> None:
     assert node_ports(before, {"ports": given}) == [None]
     changed = [{"name": "a", "port": 80, "nodePort": 30002}]
     assert node_ports(before, {"ports": changed}) == [30002]
+    several = [*given, {"name": "b", "port": 81, "nodePort": 30003}]
+    assert node_ports({"type": "NodePort", "ports": several}, {"ports": given}) == [None]
+
+
+def test_a_balancer_that_needs_no_node_ports_keeps_those_that_are_sent() -> None:
+    given = [{"name": "a", "port": 80, "nodePort": 30001}]
+    bare = {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False}
+    assert node_ports({"type": "NodePort", "ports": given}, {**bare, "ports": given}) == [30001]
+    unsent = [{"name": "a", "port": 80}]
+    assert node_ports({"type": "NodePort", "ports": given}, {**bare, "ports": unsent}) == [None]
 
 
 def test_an_address_that_was_changed_alone_is_the_whole_list() -> None:

@@ -346,3 +346,18 @@ def test_what_is_stored_of_a_service_that_is_only_a_name() -> None:
     changed = draft_of({**old, "spec": name}, services, CONTEXT)
     made = update.finish_update(update.begin_update(changed, services), old, services)
     assert "internalTrafficPolicy" not in update.stored_update(changed, made, old, services)["spec"]
+
+
+def test_an_address_of_a_service_that_became_only_a_name_is_shown_twice() -> None:
+    services = target("v1/services", "s")
+    ports = [{"port": 80}]
+    draft = draft_of({"metadata": {"name": "s"}, "spec": {"ports": ports}}, services, CONTEXT)
+    old = create.stored_new(
+        draft, create.finish_create(create.begin_create(draft, services)), services
+    )
+    name = {"type": "ExternalName", "externalName": "a.b", "clusterIP": "10.0.0.9", "ports": ports}
+    changed = draft_of({**old, "spec": name}, services, CONTEXT)
+    made = update.finish_update(update.begin_update(changed, services), old, services)
+    assert "clusterIPs" not in made["spec"]
+    shown = update.stored_update(changed, made, old, services)["spec"]
+    assert shown["clusterIPs"] == ["10.0.0.9"]

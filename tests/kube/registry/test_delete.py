@@ -298,6 +298,8 @@ def test_answers() -> None:
     assert gone_answer(obj(), policies)["details"] == details
     pod = gone_answer(obj(), target("v1/pods", "a"))
     assert (pod["apiVersion"], pod["kind"], pod["metadata"]["uid"]) == ("v1", "Pod", "u")
+    request = target("resource.k8s.io/v1alpha3/resourcepoolstatusrequests", "a")
+    assert gone_answer(obj(), request)["kind"] == "ResourcePoolStatusRequest"
 
 
 OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}

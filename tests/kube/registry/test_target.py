@@ -191,13 +191,13 @@ def test_a_patch_cannot_make_another_kind_of_a_custom_resource(
 ) -> None:
     target = replace(custom_target(), subresource="")
     old = {"apiVersion": "g.io/v1", "kind": "Set", "metadata": META}
-    require_kind(changed_by(b"{}", target, old), target)
+    require_kind(changed_by(b"{}", target, old), target, "a")
     read = changed_by(patch, target, old)
     with pytest.raises(StatusError) as refused:
-        require_kind(read, target)
+        require_kind(read, target, "a")
     assert refused.value.code == 422
     assert all(text in str(refused.value) for text in texts)
-    require_kind(read, custom_target())
+    require_kind(read, custom_target(), "a")
 
 
 @pytest.mark.parametrize(

@@ -301,24 +301,49 @@ def test_nobody_came_to_own_containers_that_were_added() -> None:
     assert made["metadata"].get("managedFields") is None
 
 
-def test_the_resources_of_a_pod_are_resized_by_position() -> None:
-    made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource="resize")
-    assert without_empty(made["spec"]) == {
+SIZED = {
+    "resources": CPU,
+    "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+}
+
+
+def resized(sent_spec: Any, stored: Any = STORED_POD) -> Any:
+    """The spec that comes of what was sent."""
+    sent = {"metadata": {"name": "p"}, "spec": sent_spec}
+    made = prepare_for_update(drafted(sent, POD), stored, subresource="resize")
+    return without_empty(made["spec"])
+
+
+def test_the_resources_of_a_pod_are_resized() -> None:
+    spec = {
+        "nodeName": "m",
+        "resources": CPU,
+        "initContainers": [{"name": "c", "image": "j", "resources": CPU}],
+        "containers": [{"name": "c", **SIZED}],
+    }
+    made = resized(spec)
+    assert made == {
         "nodeName": "n",
         "resources": CPU,
         "initContainers": [{**CONTAINER, "resources": CPU}],
-        "containers": [
-            {
-                **CONTAINER,
-                "resources": CPU,
-                "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
-            }
-        ],
+        "containers": [{**CONTAINER, **SIZED}],
     }
-    without = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
-    again = prepare_for_update(drafted(without, POD), made, subresource="resize")
-    assert without_empty(again["spec"])["containers"] == [CONTAINER]
-    assert "resources" not in again["spec"]
+    without = {"initContainers": [{"name": "c"}], "containers": [{"name": "c"}]}
+    assert resized(without, {**STORED_POD, "spec": made}) == STORED_POD["spec"]
+
+
+def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None:
+    renamed = {"nodeName": "m", "initContainers": [CONTAINER], "containers": [{"name": "x"}]}
+    made = resized(renamed)
+    assert (made["nodeName"], made["containers"][0]["name"]) == ("n", "x")
+    assert "image" not in made["containers"][0]
+    added: dict[str, Any] = {"containers": [CONTAINER, CONTAINER]}
+    removed: dict[str, Any] = {"initContainers": []}
+    for more in (added, removed):
+        made = resized({**renamed, **more})
+        assert made["nodeName"] == "m"
+    with answering_as("1.32"):
+        assert resized({**renamed, "containers": []})["nodeName"] == "n"
 
 
 def test_other_endpoints_of_pods_add_containers_alone() -> None:

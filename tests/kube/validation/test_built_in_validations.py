@@ -9,8 +9,13 @@ import pytest
 from celadon.kube import metadata
 from celadon.kube.names import GroupKind
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.validation.built_in_validations import validate_update, validation_of
-from tests.kube.validation.objects import admitted, obj
+from celadon.kube.validation.built_in_validations import (
+    validate_status_update,
+    validate_subresource_update,
+    validate_update,
+    validation_of,
+)
+from tests.kube.validation.objects import admitted, job, obj
 
 ELSEWHERE = {
     "admissionregistration.k8s.io": "admission.registration",
@@ -69,3 +74,71 @@ def test_kinds_that_are_judged_before_they_are_compared(
     new = {**old, **change, "metadata": {**old["metadata"], "uid": "b"}}
     found = [one.field for one in validate_update(new, old, metadata.gvk(old))]
     assert found == ["metadata.uid", *expected]
+
+
+FINALIZERS, UID = {"finalizers": ["a"]}, {"uid": "b"}
+NAMELESS, LABELLED = {"generateName": "G_"}, {"labels": {"a": "b c"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "subresource", "change", "times"),
+    [
+        ("v1 Pod", "status", FINALIZERS, 1),
+        ("v1 Pod", "status", NAMELESS, 0),
+        ("v1 Pod", "ephemeralcontainers", UID, 2),
+        ("v1 Pod", "resize", NAMELESS, 1),
+        ("v1 Namespace", "finalize", UID, 2),
+        ("v1 PersistentVolume", "status", FINALIZERS, 1),
+        ("v1 PersistentVolume", "status", LABELLED, 3),
+        ("networking.k8s.io/v1 ServiceCIDR", "status", UID, 2),
+        ("certificates.k8s.io/v1 CertificateSigningRequest", "status", FINALIZERS, 2),
+        ("certificates.k8s.io/v1 CertificateSigningRequest", "status", LABELLED, 4),
+        ("certificates.k8s.io/v1 CertificateSigningRequest", "approval", FINALIZERS, 2),
+        ("policy/v1 PodDisruptionBudget", "status", FINALIZERS, 0),
+    ],
+)
+def test_how_often_subresources_look_at_metadata(
+    kind: str, subresource: str, change: dict[str, Any], times: int
+) -> None:
+    api_version, _, name = kind.partition(" ")
+    old = obj(api_version, name, spec={}, status={})
+    old["metadata"] = {**old["metadata"], "uid": "a", "namespace": "n"}
+    new = {**old, "metadata": {**old["metadata"], **change}}
+    gvk = metadata.gvk(old)
+    if subresource == "status":
+        errors = validate_status_update(new, old, gvk)
+    else:
+        errors = validate_subresource_update(new, old, gvk, subresource)
+    (field,) = change
+    assert sum(error.field.startswith(f"metadata.{field}") for error in errors) == times
+
+
+def test_a_job_is_judged_as_a_new_one_before_it_is_compared() -> None:
+    old = admitted(job())
+    old["metadata"]["uid"] = "a"
+    spec = {**old["spec"], "parallelism": -1, "completions": 2}
+    new = {**old, "metadata": {**old["metadata"], "uid": "b"}, "spec": spec}
+    found = [error.field for error in validate_update(new, old, metadata.gvk(old))]
+    metas = [i for i, field in enumerate(found) if field == "metadata.uid"]
+    assert len(metas) == 2
+    assert metas[0] < found.index("spec.parallelism") < metas[1] < found.index("spec.completions")
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [
+        ("v1 Pod", ["labels", "uid", "labels", "labels"]),
+        ("certificates.k8s.io/v1 CertificateSigningRequest", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 DeviceClass", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 ResourceClaim", ["labels", "labels", "uid", "labels"]),
+        ("resource.k8s.io/v1 ResourceClaimTemplate", ["labels", "labels", "uid", "labels"]),
+    ],
+)
+def test_whether_metadata_are_looked_at_as_new_first(kind: str, again: list[str]) -> None:
+    api_version, _, name = kind.partition(" ")
+    old = obj(api_version, name, spec={})
+    old["metadata"] = {**old["metadata"], "uid": "a", "namespace": "n"}
+    new = {**old, "metadata": {**old["metadata"], **UID, **LABELLED}}
+    found = [error.field for error in validate_update(new, old, metadata.gvk(old))]
+    metas = [field.removeprefix("metadata.") for field in found if field.startswith("metadata.")]
+    assert metas == ["labels", "uid", *again]

@@ -172,6 +172,31 @@ def test_whatever_else_changes_is_told_by_its_difference() -> None:
     assert str(found).startswith("spec: Forbidden: only cpu and memory resources are mutable\n@@ ")
 
 
+def named(*names: str, field: str = "containers") -> Json:
+    made = sized(SMALL)
+    made["spec"][field] = [{**made["spec"]["containers"][0], "name": name} for name in names]
+    return made
+
+
+MOVED, COUNTED = "may not be renamed or reordered", "may not be added or removed"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (("a", "b"), ("b", "a"), [f"[{i}].name: Forbidden: {{}} {MOVED}" for i in (0, 1)]),
+        (("a",), ("a", "b"), [f": Forbidden: {{}} {COUNTED}"]),
+    ],
+)
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+def test_containers_stay_in_their_places(
+    new: tuple[str, ...], old: tuple[str, ...], expected: list[str], field: str
+) -> None:
+    found = [str(error) for error in resize(named(*new, field=field), named(*old, field=field))]
+    wanted = [f"spec.{field}{text.format(field)} on resize" for text in expected]
+    assert [text for text in found if "on resize" in text] == wanted
+
+
 ON_POD = "pods with pod-level resources cannot be resized"
 GATE = "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
 MEMORY = "spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be"

@@ -15,7 +15,7 @@ from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.built_in_validations import validate_update
-from celadon.kube.validation.jobs import job_update
+from celadon.kube.validation.jobs import job_changes
 from celadon.kube.validation.pods.containers import mounts_and_devices
 from celadon.kube.validation.pods.scheduling import affinity
 from tests.kube.validation.objects import (
@@ -533,7 +533,7 @@ def test_what_of_suspended_jobs_may_change() -> None:
         ("1.36", larger, False),
     ):
         with answering_as(release):
-            fields = [one.field for one in job_update(new, old)]
+            fields = [one.field for one in job_changes(new, old)]
         assert ("spec.template" in fields) is refused
 
 

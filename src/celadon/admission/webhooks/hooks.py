@@ -403,12 +403,14 @@ class Reply:
 class NoReply:
     """Says why there is no answer, in the words of Go's HTTP client (`Post "https://...": dial tcp
     127.0.0.1:1: connect: connection refused`), said after `stage`. `canceled` is when the client
-    has gone, which is nobody's failure."""
+    has gone, which is nobody's failure. `annotations` are what the audit event is to say of the
+    server's certificate, keys with their values."""
 
     text: str
     code: int = UNAVAILABLE
     stage: str = "failed to call webhook"
     canceled: bool = False
+    annotations: tuple[tuple[str, str], ...] = ()
 
 
 class UnreadableBody(Exception):

@@ -119,6 +119,11 @@ class WebhookNotes:
             if full.count("/") == 1 and not name_rules.qualified_name(full):
                 self.annotations.setdefault(full, value)
 
+    def replied(self, reply: Reply | NoReply) -> None:
+        """Note what became of a call besides its answer."""
+        for key, value in reply.annotations if isinstance(reply, NoReply) else ():
+            self.annotations.setdefault(key, value)
+
     def mutation(self, hook: Hook, round_number: int, *, mutated: bool) -> None:
         """Note that a mutating hook was selected, whatever became of it."""
         value = {"configuration": hook.configuration, "webhook": hook.name, "mutated": mutated}
@@ -250,6 +255,7 @@ class MutatingPhase:
         if reply is None:
             self.notes.unasked.append(hook)
             return None, False
+        self.notes.replied(reply)
         answer = read_answer(call, reply, self._as_json, mutating=True)
         self.notes.answered(hook, answer.warnings, answer.audit_annotations)
         if not answer.allowed:
@@ -372,6 +378,7 @@ class ValidatingPhase:
     def answer(self, call: Call, reply: Reply | NoReply) -> None:
         """Take in what came of a call, in the order in which the answers arrive."""
         hook = call.hook
+        self.notes.replied(reply)
         try:
             answer = read_answer(call, reply, self._as_json, mutating=False)
         except CallError as error:

@@ -14,7 +14,15 @@ from celadon.admission.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
-from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
+from celadon.kube.go import (
+    URL,
+    URLError,
+    json_text,
+    media_type_complaint,
+    parse_media_type,
+    parse_url,
+    quote,
+)
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
@@ -118,10 +126,17 @@ def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
         base, path = f"https://{service.name}.{service.namespace}.svc:{port}", service.path or ""
     else:
         scheme, _, rest = (config.url or "").partition("://")
-        host, slash, path = rest.partition("/")
-        base, path = f"{scheme}://{host}", slash + path
+        base, path = f"{scheme}://{rest.partition('/')[0]}", _path_of(config.url or "")
     query = "" if timeout_seconds is None else f"?timeout={timeout_seconds}s"
-    return f"{base}{_clean(path)}{query}"
+    return f"{base}{URL(path=_clean(path).encode()).escaped_path}{query}"
+
+
+def _path_of(url: str) -> str:
+    """Return the path of a URL with nothing escaped; client-go escapes it again."""
+    try:
+        return parse_url(url).path.decode("utf-8", "replace")
+    except URLError:
+        return "/" + url.partition("://")[2].partition("/")[2]
 
 
 def _clean(path: str) -> str:

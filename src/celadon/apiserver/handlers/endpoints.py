@@ -8,6 +8,7 @@ is said in different ways by the two.
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import MappingProxyType
 from typing import Final
 
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
@@ -48,6 +49,9 @@ _STATUS_WITHOUT_TABLE: Final = frozenset(
 
 _EMPTY_NAMESPACE: Final = "/namespaces//"
 """In a path: it is one for what is in namespaces, and names none."""
+
+_OF_ONE: Final = MappingProxyType({"list": "get", "watch": "get", "deletecollection": "delete"})
+"""The verbs of methods where they are about one object, by those about collections."""
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
 
@@ -182,6 +186,8 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.subresource and subresource is None:
         raise status.route_not_found()
     endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
+    if subresource is not None and not info.name:
+        raise _without_name(subresource, info)
     _check_verb(endpoint, info)
     is_missing = is_named and resource.namespaced and not info.namespace
     if is_missing and info.verb not in NAMED_VERBS:  # these miss it where they look for the object
@@ -189,10 +195,22 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     return endpoint
 
 
+def _without_name(subresource: Subresource, info: RequestInfo) -> StatusError:
+    """Return the error about a subresource of nothing. A method that has a name elsewhere counts as
+    one of a collection here."""
+    verb = _OF_ONE.get(info.verb, info.verb)
+    if verb and verb not in subresource.verbs:
+        return status.method_not_allowed()
+    return status.bad_request("name must be provided")
+
+
 def _is_broken(info: RequestInfo) -> bool:
     """Return whether there is nothing between two slashes where a word must stand. A namespace may
-    be empty: then it is none, and all of them are meant."""
+    be empty: then it is none, and all of them are meant. So may the name before a subresource,
+    which is refused later."""
     path = info.path.strip("/")
+    if info.subresource and not info.name:
+        path = path.removesuffix(f"//{info.subresource}")
     if info.rest or "//" not in path:
         return False
     before, _, behind = path.partition(_EMPTY_NAMESPACE)

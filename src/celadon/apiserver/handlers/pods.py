@@ -101,6 +101,10 @@ class PodOperations:
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
         assert resource is not None, "a catalogue without pods"
+        if not namespace:
+            raise status.namespace_required()
+        if not name:
+            raise status.bad_request("Name parameter required.")
         stored = self.objects.get(resource, namespace, name)
         if stored is None:
             raise status.not_found(PODS.group_resource, name)

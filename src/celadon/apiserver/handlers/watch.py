@@ -31,6 +31,7 @@ from celadon.apiserver.request_info import ListOptions, revision_of
 from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.workers import TooMuchWork, Turns
 from celadon.kube import GroupKind, JsonObject, StatusError, status
+from celadon.kube.go import sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import round_trip
@@ -531,4 +532,5 @@ def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) ->
     }
     if resource.gvk.group_kind in _COUNTS_REPLICAS:
         obj["spec"] = {"replicas": 0}
-    return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or obj)
+    # What has no type is a map, whose members Go writes in order.
+    return WatchEvent(BOOKMARK, round_trip(obj, resource.gvk) or sorted_members(obj))

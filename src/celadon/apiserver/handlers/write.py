@@ -106,7 +106,8 @@ class FieldManagers:
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
-        if call.target.schema is not None and read.found != call.target.kind:
+        custom = call.target.schema
+        if custom is not None and not custom.has_version(read.found):
             forget_managers(read.draft)
         elif not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
@@ -311,7 +312,7 @@ class Writer:
             target.schema,
             self._finish_new,
             call,
-            draft,
+            replace(incoming, draft=draft),
             self._surroundings(call),
             aside=call.work.is_expressive,
         )
@@ -341,14 +342,15 @@ class Writer:
         return incoming, warnings
 
     def _finish_new(
-        self, call: Call, draft: Draft, surroundings: Surroundings
+        self, call: Call, incoming: Incoming, surroundings: Surroundings
     ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
-        target = call.target
+        target, draft = call.target, incoming.draft
         if call.endpoint.verb != "create":
             update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
         new = create.finish_create(draft)
+        patch.require_kind(incoming, target, metadata.name(new))
         self._admission.check_roles(call, new, None)
         validated = draft.validated(new)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
@@ -406,7 +408,7 @@ class Writer:
             self._read_change, call, read, old, self._context(call), is_patch
         )
         before = shown_object(old, target, no_count=0)
-        incoming = await self._mutated(call, incoming, before)
+        incoming = await self._mutated(call, incoming, old, before)
         kind = target.kind, target.subresource, "update"
         result, stored_new = await self._pace.step(
             call.work,
@@ -453,17 +455,20 @@ class Writer:
             200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
 
-    async def _mutated(self, call: Call, incoming: Incoming, before: JsonObject) -> Incoming:
-        """The change as mutating admission leaves it, which does not see the managers that a scale
-        has of the object it belongs to."""
+    async def _mutated(
+        self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
+    ) -> Incoming:
+        """The change as mutating admission leaves it, which sees the managers that a scale has of
+        the object it belongs to, before and after."""
         target, draft = call.target, incoming.draft
-        managers = _take_managers(draft.made) if target.subresource == SCALE else None
+        if target.subresource == SCALE:
+            managers = self._managers.of_scale(call, old, draft.run.context)
+            before = {**before, "metadata": {**metadata.metadata(before), **managers}}
         mutated = await self._admission.mutate(call, Operation.UPDATE, draft, before)
-        if mutated is not draft:
-            call.notes.warnings += update.resume(mutated, target)
-        if managers is not None:
-            mutated.made["metadata"]["managedFields"] = managers
-        return incoming if mutated is draft else replace(incoming, draft=mutated)
+        if mutated is draft:
+            return incoming
+        call.notes.warnings += update.resume(mutated, target)
+        return replace(incoming, draft=mutated)
 
     def _read_change(
         self,
@@ -518,14 +523,16 @@ class Writer:
         is_own_scale = target.subresource == SCALE and target.schema is None
         if not is_own_scale:
             update.require_state(draft.made, before, target, needs_version=needs_version)
-        patch.require_kind(incoming, target)
+        patch.require_kind(incoming, target, target.name)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         new = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, new, before)
+        # A scale is judged with the metadata that was sent, of which nothing is kept.
+        judged = {**new, "metadata": metadata.metadata(draft.form())} if is_own_scale else new
         refusal = writing.refusal(
             target,
-            draft.validated(new),
+            draft.validated(judged),
             draft.validated(before),
             surroundings,
             self._claim_status_errors(call, new, before),

@@ -10,7 +10,7 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
@@ -55,7 +55,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as, current_release, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import defined_kinds, definition_schemas
-from celadon.kube.schemas.schema_packs import Schema
+from celadon.kube.schemas.schema_packs import OPEN, Schema
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -270,6 +270,22 @@ class CustomKind:
     converts: bool = False
     """Whether a webhook knows how its versions become each other. Then whoever reads or writes an
     object has it converted, and each version is read by its own schema."""
+    versions: Mapping[str, Schema] = field(default_factory=dict)
+    """The schemas of all versions by their names."""
+
+    def has_version(self, named: GroupVersionKind) -> bool:
+        """Return whether a kind is this one, in any of its versions."""
+        is_alike = named.group_kind == self.gvk.group_kind
+        return is_alike and (named.version in self.versions or named == self.gvk)
+
+    def reading(self, named: GroupVersionKind) -> CustomKind:
+        """How a body is read that names a kind, perhaps not this one: by the schema of its version,
+        which knows no field where there is no such version. Of another kind all is kept."""
+        if named == self.gvk:
+            return self
+        is_alike = named.group_kind == self.gvk.group_kind
+        schema = self.versions.get(named.version, Schema()) if is_alike else OPEN
+        return replace(self, schema=schema, embeds=has_embedded_resources(schema))
 
     def prepare(self, obj: JsonDict) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
@@ -422,7 +438,8 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
     offered = {version["name"]: version.get("subresources") for version in versions}
     stored = next((version["name"] for version in versions if version.get("storage")), "")
     schemas = definition_schemas(definition)
-    storage = {gvk.version: schema for gvk, schema in schemas.items()}.get(stored)
+    by_version = {gvk.version: schema for gvk, schema in schemas.items()}
+    storage = by_version.get(stored)
     converts = (spec.get("conversion") or {}).get("strategy") == "Webhook"
     return {
         gvk: CustomKind(
@@ -436,6 +453,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
             None if gvk.version == stored else storage,
             since,
             converts,
+            by_version,
         )
         for gvk, schema in schemas.items()
     }

@@ -43,7 +43,13 @@ from celadon.records import dataclass
 
 SPEC: Final = FieldPath("spec")
 VERSIONS: Final = SPEC.child("versions")
-_SHARED_PARTS: Final = ("subresources", "schema", "additionalPrinterColumns", "selectableFields")
+_SHARED_PARTS: Final[Mapping[str, str]] = {
+    "subresources": "Subresources",
+    "schema": "Schema",
+    "additionalPrinterColumns": "AdditionalPrinterColumns",
+    "selectableFields": "SelectableFields",
+}
+"""What versions may share, with the internal names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +86,11 @@ def internal_definition(spec: JsonObject) -> InternalDefinition:
     """Takes what is the same in all versions out of them."""
     versions = [version for version in spec.get("versions") or () if isinstance(version, dict)]
     shared: JsonDict = {}
-    for name in _SHARED_PARTS:
+    for name, internal_name in _SHARED_PARTS.items():
         values = [_part(version, name) for version in versions]
-        if values and all(value == values[0] for value in values):
+        if values and (
+            all(value == values[0] for value in values) or _is_alike(versions, internal_name)
+        ):
             shared[name] = values[0]
     left = tuple(
         {key: value for key, value in version.items() if key not in shared} for version in versions
@@ -96,6 +104,12 @@ def _part(version: JsonObject, name: str) -> Any:
     """An empty list is as good as none; an empty object is not."""
     result = version.get(name)
     return None if result == [] else result
+
+
+def _is_alike(versions: Sequence[JsonObject], internal_name: str) -> bool:
+    """Return whether upstream sees no difference: what is empty in one may be absent in another."""
+    first, *others = (version_value(version)[internal_name] for version in versions)
+    return all(other == first for other in others)
 
 
 def schema_in(holder: JsonObject) -> JsonObject | None:

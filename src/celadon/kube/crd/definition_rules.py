@@ -17,7 +17,14 @@ from typing import Any, Final
 from celadon.kube import fieldpath
 from celadon.kube.crd import definition_parts
 from celadon.kube.crd.rule_validation import CompiledRule, NodeRules, compile_rules, field_path
-from celadon.kube.crd.structural_schemas import EMBEDDED, PRESERVE, GivenSchema, branches, members
+from celadon.kube.crd.structural_schemas import (
+    EMBEDDED,
+    PRESERVE,
+    GivenSchema,
+    branches,
+    is_readable,
+    members,
+)
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.json_types import JsonObject
@@ -301,8 +308,8 @@ def schema_findings(
 ) -> SchemaFindings:
     """Return what is wrong with a schema. Rules are only compiled with `compiles`, in a structural
     schema; without `limits_costs` each may cost what it likes."""
-    check = _Check(demands, limits_costs)
-    check.visit(schema.given, schema.schema if compiles else None, _Node(schema.path, is_root=True))
+    check = _Check(demands, compiles, limits_costs)
+    check.visit(schema.given, schema.schema, _Node(schema.path, is_root=True))
     findings = check.found
     if check.total > DEFINITION_COST_LIMIT:
         findings.costs += [contributed(where) for _, where in check.most_expensive()]
@@ -368,6 +375,7 @@ class _Check:
     """One walk through a schema."""
 
     demands: definition_parts.Demands
+    compiles: bool
     limits_costs: bool
     found: SchemaFindings = field(default_factory=SchemaFindings)
     costs: list[tuple[int, FieldPath]] = field(default_factory=list)
@@ -380,34 +388,16 @@ class _Check:
         dear = [cost for cost in self.costs if cost[0] >= DEFINITION_COST_LIMIT // 100]
         return sorted(dear, key=lambda pair: -pair[0])[:_LISTED]
 
-    def visit(self, value: JsonObject, schema: Schema | None, node: _Node) -> None:
-        """`value` is the JSON of the schema: what it says of rules is shown as it was written.
-        `schema` None: no rules are compiled there."""
+    def visit(self, value: JsonObject, schema: Schema | None, node: _Node) -> bool:
+        """Look at a schema and return whether it can be read as a structural one. `value` is its
+        JSON: what it says of rules is shown as it was written. `schema` None: nothing is known of
+        the fields there, and no rules are compiled."""
         keywords = self.found.keywords
         before = len(keywords)
         keywords += errors_before(
             value, node.path, self.demands, node.no_default, in_metadata=node.in_metadata
         )
-        values, items = value.get("additionalProperties"), value.get("items")
-        if isinstance(values, dict):
-            below = node.below(node.path.child("additionalProperties"), value)
-            if node.in_metadata:
-                below = replace(below, no_default=_IN_METADATA)
-            self.visit(values, schema and schema.additional_properties, below)
-        for name, member in members(value, "properties").items():
-            self.visit(member, schema and schema.properties.get(name), node.member(name, value))
-        for place, branch in branches(value):
-            self.visit(branch, None, node.branch(node.path.join(place)))
-        for name, member in members(value, "definitions").items():
-            self.visit(member, None, node.branch(node.path.child("definitions").key(name)))
-        if items is not None:
-            below = node.below(node.path.child("items"), value)
-            if value.get("x-kubernetes-list-type") != "map":
-                below = below.uncorrelated(node.path)
-            if isinstance(items, dict):
-                self.visit(items, schema and schema.items, below)
-            for i, item in enumerate(items if isinstance(items, list) else ()):
-                self.visit(item, None, replace(below, path=below.path.index(i)))
+        readable = [is_readable(value), *self._visit_below(value, schema, node)]
         for name, member in members(value, "dependencies").items():
             self.visit(member, None, node.branch(node.path.child("dependencies").key(name)))
         keywords += errors_after(value, node.path, self.demands)
@@ -415,9 +405,36 @@ class _Check:
         if rules:
             path = node.path.child("x-kubernetes-validations")
             for i, rule in enumerate(rules):
-                keywords += _shape(rule, path.index(i), schema)
-            if schema is not None and len(keywords) == before:
+                keywords += _shape(rule, path.index(i), schema, readable=all(readable))
+            if self.compiles and schema is not None and len(keywords) == before:
                 self._rules(schema, rules, node)
+        return all(readable)
+
+    def _visit_below(self, value: JsonObject, schema: Schema | None, node: _Node) -> Iterator[bool]:
+        """Look at the schemas below, and yield of each that matters for that whether it can be
+        read."""
+        values, items = value.get("additionalProperties"), value.get("items")
+        if isinstance(values, dict):
+            below = node.below(node.path.child("additionalProperties"), value)
+            if node.in_metadata:
+                below = replace(below, no_default=_IN_METADATA)
+            yield self.visit(values, schema and schema.additional_properties, below)
+        for name, member in members(value, "properties").items():
+            yield self.visit(
+                member, schema and schema.properties.get(name), node.member(name, value)
+            )
+        for place, branch in branches(value):
+            yield self.visit(branch, None, node.branch(node.path.join(place)))
+        for name, member in members(value, "definitions").items():
+            self.visit(member, None, node.branch(node.path.child("definitions").key(name)))
+        if items is not None:
+            below = node.below(node.path.child("items"), value)
+            if value.get("x-kubernetes-list-type") != "map":
+                below = below.uncorrelated(node.path)
+            if isinstance(items, dict):
+                yield self.visit(items, schema and schema.items, below)
+            for i, item in enumerate(items if isinstance(items, list) else ()):
+                self.visit(item, None, replace(below, path=below.path.index(i)))
 
     def _rules(self, schema: Schema, raw_rules: list[Any], node: _Node) -> None:
         path = node.path.child("x-kubernetes-validations")
@@ -463,7 +480,9 @@ class _Check:
             self.found.rules.append(error)
 
 
-def _shape(rule: Any, path: FieldPath, schema: Schema | None) -> list[FieldError]:
+def _shape(
+    rule: Any, path: FieldPath, schema: Schema | None, *, readable: bool
+) -> list[FieldError]:
     """Return what can be wrong with a rule before it is compiled."""
     result = []
     rule_text, message = _text(rule, "rule"), _text(rule, "message")
@@ -481,16 +500,22 @@ def _shape(rule: Any, path: FieldPath, schema: Schema | None) -> list[FieldError
     reason = rule.get("reason")
     if reason is not None and reason not in _REASONS:
         result.append(fieldpath.not_supported(path.child("reason"), reason, _REASONS))
-    return result + _field_path(_text(rule, "fieldPath"), path.child("fieldPath"), schema)
+    rule_path, place = _text(rule, "fieldPath"), path.child("fieldPath")
+    return result + _field_path(rule_path, place, schema, readable=readable)
 
 
-def _field_path(path: str, place: FieldPath, schema: Schema | None) -> list[FieldError]:
+def _field_path(
+    path: str, place: FieldPath, schema: Schema | None, *, readable: bool
+) -> list[FieldError]:
+    """Return what is wrong with the path of a rule. Nothing leads into a schema that cannot be
+    read."""
     result = []
     if path and not trim_space(path):
         result.append(fieldpath.invalid(place, path, EMPTY_PATH.text))
     if _has_breaks(path):
         result.append(fieldpath.invalid(place, path, BROKEN_PATH.text))
-    if path and schema is not None and field_path(path, schema) is None:
+    leads_on = schema is None or (readable and field_path(path, schema) is not None)
+    if path and not leads_on:
         result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
     return result
 

@@ -249,9 +249,10 @@ def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
     return fieldpath.type_invalid(_path(name), value, detail)
 
 
-def required(name: FieldPath) -> FieldError:
-    """A member that `required` names and the object has not."""
-    return fieldpath.required(_path(name))
+def required(name: FieldPath, key: str) -> FieldError:
+    """A member that `required` names and the object has not. The name of one without letters is
+    joined to the others by its dot."""
+    return fieldpath.required(_path(name.child(key or SpelledStep(key, "."))))
 
 
 def not_in_enum(name: FieldPath, value: Json, choices: Choices) -> FieldError:
@@ -356,7 +357,8 @@ def _about_nothing(detail: str) -> FieldError:
 
 def _path(name: FieldPath) -> FieldPath:
     if name.steps and isinstance(name.steps[0], SpelledStep):
-        return FieldPath(str(name.steps[0]), *name.steps[1:])
+        first = str(name.steps[0])
+        return FieldPath(first, *name.steps[1:]) if first else ROOT
     return name
 
 
@@ -661,7 +663,7 @@ def _object(
         result.take(_ratcheted(name.child(key), value[key], schema.properties[key], below))
     for key in schema.required:
         if key not in value:
-            result.errors.append(required(name.child(key)))
+            result.errors.append(required(name, key))
     return result
 
 

@@ -25,7 +25,7 @@ from celadon.kube.crd.embedded_resources import (
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.crd.typed_data import Unknown
-from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release
@@ -130,23 +130,43 @@ def unreadable(node: Any) -> str | None:
     one. None if there is."""
     if not isinstance(node, dict):
         return None
-    for name, key in _UNREADABLE:
-        if node.get(key) or (key == "additionalItems" and node.get(key) is not None):
-            return f"OpenAPIV3Schema '{name}' is not supported"
+    if reason := _unknown_keyword(node):
+        return reason
     # upstream reads branches before what stands beside them.
     for name in ("not", "allOf", "anyOf", "oneOf"):
         nested = node.get(name) or ()
         for item in [nested] if isinstance(nested, dict) else nested:
             if reason := unreadable(item):
                 return reason
-    if node.get(PRESERVE) is False:
-        return f"internal error: '{PRESERVE}' must be true or undefined"
+    if reason := _unreadable_part(node):
+        return reason
     items = node.get("items")
-    if isinstance(items, list):
-        return "OpenAPIV3Schema 'items' must be a schema, but is an array" if items else None
     for item in (items, *members(node, "properties").values(), node.get("additionalProperties")):
         if reason := unreadable(item):
             return reason
+    return None
+
+
+def is_readable(node: JsonObject) -> bool:
+    """Return whether nothing that a schema itself says keeps it from being a structural one; what
+    is below it may."""
+    return _unknown_keyword(node) is None and _unreadable_part(node) is None
+
+
+def _unknown_keyword(node: JsonObject) -> str | None:
+    """Return which keyword of a schema has no place in a structural one."""
+    for name, key in _UNREADABLE:
+        if node.get(key) or (key == "additionalItems" and node.get(key) is not None):
+            return f"OpenAPIV3Schema '{name}' is not supported"
+    return None
+
+
+def _unreadable_part(node: JsonObject) -> str | None:
+    if node.get(PRESERVE) is False:
+        return f"internal error: '{PRESERVE}' must be true or undefined"
+    items = node.get("items")
+    if isinstance(items, list) and items:
+        return "OpenAPIV3Schema 'items' must be a schema, but is an array"
     return None
 
 
@@ -402,6 +422,7 @@ class _Check:
     pruned: bool
     found: list[FieldError] = field(default_factory=list)
     spent: int = 0
+    untyped: dict[int, Schema] = field(default_factory=dict)
 
     def visit(
         self,
@@ -441,10 +462,25 @@ class _Check:
                 return
         errors = (
             (_metadata_errors(value, schema) if around is None else [])
-            or value_errors(value, schema, Unknown())
+            or list(map(_named, value_errors(value, self._judging(schema), Unknown())))
             or self._rules(schema, value)
         )
         self.found += [_placed(path, error) for error in errors]
+
+    def _judging(self, schema: Schema) -> Schema:
+        """Return a schema as upstream judges defaults by it: that of an integer or string has no
+        type there, so a default may be anything."""
+        known = self.untyped.get(id(schema))
+        if known is None:
+            items, values = schema.items, schema.additional_properties
+            known = self.untyped[id(schema)] = replace(
+                schema,
+                int_or_string=False,
+                properties={name: self._judging(one) for name, one in schema.properties.items()},
+                items=None if items is None else self._judging(items),
+                additional_properties=None if values is None else self._judging(values),
+            )
+        return known
 
     def _rules(self, schema: Schema, value: Any) -> list[FieldError]:
         assert self.rules_of is not None, "the caller has looked"
@@ -462,6 +498,15 @@ def _metadata_errors(value: Any, schema: Schema) -> list[FieldError]:
     """Return what is wrong with the types and the metadata of the resources in a value."""
     trouble = unreadable_resource(value, schema)
     return list(embedded_resource_errors(value, schema)) if trouble is None else [trouble]
+
+
+def _named(error: FieldError) -> FieldError:
+    """Return an error about a value with a path that upstream takes for a name, an index too."""
+    if not error.path.steps or not isinstance(error.path.steps[0], int):
+        return error
+    index, *below = error.path.steps
+    first = SpelledStep(f"[{index}]", f".[{index}]")
+    return FieldError(error.type, FieldPath(first, *below), error.value, error.detail)
 
 
 def _placed(path: FieldPath, error: FieldError) -> FieldError:

@@ -176,10 +176,11 @@ def service_allocate(spec: object, run: Run) -> None:
 def allocate(spec: Any, run: Run, old: JsonObject) -> None:
     """Allocate what is still missing; `old` is the spec of the Service as it was, whose addresses
     and ports stay its own."""
-    cluster_ip = spec.get("clusterIP", "")
-    if cluster_ip and not spec.get("clusterIPs"):
+    cluster_ip, is_name = spec.get("clusterIP", ""), spec.get("type") == "ExternalName"
+    # Of a Service that becomes only a name, upstream does not look at the address alone.
+    if cluster_ip and not spec.get("clusterIPs") and not (is_name and old.get("clusterIPs")):
         spec["clusterIPs"] = [cluster_ip]
-    if spec.get("type") == "ExternalName":
+    if is_name:
         return
     settle_families(spec, run, old)
     if cluster_ip != HEADLESS and _gets_addresses(spec, old):
@@ -361,13 +362,18 @@ WIPED: Final[tuple[tuple[Callable[[JsonObject], bool], tuple[str, ...]], ...]] =
 def service_update(spec: JsonDict, old: JsonObject, run: Run) -> None:
     """Changes the new spec to what is validated and stored. Raises StatusError (500) when a
     protocol would have a node port twice."""
+    if spec.get("clusterIP") != old.get("clusterIP") and spec.get("clusterIPs") == old.get(
+        "clusterIPs"
+    ):
+        _follow_address(spec)
     for has, fields in WIPED:
         if has(old) and not has(spec):
             for field in fields:
                 if spec.get(field) == old.get(field):
                     spec.pop(field, None)
     was, now = _has_node_ports(old), _has_node_ports(spec)
-    if was and not now and _node_ports(spec) == _node_ports(old):
+    is_left = old.get("type") in WITH_NODE_PORTS and spec.get("type") not in WITH_NODE_PORTS
+    if is_left and _node_ports(spec) <= _node_ports(old):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
     if _has_address(old) and _has_address(spec):
@@ -387,11 +393,18 @@ def _keep_addresses(spec: dict[str, object], old: JsonObject) -> None:
     if not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     addresses = old.get("clusterIPs")
-    if spec.get("clusterIP") == old.get("clusterIP"):
-        if addresses and not spec.get("clusterIPs"):
-            spec["clusterIPs"] = list(addresses)
-    elif spec.get("clusterIPs") == addresses:
+    is_same = spec.get("clusterIP") == old.get("clusterIP")
+    if is_same and addresses and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = list(addresses)
+
+
+def _follow_address(spec: JsonDict) -> None:
+    """Make the list of addresses that of the one that has changed."""
+    # As `normalizeClusterIPs` of `pkg/registry/core/service/storage`.
+    if spec.get("clusterIP"):
         spec["clusterIPs"] = [spec["clusterIP"]]
+    else:
+        spec.pop("clusterIPs", None)
 
 
 def _keep_node_ports(spec: JsonDict, old: JsonObject) -> None:

@@ -29,12 +29,13 @@ from celadon.kube.go.go_time import (
     canonical_time,
     parse_go_duration,
 )
-from celadon.kube.go.go_url import URLError
+from celadon.kube.go.go_url import URL, URLError
 from celadon.kube.go.go_url import parse as parse_url
 
 __all__ = [
     "ADDRESS",
     "TOO_DEEP",
+    "URL",
     "Document",
     "DurationError",
     "GoValue",

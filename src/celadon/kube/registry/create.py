@@ -246,12 +246,14 @@ _SERVICE: Final = GroupKind("", "Service")
 
 
 def as_read(obj: JsonDict, target: Target) -> JsonDict:
-    """The object without what a server stores and never shows: Services that are only a name have
-    no policy for traffic inside of the cluster."""
-    # As `defaultOnReadInternalTrafficPolicy` of `pkg/registry/core/service/storage`.
+    """The object as a server shows what it has stored: Services that are only a name have no policy
+    for traffic inside of the cluster, and the list of addresses has the one that they say."""
+    # As `defaultOnReadService` of `pkg/registry/core/service/storage`.
     spec = obj.get("spec") or {}
     if target.group_kind == _SERVICE and spec.get("type") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
+        if spec.get("clusterIP") and not spec.get("clusterIPs"):
+            spec["clusterIPs"] = [spec["clusterIP"]]
     return obj
 
 

@@ -64,6 +64,7 @@ SHOWN_WHEN_GONE: Final = frozenset(
         "DeviceTaintRule",
         "ResourceClaim",
         "ResourceClaimTemplate",
+        "ResourcePoolStatusRequest",
         "ResourceSlice",
     }
 )

@@ -10,6 +10,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -295,6 +296,8 @@ def read_patched(
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
+        if gvk != target.kind:
+            target = replace(target, custom=target.schema.reading(gvk))
     elif gvk != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
@@ -326,9 +329,9 @@ def _draft(
         return draft_of(converted(in_message_order(document), target.kind), target, context)
 
 
-def require_kind(read: Incoming, target: Target) -> None:
-    """StatusError (422) where a patch has made an object of another kind, or version, of a custom
-    resource. Its status is taken whatever it says it is the status of."""
+def require_kind(read: Incoming, target: Target, name: str) -> None:
+    """StatusError (422) for a custom resource of another kind, or version; `name` is that of the
+    object. Its status is taken whatever it says it is the status of."""
     sent_kind, kind = read.found, target.kind
     if target.schema is None or target.subresource or sent_kind == kind:
         return
@@ -340,7 +343,7 @@ def require_kind(read: Incoming, target: Target) -> None:
         )
         if value != must
     ]
-    raise status.invalid(sent_kind.group_kind, target.name, errors)
+    raise status.invalid(sent_kind.group_kind, name, errors)
 
 
 class Unversioned(StatusError):
@@ -420,15 +423,18 @@ def _complaints(result: Patched, target: Target) -> list[str]:
 
 
 def _other_kind(document: JsonObject, target: Target) -> str:
-    gvk = metadata.gvk(document)
-    internal_kind = request_bodies.internal_kind(gvk, target.kind.group)
-    if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
-        internal_kind = gvk
+    gvk, kind = metadata.gvk(document), target.kind
+    if target.is_scale_of_custom:
+        internal_kind, scheme = request_bodies.kind_among_scales(gvk), SCHEME_OF_SCALES
+        kind = kind._replace(group=kind.version)  # which names the package of Scale there
+    else:
+        internal_kind, scheme = request_bodies.internal_kind(gvk, kind.group), ""
+        if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
+            internal_kind = gvk
     if internal_kind is None:
-        scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
         return request_bodies.unregistered(gvk, target.kind.group, scheme)
     misfit = request_bodies.misfit_of(document, internal_kind)
-    return misfit or request_bodies.unknown_conversion(internal_kind, target.kind)
+    return misfit or request_bodies.unknown_conversion(internal_kind, kind)
 
 
 def _is_known(kind: Any) -> bool:

@@ -268,10 +268,12 @@ class _Application:
         refusal = f"copy operation does not apply: doc is missing from path: {source}"
         container, key = self._place(source, refusal)
         with _Prefix(f"error in copy for from: '{source}'"):
-            value = _get(container, key)
+            _get(container, key)
         path = self._path(operation, "copy")
         refusal = f"copy operation does not apply: doc is missing destination path: {path}"
+        holder, holder_key = container, key
         container, key = self._place(path, refusal)
+        value = _get(holder, holder_key)  # only now: the way to the destination may lead through it
         self.copied += len(json_text(value).encode("utf-8", "surrogatepass"))
         if self.copied > self.copy_limit:
             raise JsonPatchError(

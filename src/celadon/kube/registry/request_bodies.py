@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -476,7 +478,9 @@ def read_object(
     if target.schema is not None:
         if isinstance(body, bytes) and (number := without_double(_decoded(body))):
             raise undecodable(sent_kind, target.kind.kind, too_large(number))
-        _require_custom_kind(document, sent_kind, target, sent)
+        sent_kind = _custom_kind(document, sent_kind, target, field_validation, sent)
+        if sent_kind != target.kind:
+            target = replace(target, custom=target.schema.reading(sent_kind))
     elif not sent_kind.version:
         reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
         raise undecodable(sent_kind, target.kind.kind, reason)
@@ -508,6 +512,27 @@ def internal_kind(sent_kind: GroupVersionKind, group: str) -> GroupVersionKind |
     return sent_kind if sent_kind.kind in _OF_CORE and sent_kind.api_version == "v1" else None
 
 
+_SCALE_KINDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "autoscaling/v1": frozenset({"Scale"}),
+        "apps/v1beta1": frozenset({"Scale", "DeploymentRollback"}),
+        "apps/v1beta2": frozenset({"Scale"}),
+        "extensions/v1beta1": frozenset({"Scale", "DeploymentRollback"}),
+    }
+)
+"""By group and version, the kinds of the scheme that reads scales of custom resources, besides
+those that every version has (k8s.io/client-go `scale/scheme`)."""
+
+
+def kind_among_scales(sent_kind: GroupVersionKind) -> GroupVersionKind | None:
+    """Return what upstream takes a kind for that a scale of a custom resource names; None if it
+    knows none of that name there."""
+    kinds = _SCALE_KINDS.get(sent_kind.api_version)
+    if sent_kind.kind in UNVERSIONED or (kinds and sent_kind.kind in _OF_VERSIONS):
+        return sent_kind._replace(version="v1")
+    return sent_kind if kinds and sent_kind.kind in kinds else None
+
+
 def _is_elsewhere(sent_kind: GroupVersionKind, group: str) -> bool:
     """Return whether the group has a server of its own, which knows no kinds of this one."""
     return group in _SCHEMES and sent_kind.group != group
@@ -520,7 +545,7 @@ def _has_kinds(sent_kind: GroupVersionKind) -> bool:
 
 def require_version(incoming: Incoming, target: Target) -> None:
     """StatusError (400) for an object of another version than the endpoint's."""
-    if incoming.found != target.kind:
+    if incoming.found.group_version != target.kind.group_version:
         raise other_version(incoming.found, target.kind)
 
 
@@ -628,21 +653,21 @@ def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
     return ""
 
 
-def _require_custom_kind(
-    document: Document, sent_kind: GroupVersionKind, target: Target, body: bytes
-) -> None:
-    """Raise StatusError unless the body names the target's kind; another kind is a 422."""
-    value = document.value
-    if not value.get("kind"):
+def _custom_kind(
+    document: Document,
+    sent_kind: GroupVersionKind,
+    target: Target,
+    field_validation: str,
+    body: bytes,
+) -> GroupVersionKind:
+    """Return the kind that the body of a custom resource names, by which it is read. StatusError
+    where it names none."""
+    if not document.value.get("kind"):
         reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+        if field_validation == IGNORE:
+            raise undecodable(sent_kind._replace(kind=target.kind.kind), target.kind.kind, reason)
         raise unrecognized(target.kind.kind, reason, body)
-    group_version_kind = GroupVersionKind(*_said_version(value, sent_kind), sent_kind.kind)
-    if group_version_kind.group_version != target.kind.group_version:
-        raise other_version(group_version_kind, target.kind)
-    if sent_kind.kind != target.kind.kind:
-        error = fieldpath.invalid(FieldPath("kind"), sent_kind.kind, f"must be {target.kind.kind}")
-        name = (value.get("metadata") or {}).get("name") or ""
-        raise status.invalid(sent_kind.group_kind, name, [error])
+    return GroupVersionKind(*_said_version(document.value, sent_kind), sent_kind.kind)
 
 
 def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, str]:

@@ -99,14 +99,17 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
 
 
 def require_state_of_scale(obj: JsonObject, old: JsonObject, target: Target) -> None:
-    """StatusError (409) when the scale of a built-in kind is not the one that there is, or in
-    another state; a patch can say so, too. `obj` is as mutating admission has left it."""
+    """StatusError (409) when a scale is in another state than the one that there is, or that of a
+    built-in kind is not that one; a patch can say so, too. `obj` is as mutating admission has left
+    it."""
     uid, present = metadata.uid(obj), metadata.uid(old)
-    if uid and uid != present:
+    if uid and uid != present and not target.is_scale_of_custom:
         group, resource = target.group_resource
         reason = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
         raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, reason)
-    require_state(obj, old, target, needs_version=False)
+    # That of a custom resource is passed on: 0 is none, and custom resources need one.
+    is_given = target.is_scale_of_custom and bool(metadata.resource_version(obj))
+    require_state(obj, old, target, needs_version=is_given)
 
 
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
@@ -395,17 +398,23 @@ class Parts:
     """This is what an update through a subresource may change of the object above it: with `only`,
     nothing else is taken from what was sent; without, everything is but `kept`.
 
-    Paths are dotted; `[*]` stands for the items of a list, paired by their position.
+    Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists
+    `paired` in the spec, one with other names is taken as it was sent, and with another number of
+    items the whole spec is, so that validation refuses it.
     """
 
     only: tuple[str, ...] | None = None
     kept: tuple[str, ...] = ()
+    paired: tuple[str, ...] = ()
 
 
 EVERYTHING: Final = Parts()
 
 MANAGERS: Final = "managedFields"
-IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", MANAGERS)
+IDENTITY: Final = (
+    *("name", "generateName", "namespace", "uid", "resourceVersion", "deletionGracePeriodSeconds"),
+    MANAGERS,
+)
 """The metadata that counts as sent even where nothing else does; the managers since 1.33."""
 
 _CONTAINER_FIELDS: Final = ("resources", "resizePolicy")
@@ -417,7 +426,8 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
             "spec.resources",
             *(f"spec.containers[*].{field}" for field in _CONTAINER_FIELDS),
             *(f"spec.initContainers[*].{field}" for field in _CONTAINER_FIELDS),
-        )
+        ),
+        paired=("containers", "initContainers"),
     ),
     ("Namespace", "finalize"): Parts(kept=("status",)),
     ("CertificateSigningRequest", "approval"): Parts(kept=("spec", "status.certificate")),
@@ -438,7 +448,24 @@ def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
             _take(meta, sent_meta, [key])
     for path in parts.only or ():
         _take(result, sent, path.split("."))
+    if parts.paired and is_since("1.33"):
+        result["spec"] = _with_unpaired(result, sent, parts.paired)
     return result
+
+
+def _with_unpaired(obj: JsonObject, sent: JsonObject, paired: Iterable[str]) -> JsonDict:
+    """Return the spec of an object with what was sent of lists that name other things."""
+    spec, sent_spec = dict(obj.get("spec") or {}), sent.get("spec") or {}
+    for key in paired:
+        names, sent_names = (
+            [item.get("name") for item in part.get(key) or ()] for part in (spec, sent_spec)
+        )
+        if len(names) != len(sent_names):
+            whole: JsonDict = fresh(sent_spec)
+            return whole
+        if names != sent_names:
+            spec[key] = fresh(sent_spec[key])
+    return spec
 
 
 def _take(obj: object, sent: object, names: list[str]) -> None:

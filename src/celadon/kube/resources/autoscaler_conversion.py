@@ -121,6 +121,7 @@ def to_v1(obj: JsonObject) -> JsonDict:
             status[_CPU_NOW] = used
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
+    status = ordered_message(status, "autoscaling.v1.HorizontalPodAutoscalerStatus")
     return {**obj, "metadata": _annotated(obj, texts), "spec": spec, "status": status}
 
 
@@ -310,7 +311,10 @@ def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
     data = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
     pairs = metadata.annotations(obj).items()
     annotations = {**{key: text for key, text in pairs if key not in _TRAVELLING}, **texts}
-    return {**data, "annotations": annotations} if annotations else data
+    if not annotations:
+        return data
+    data["annotations"] = dict(sorted(annotations.items()))
+    return ordered_message(data, "meta.v1.ObjectMeta")
 
 
 _LISTS: Final[Mapping[str, tuple[tuple[str, str], str, Callable[[JsonObject], JsonDict]]]] = {

@@ -22,10 +22,12 @@ from celadon.kube.validation.object_meta import (
     GENERATED,
     IN_PATHS,
     LABEL,
+    Naming,
     Revisit,
     Update,
     Validation,
     new_object_meta,
+    no_changes,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
@@ -123,18 +125,19 @@ def validation_of(kind: GroupKind) -> Validation | None:
     return FURTHER_VALIDATIONS.get(kind)
 
 
-def subresource_rule(kind: GroupKind, subresource: str) -> Update | None:
-    """Return the rule for updates through a subresource, besides those for the metadata; None if
+def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update] | None:
+    """Return how updates through a subresource look at metadata, and the rule besides; None if
     there is none."""
     if kind == GroupKind("", "Pod"):
         # late: what is sent to a subresource is no manifest
         from celadon.kube.validation.pods.pod_updates import POD_SUBRESOURCES
 
-        return POD_SUBRESOURCES.get(subresource)
+        check = POD_SUBRESOURCES.get(subresource)
+        return None if check is None else (Revisit.BOTH, check)
     if kind == GroupKind("", "Namespace") and subresource == "finalize":
         from celadon.kube.validation.cluster_rules import namespace_finalize  # late: the same
 
-        return namespace_finalize
+        return _CHANGED, namespace_finalize
     if not _is_own_group(kind.group):
         return None
     # late: few kinds have such subresources
@@ -206,22 +209,33 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
     if validation.changes is not None and naming is not None:
         yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
         yield from standard_finalizers(meta, naming)
-        yield from validation.create(obj)
+        as_new = validation.as_new
+        yield from validation.create(obj) if as_new is None else as_new(obj, old)
         if not is_sound:
             yield from validate_object_meta_update(meta, before)
         yield from standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
-    if naming is not None:
-        revisit = validation.revisits
-        if Revisit.AS_CHANGED in revisit:
-            if not is_sound:
-                yield from validate_object_meta_update(meta, before)
-            yield from standard_finalizers(meta, naming)
-        if Revisit.AS_NEW in revisit:
-            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
-            yield from standard_finalizers(meta, naming)
+    yield from _revisited(meta, before, naming, validation.revisits, is_sound=is_sound)
     yield from validation.of_update(obj, old)
+
+
+def _revisited(
+    meta: JsonObject, before: JsonObject, naming: Naming | None, revisit: Revisit, *, is_sound: bool
+) -> Errors:
+    """Yield what the rules of a kind find in metadata. Of what `is_sound` for a server, they find
+    only names and finalizers wrong."""
+    if naming is None:
+        return
+    ways = [Revisit.AS_CHANGED, Revisit.AS_NEW]
+    for way in reversed(ways) if Revisit.NEW_FIRST in revisit else ways:
+        if way not in revisit:
+            continue
+        if way is Revisit.AS_NEW:
+            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
+        elif not is_sound:
+            yield from validate_object_meta_update(meta, before)
+        yield from standard_finalizers(meta, naming)
 
 
 def validate_status_update(
@@ -229,15 +243,12 @@ def validate_status_update(
 ) -> list[FieldError]:
     """Return what is wrong with an object whose status was changed."""
     validation = validation_of(kind.group_kind)
-    if validation is not None and validation.status is validation.update is not None:
+    if validation is None:
+        return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
+    if validation.status is validation.update is not None:
         return validate_update(obj, old, kind, gates)
-    meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    errors = list(validate_meta_of_update(meta, before))
-    if validation is None or validation.status is None:
-        return errors
-    if errors and Revisit.AS_CHANGED in validation.revisit:
-        errors += validate_object_meta_update(meta, before)
-    return holding(itertools.chain(errors, validation.status(obj, old)), gates)
+    check = no_changes if validation.status is None else validation.status
+    return _part_errors(obj, old, validation.revisit_of_status, check, validation, gates)
 
 
 def validate_subresource_update(
@@ -248,6 +259,21 @@ def validate_subresource_update(
     gates: frozenset[str] | None = None,
 ) -> list[FieldError]:
     """Return what is wrong with an object changed through a subresource other than its status."""
-    errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
-    check = subresource_rule(kind.group_kind, subresource)
-    return errors if check is None else holding(itertools.chain(errors, check(obj, old)), gates)
+    rule = subresource_rule(kind.group_kind, subresource)
+    revisit, check = rule or (Revisit.NEVER, no_changes)
+    return _part_errors(obj, old, revisit, check, validation_of(kind.group_kind), gates)
+
+
+def _part_errors(
+    obj: JsonObject,
+    old: JsonObject,
+    revisit: Revisit,
+    check: Update,
+    validation: Validation | None,
+    gates: frozenset[str] | None,
+) -> list[FieldError]:
+    meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
+    errors = list(validate_meta_of_update(meta, before))
+    naming = None if validation is None else validation.naming_of(obj)
+    again = _revisited(meta, before, naming, revisit, is_sound=not errors)
+    return holding(itertools.chain(errors, again, check(obj, old)), gates)

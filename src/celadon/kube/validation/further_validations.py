@@ -47,6 +47,8 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         CLUSTER_ANY,
         certificates.certificate_signing_request_update,
         certificates.request_status,
+        Revisit.NEW_FIRST,
+        status_revisit=Revisit.NEW_FIRST,
     ),
     "ClusterTrustBundle": Validation(
         certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
@@ -77,6 +79,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
         resource_claims.device_class,
         CLUSTER_GENERATED,
         resource_claims.device_class_update,
+        revisit=Revisit.NEW_FIRST,
         named_again_since="1.35",
         repeated_until="1.35",
     ),
@@ -91,10 +94,11 @@ DEVICES: Final[Mapping[str, Validation]] = {
         resource_claims.claim,
         update=resource_claims.claim_update,
         status=claim_statuses.claim_status,
+        revisit=Revisit.NEW_FIRST,
     ),
     "ResourceClaimTemplate": Validation(
         resource_claims.claim_template,
-        update=resource_claims.claim_template_update,
+        changes=resource_claims.claim_template_changes,
     ),
     "ResourcePoolStatusRequest": Validation(
         resource_slices.pool_status_request,
@@ -207,8 +211,9 @@ FURTHER_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     },
 }
 
-FURTHER_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
+FURTHER_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], tuple[Revisit, Update]]] = {
     (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
-        certificates.request_approval
+        Revisit.NEW_FIRST,
+        certificates.request_approval,
     ),
 }

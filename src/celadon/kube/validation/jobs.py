@@ -273,12 +273,17 @@ def _job(obj: JsonObject, *, prefixed: bool) -> Errors:
             yield fieldpath.invalid(METADATA.child("name"), meta.get("name", ""), detail)
 
 
-def job_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """A changed Job is looked at as a new one first, and then its spec again."""
-    # As `ValidateJobUpdate` of `pkg/apis/batch/validation`.
-    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+def job_as_new(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what would be wrong with a changed Job if it were new."""
+    before = old.get("spec") or {}
     had = ((before.get("template") or {}).get("metadata") or {}).get("labels") or {}
     yield from _job(obj, prefixed=UID_LABELS[1] in had and NAME_LABELS[1] in had)
+
+
+def job_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with the changes of a Job, and with its spec once more."""
+    # As `ValidateJobUpdate` of `pkg/apis/batch/validation`.
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _job_with_selector(spec)
     if spec.get("completionMode") != INDEXED:
         path = SPEC.child("completions")

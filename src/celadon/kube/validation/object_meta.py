@@ -331,12 +331,14 @@ CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 class Revisit(enum.Flag):
     """The ways in which the rules of a kind look at the metadata of a changed object, besides what
-    a server does for all kinds."""
+    a server does for all kinds; as a changed one first, or as a new one."""
 
     NEVER = 0
     AS_NEW = enum.auto()
     AS_CHANGED = enum.auto()
     BOTH = AS_NEW | AS_CHANGED
+    _FIRST = enum.auto()
+    NEW_FIRST = BOTH | _FIRST
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,10 +347,12 @@ class Validation:
 
     Without `update`, a changed object must be what a new one must be. `status` is about an update
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
-    `changes` instead of `update`: a changed object is judged as a new one, its metadata first, and
-    then compared, its metadata first.
+    `changes` instead of `update`: a changed object is judged as a new one, its metadata first (by
+    `as_new` where that is not as `create` does), and then compared, its metadata first.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own
-    rules say nothing about metadata. Before the release `repeated_until`, a changed object was also
+    rules say nothing about metadata. `revisit` is how an update looks at metadata again,
+    `status_revisit` how one of the status does: as one that was changed where an update does, if
+    there are rules for a status. Before the release `repeated_until`, a changed object was also
     looked at as a new one, so that what was wrong was said twice.
     """
 
@@ -357,7 +361,9 @@ class Validation:
     update: Update | None = None
     status: Update | None = None
     revisit: Revisit = Revisit.BOTH
+    status_revisit: Revisit | None = None
     changes: Update | None = None
+    as_new: Update | None = None
     named_once_since: str = ""
     """The release since which the metadata of a changed object are not looked at as new ones."""
     named_again_since: str = ""
@@ -371,6 +377,13 @@ class Validation:
             self.named_again_since and not is_since(self.named_again_since)
         )
         return self.revisit & ~Revisit.AS_NEW if once else self.revisit
+
+    @property
+    def revisit_of_status(self) -> Revisit:
+        """Return how an update of the status looks at metadata again."""
+        if self.status_revisit is not None:
+            return self.status_revisit
+        return Revisit.NEVER if self.status is None else self.revisit & Revisit.AS_CHANGED
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
         """Yield what is wrong with an update, metadata included."""

@@ -453,9 +453,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _claim_spec(SPEC, obj.get("spec") or {}, is_stored=True)
 
 
-def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a template, whose metadata lies open inside; and it is judged as a new one."""
-    yield from claim_template(obj)
+def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """The same of a template, whose metadata lies open inside."""
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
         printed = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}

@@ -60,7 +60,9 @@ CORE: Final[Mapping[str, Validation]] = {
         persistent_volumes.persistent_volume,
         CLUSTER,
         persistent_volumes.persistent_volume_update,
-        revisit=Revisit.AS_NEW,
+        no_changes,
+        Revisit.AS_NEW,
+        status_revisit=_CHANGED,
     ),
     "PersistentVolumeClaim": Validation(
         persistent_volumes.claim,
@@ -102,7 +104,8 @@ NETWORKING: Final[Mapping[str, Validation]] = {
         services.service_cidr,
         CLUSTER,
         services.service_cidr_update,
-        revisit=_CHANGED,
+        no_changes,
+        _CHANGED,
         repeated_until="1.33",
     ),
 }
@@ -145,7 +148,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),
     GroupKind("batch", "Job"): Validation(
-        jobs.job, update=jobs.job_update, status=statuses.job_status
+        jobs.job, status=statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
         cluster_rules.disruption_budget,

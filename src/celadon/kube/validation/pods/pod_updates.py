@@ -273,6 +273,10 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(_NOWHERE, detail)
         return
     errors = [*_pod_amounts(spec, before), *_claims(old)]
+    moved = [*_moved(spec, before, "containers"), *_moved(spec, before, "initContainers")]
+    if moved:
+        yield from (*errors, *moved)
+        return
     for field in ("initContainers", "containers"):
         errors += _container_amounts(spec, before, field)
     for field in ("containers", "initContainers"):
@@ -282,6 +286,20 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
     if not errors and not is_same_pod_spec(fixed, before):
         difference = pod_spec_diff(before, fixed)
         yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS}\n{difference}")
+
+
+def _moved(spec: JsonObject, before: JsonObject, field: str) -> Errors:
+    """Yield an error for each container that has another name than the one in its place had."""
+    containers, old_containers = spec.get(field) or (), before.get(field) or ()
+    if len(containers) != len(old_containers):
+        yield fieldpath.forbidden(
+            SPEC.child(field), f"{field} may not be added or removed on resize"
+        )
+        return
+    for path, container, was in _pairs(spec, before, field):
+        if container.get("name") != was.get("name"):
+            detail = f"{field} may not be renamed or reordered on resize"
+            yield fieldpath.forbidden(path.child("name"), detail)
 
 
 def _class(obj: JsonObject, old: JsonObject) -> Errors:
