@@ -3,12 +3,12 @@ from files, put to the prover, and their answers in the words of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff import Against, DiffSide, Reason, SideVerdict, kinds_among
+from celadon.cli.diff import Against, DiffSide, Progress, Reason, SideVerdict, kinds_among
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading.documents import (
@@ -305,8 +305,6 @@ _POD: JsonDict = {
     "metadata": {"name": "a", "namespace": "default"},
     "spec": {"containers": [_CONTAINER]},
 }
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,16 @@ def test_only_one_direction(capsys: pytest.CaptureFixture[str]) -> None:
     assert "looser" not in out
 
 
+def test_progress_is_told_to_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(Path("new.json"), *LOOSER)
+    words = ("diff", "--only", "stricter", "old.json", "new.json")
+    assert run(capsys, *words)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert "stricter: CREATE of ConfigMap: the same\n" in run(capsys, *words)[2]
+
+
 @pytest.mark.parametrize("form", ["json", "github", "sarif", "junit", "tap"])
 def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("new.json"), *LOOSER)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import sys
 from typing import Final
 
 from celadon.cli import output
@@ -123,7 +122,7 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     """Prove what can be said of policies and definitions by themselves."""
     from celadon.cli.own_files import AnswerCache
     from celadon.cli.project_config import summary
-    from celadon.cli.proofs import ProofLimits, ProofReport, read_subjects
+    from celadon.cli.proofs import ProofItem, ProofLimits, ProofReport, read_subjects
     from celadon.cli.reading.documents import Exclusion, Problem
 
     unread: list[Problem] = []
@@ -137,7 +136,9 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
         cache = AnswerCache(options.cache)
     except OSError as error:
         return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
-    items = [item for subject in subjects for item in subject.answered(limits, cache, _progress)]
+    items: list[ProofItem] = []
+    for subject in subjects:
+        items += subject.answered(limits, cache, output.progress)
     if cache.problem:
         output.complain(f"{_PROGRAM}: answers are not kept: {cache.problem}")
     report = ProofReport(tuple(items), tuple(problems))
@@ -171,14 +172,9 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
     else:
         side = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
         claims = Claims(tuple(properties), tuple(standards[0]), tuple(standards[1]))
-        report = answered(side, claims, options.items, options.timeout, _progress)
+        report = answered(side, claims, options.items, options.timeout, output.progress)
     output.show(report, CLAIMS, options.output, no_color=options.no_color)
     return report.exit
 
 
 _EXPECTED: Final = "expected pod-security/baseline or pod-security/restricted, :1.25 or later"
-
-
-def _progress(line: str) -> None:
-    if sys.stderr.isatty():
-        output.complain(line)
