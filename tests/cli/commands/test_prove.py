@@ -450,6 +450,20 @@ def test_definitions_of_nothing(
     assert "must be" in err
 
 
+def test_a_pattern_that_is_none_admits_no_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = {"type": "string", "pattern": "(a{1,100}){1,100}"}
+    rules = [{"rule": "!has(self.a)"}, {"rule": "!has(self.a) || self.a != 'b'"}]
+    value = definition(
+        {"type": "object", "properties": {"a": text}, "x-kubernetes-validations": rules}
+    )
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert code == Exit.DENIED
+    assert "spec rule 0\n  never refuses (proved)\n" in out
+    assert "spec rule 1\n  never refuses (proved)\n" in out
+
+
 @pytest.mark.parametrize("schema", [None, {}, {"type": "array"}, {"properties": 1}, "x"])
 def test_definitions_without_rules(
     schema: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
