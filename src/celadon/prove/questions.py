@@ -168,7 +168,7 @@ class Prover:
         kinds that are not known."""
         constraints = self.policy.spec.match_constraints
         return constraints is not None and any(
-            _reaches_further(rule, self._catalog) for rule in constraints.resource_rules
+            _reaches_further(rule, self._kinds) for rule in constraints.resource_rules
         )
 
     def of_conditions(self) -> Prover | None:
@@ -226,14 +226,13 @@ def enclosed(text: str) -> str:
     return f"({text}\n)"
 
 
-def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
+def _reaches_further(rule: Rule, kinds: KnownKinds) -> bool:
     if (
         any("/" in resource for resource in rule.resources)
         or Operation.CONNECT.value in rule.operations
     ):
         return True
-    groups = {resource.gvr.group for resource in catalog}
-    return not groups.issuperset(rule.api_groups)  # nor is `*` one of them
+    return not kinds.has_all(rule)
 
 
 def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:
