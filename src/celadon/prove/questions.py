@@ -179,21 +179,20 @@ class Prover:
         if not texts or any("namespaceObject" in text for text in texts):
             return None
         conjunction = " && ".join(map(enclosed, texts))
-        return self._about([conjunction], match_conditions=(), variables=())
+        spec = replace(self.policy.spec, match_conditions=(), variables=())
+        return self._about(replace(self.policy, spec=spec), [conjunction])
 
     def of_variables(self) -> Prover:
         """Return a prover about validations that are the policy's variables."""
-        return self._about(
-            [f"variables.{variable.name}" for variable in self.policy.spec.variables]
-        )
+        variables = self.policy.spec.variables
+        return self._about(self.policy, [f"variables.{variable.name}" for variable in variables])
 
-    def _about(self, expressions: Sequence[str], **fields: tuple[()]) -> Prover:
-        """Return a prover about the policy with these validations and fields."""
+    def _about(self, policy: ValidatingAdmissionPolicy, expressions: Sequence[str]) -> Prover:
+        """Return a prover about a policy with these validations in place of its own."""
         spec = {"validations": [{"expression": text} for text in expressions]}
         validations = decode_policy({"metadata": {}, "spec": spec}).value.spec.validations
-        about = replace(self.policy.spec, validations=validations, **fields)
-        policy = replace(self.policy, spec=about)
-        return Prover(policy, self._items, self._seconds, self._kinds)
+        about = replace(policy, spec=replace(policy.spec, validations=validations))
+        return Prover(about, self._items, self._seconds, self._kinds)
 
     def is_bool(self, index: int) -> bool:
         """Return whether a validation compiles, as only a bool does."""
