@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("z3")
 
-from celadon.kube import JsonObject
+from celadon.kube import FieldPath, JsonObject
 from celadon.prove import Finding, Superfluous
 from tests.prove.test_differences import SECONDS, changed
 from tests.prove.test_questions import policy
@@ -71,7 +71,7 @@ CONTRADICTION = "spec.validations"
 def test_faults(value: JsonObject, faults: list[str]) -> None:
     found = Superfluous(value, seconds=SECONDS).answers()
     same = [
-        part.field
+        str(FieldPath(*part.path))
         for part, every in found
         if every and all(one.finding is Finding.SAME for one in every)
     ]
@@ -87,7 +87,7 @@ def test_with_params() -> None:
         conditions=("has(params.data)", "true"),
     )
     found = {
-        part.field: [one.finding for one in every]
+        str(FieldPath(*part.path)): [one.finding for one in every]
         for part, every in Superfluous(value, seconds=SECONDS).answers()
     }
     assert found == {

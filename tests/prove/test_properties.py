@@ -72,6 +72,9 @@ REFUSED = Subject.REFUSED
                                variables=(("all", "object.spec.containers"),)), SAME),
         (policy(IMAGES), claim("object.spec.?initContainers.orValue([]).all(c, c.image != 'a')"),
          DIFFERS),
+        # A comment ends with its line.
+        (NO_HOST, claim("!object.spec.?hostNetwork.orValue(false) // nobody", "true // all"), SAME),
+        (NO_HOST, claim("object.spec.hostNetwork == true //", "true //", of=REFUSED), SAME),
         # An error counts against a property.
         (NO_HOST, claim("object.metadata.labels.a == 'b' || true"), SAME),
         (NO_HOST, claim("object.metadata.labels['a'] != '?'"), DIFFERS),

@@ -3,12 +3,12 @@ from files, put to the prover, and their answers in the words of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff import Against, DiffSide, Reason, SideVerdict, kinds_among
+from celadon.cli.diff import Against, DiffSide, Progress, Reason, SideVerdict, kinds_among
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading.documents import (
@@ -19,7 +19,7 @@ from celadon.cli.reading.documents import (
     read_texts,
     shape_problem,
 )
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import create
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS, PODS
@@ -306,8 +306,6 @@ _POD: JsonDict = {
     "spec": {"containers": [_CONTAINER]},
 }
 
-Progress = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Claims:
@@ -351,14 +349,17 @@ class _ClaimCheck:
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
         for given_property in claims.properties:
             about = given_property.property
+            seen: set[GroupVersionResource] = set()
             for answer in self.properties.answers(about):
                 is_admitted = about.subject is Subject.ADMITTED
                 claim = f"all that is {about.subject.value}: {about.that}"
                 if about.assume:
                     claim += f" (assuming {' and '.join(about.assume)})"
+                seen.add(answer.endpoint.resource.gvr)
                 yield self._answer(
                     answer, about.name, claim, given_property.place, is_set_old=not is_admitted
                 )
+            yield from _unseen(given_property, {(gvr.group, gvr.resource) for gvr in seen})
         for standard in claims.implied:
             yield from self._implied(standard)
         for standard in claims.implying:
@@ -479,6 +480,23 @@ class _ClaimCheck:
             comparison.items if comparison.bounded else 0,
             comparison.bounded,
         )
+
+
+def _unseen(about: GivenProperty, seen: Collection[tuple[str, str]]) -> Iterator[ClaimAnswer]:
+    """Yield the resources of a property about which nothing is known."""
+    for rule in about.property.rules:
+        (group,), (resource,) = rule["apiGroups"], rule["resources"]
+        if (group, resource) not in seen:
+            yield ClaimAnswer(
+                about.property.name,
+                ", ".join(rule["operations"]),
+                group,
+                resource,
+                UNDECIDED,
+                f"all that is {about.property.subject.value}: {about.property.that}",
+                place=about.place,
+                reasons=(Reason("no such kind is known, or it is not written so", about.place),),
+            )
 
 
 def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:

@@ -401,8 +401,13 @@ class DiffSettings:
     seconds: float = 10
 
 
-def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport:
-    """The report about two sides."""
+Progress = Callable[[str], None]
+
+
+def compared(
+    old: DiffSide, new: DiffSide, settings: DiffSettings, progress: Progress = lambda _: None
+) -> DiffReport:
+    """The report about two sides; each answer is progress."""
     unbound = _unbound(old, new)
     notices = [
         f"`{name}` has no binding: compared as if one denies everywhere" for name in sorted(unbound)
@@ -415,7 +420,10 @@ def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport
         kinds=kinds_among([*old.objects, *new.objects]),
     )
     wording = _Wording(old, new)
-    answers = tuple(map(wording.answer, differences.comparisons(settings.directions)))
+    answers: list[DiffAnswer] = []
+    for comparison in differences.comparisons(settings.directions):
+        answers.append(answer := wording.answer(comparison))
+        progress(f"{answer.direction}: {answer.endpoint}: {answer.answer}")
     unseen = [
         Reason(f"{unseen.endpoint}: not looked at ({', '.join(unseen.policies)})")
         for unseen in differences.unseen
@@ -425,7 +433,7 @@ def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport
     return DiffReport(
         old.label,
         new.label,
-        answers,
+        tuple(answers),
         tuple(notices),
         tuple(unseen),
         tuple(dict.fromkeys((*old.errors, *new.errors))),

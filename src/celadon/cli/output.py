@@ -56,6 +56,12 @@ def complain(text: str) -> None:
     _write(sys.stderr, f"{_shown(text)}\n")
 
 
+def progress(text: str) -> None:
+    """Say on standard error how far a long run is, where that is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        complain(text)
+
+
 def _shown(text: str) -> str:
     # late: what answers at once has no report, and is over before that is loaded
     from celadon.cli.report.report_model import lines

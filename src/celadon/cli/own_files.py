@@ -1,15 +1,23 @@
-"""Documents of kinds that are Celadon's own: what is wrong with one, and where it stands."""
+"""Documents of kinds that are Celadon's own: what is wrong with one, and where it stands. And
+answers that are kept in files."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path as File
 from typing import Any, Final, NamedTuple
 
+from celadon import __version__, owner_only
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 
 # --- Own documents -----------------------------------------------------------
 #
@@ -187,3 +195,70 @@ def _quotes(value: object, kind: str) -> str:
     if kind == "string" and isinstance(value, bool | int | float):
         return "YAML reads it as a number, or as true or false: put it in quotes"
     return ""
+
+
+# --- Answers that are kept ---------------------------------------------------
+#
+# Answers that are kept in a folder, so that what did not change is not asked again.
+#
+# A file holds one answer, and is called by a hash of all that it depends on: what is asked, the
+# solver, and all of Celadon. It is data and nothing else; what is no such data counts as absent.
+
+
+class AnswerCache:
+    """A folder of answers; without one nothing is kept. `problem` says why something could not be
+    written: then no more is."""
+
+    __slots__ = ("_folder", "problem")
+
+    def __init__(self, folder: str) -> None:
+        """Make the folder if it is not there. Raises OSError."""
+        self._folder = File(folder) if folder else None
+        self.problem = ""
+        if self._folder is not None:
+            owner_only.make_folder(self._folder)
+            if not self._folder.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+
+    def key(self, *parts: Json) -> str:
+        """The name of what depends on these."""
+        if self._folder is None:
+            return ""
+        import z3
+
+        text = json.dumps([_code(), z3.get_full_version(), *parts], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def get(self, key: str) -> Json:
+        """Return what is kept under a name; None if there is nothing that can be read."""
+        if self._folder is None:
+            return None
+        try:
+            value: Json = json.loads((self._folder / f"{key}.json").read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        return value
+
+    def put(self, key: str, value: Json) -> None:
+        """Keep an answer under a name."""
+        if self._folder is None or self.problem:
+            return
+        text = json.dumps(value, ensure_ascii=False)
+        try:
+            owner_only.write(self._folder / f"{key}.json", text.encode())
+        except OSError as error:
+            self.problem = f"{error.filename}: {error.strerror}"
+
+
+@cache
+def _code() -> str:
+    """A hash of all files that Celadon is made of: a clone of its repository changes while its
+    version stays."""
+    root = File(owner_only.__file__).parent
+    files = (file for file in root.rglob("*") if "__pycache__" not in file.parts)
+    digest = hashlib.sha256(__version__.encode())
+    for file in sorted(file for file in files if file.is_file()):
+        content = file.read_bytes()
+        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -30,9 +30,11 @@ from typing import Any, Final, NoReturn
 
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading.documents import (
+    NOTHING_EXCLUDED,
     STDIN_NAME,
     Document,
     DocumentReader,
+    Exclusion,
     Problem,
     Text,
     encoded_like,
@@ -610,12 +612,12 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
 
 
 def read_manifests(
-    arguments: Sequence[str], problems: list[Problem]
+    arguments: Sequence[str], problems: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
 ) -> Iterator[Document | Problem]:
     """The documents of all files that the arguments mean, and what is wrong with files. What was
     passed over is added to `problems`."""
     reader = DocumentReader()
-    for text in read_texts(arguments):
+    for text in read_texts(arguments, exclusion):
         if isinstance(text, Problem):
             yield text
         elif other := passed_over(text, arguments):

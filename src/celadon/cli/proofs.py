@@ -3,15 +3,11 @@ or of a folder of earlier answers, and as one value that every output format is 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, field, replace
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
-from celadon import __version__, owner_only
 from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -21,8 +17,15 @@ from celadon.admission import (
 from celadon.admission.registration import RegistrationError
 from celadon.cli.check.check_report import Place
 from celadon.cli.exits import Exit
+from celadon.cli.own_files import AnswerCache
 from celadon.cli.project_config import read_manifests
-from celadon.cli.reading.documents import Document, Problem, shape_problem
+from celadon.cli.reading.documents import (
+    NOTHING_EXCLUDED,
+    Document,
+    Exclusion,
+    Problem,
+    shape_problem,
+)
 from celadon.kube import FieldPath, Json, JsonObject, metadata
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
@@ -31,9 +34,9 @@ from celadon.prove import (
     Answer,
     Comparison,
     Endpoint,
+    Fault,
     Finding,
     KnownKinds,
-    Part,
     Prover,
     Question,
     Reply,
@@ -57,9 +60,11 @@ from celadon.records import dataclass
 # from it.
 
 VALIDATION: Final = "validation"
+CONDITION: Final = "condition"
 PART: Final = "part"
 RULE: Final = "rule"
-"""What is asked about: validations and parts of policies, and rules of definitions."""
+"""What is asked about: validations, match conditions and variables of policies, and their parts;
+and rules of definitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +125,7 @@ class ProofReport:
         return Exit.DENIED if any(item.is_finding for item in self.items) else Exit.OK
 
 
-# --- Answers that are kept ---------------------------------------------------
-
-# Answers that are kept in a folder, so that what did not change is not asked again.
-#
-# A file holds what is said of one document, and is called by a hash of all that it depends on:
-# the document, what is asked and for how long, and the versions of Celadon and of the solver. It
-# is data and nothing else, and what is no such data counts as absent. What was not decided is
-# asked again.
+# What `AnswerCache` keeps of a document: the items of the report.
 
 _FIELDS: Final = {
     "sort": str,
@@ -141,37 +139,12 @@ _FIELDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProofCache:
-    """The folder; None keeps nothing."""
-
-    folder: Path | None = None
-
-    def key(self, *parts: Json) -> str:
-        """The name of what depends on these."""
-        import z3
-
-        text = json.dumps([__version__, z3.get_full_version(), *parts], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def get(self, key: str) -> list[ProofItem] | None:
-        """Return what is kept under a name; None if there is nothing that can be used."""
-        if self.folder is None:
-            return None
-        try:
-            value = json.loads((self.folder / f"{key}.json").read_bytes())
-            return [_item(item) for item in value]
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            return None
-
-    def put(self, key: str, items: Iterable[ProofItem]) -> None:
-        """Keep what was decided. Raises OSError."""
-        result = list(items)
-        if self.folder is None or any(item.is_undecided for item in result):
-            return
-        owner_only.make_folder(self.folder)
-        text = json.dumps([asdict(item) for item in result], ensure_ascii=False)
-        owner_only.write(self.folder / f"{key}.json", text.encode())
+def _kept_items(value: Json) -> list[ProofItem] | None:
+    """Return the items that were kept; None for what is none."""
+    try:
+        return [_item(item) for item in value]  # type: ignore[union-attr, arg-type]
+    except (TypeError, KeyError):
+        return None
 
 
 def _item(value: JsonDict) -> ProofItem:
@@ -428,55 +401,46 @@ class Subject:
             yield self._binding_item(self.policy, limits, kinds)
             return
         prover = Prover(self.policy, limits.items, limits.seconds, kinds)
-        for proof in Proof.about(self.policy, prover):
+        for proof in Proof.of_policy(prover):
             yield proof.item
         superfluous = Superfluous(self.document.value, limits.items, limits.seconds, kinds)
         for part, answers in superfluous.answers():
-            yield PartProof(self.policy.name, part, tuple(answers), prover.left_out).item
+            fault, found = part.fault.value, tuple(answers)
+            yield PartProof(self.policy.name, part.path, fault, found, prover.left_out).item
 
     def answered(
-        self, limits: ProofLimits, cache: ProofCache, progress: Callable[[str], None]
+        self, limits: ProofLimits, cache: AnswerCache, progress: Callable[[str], None]
     ) -> list[ProofItem]:
-        """The same, each in its place; kept where it depends on nothing but the document. Raises
-        OSError."""
+        """The same, each in its place; kept where it depends on nothing but the document. What was
+        not decided is asked again."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
-        items = None if self.bindings else cache.get(key)
+        items = None if self.bindings else _kept_items(cache.get(key))
         if items is None:
-            items = list(self.items(limits, progress))
-            if not self.bindings:
-                cache.put(key, items)
+            with answering_as(limits.version):
+                items = list(self.items(limits, progress))
+            if not self.bindings and not any(item.is_undecided for item in items):
+                cache.put(key, [asdict(item) for item in items])
         return [item.placed(self.document) for item in items]
 
     def _binding_item(
         self, policy: ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
     ) -> ProofItem:
-        """Return whether the other bindings of the policy do all that this one does, as an item of
-        the report."""
+        """Return the item that says whether the other bindings of the policy do all that this one
+        does."""
         shadowing = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
-        answers = shadowing.answers
-        undecided = [answer.reason for answer in answers if answer.finding is Finding.UNDECIDED]
-        differs = any(answer.finding is Finding.DIFFERS for answer in answers)
-        remarks = []
-        if shadowing.is_fault:
-            text = f"the other bindings of {policy.name} do the same"
-            remarks.append(Remark("changes nothing (proved)", text, is_fault=True))
-        elif undecided and not differs:
-            reasons = ", ".join(filter(None, dict.fromkeys(undecided)))
-            remarks.append(Remark(_UNDECIDED, f"changes nothing? {reasons}"))
+        proof = PartProof(
+            self.bindings[self.number].name,
+            ("spec",),
+            Fault.SUPERFLUOUS.value,
+            shadowing.answers,
+            Prover(policy, kinds=kinds).left_out,
+            f"the other bindings of {policy.name} do the same",
+        )
         example = shadowing.example
         manifest = example and (example.manifest or example.old_manifest)
-        return ProofItem(
-            PART,
-            self.bindings[self.number].name,
-            "spec",
-            ("spec",),
-            tuple(remarks),
-            {"question": "changes nothing", "isFinding": shadowing.is_fault, "object": manifest},
-            shadowing.is_fault,
-            bool(undecided) and not differs,
-            (ProofExample(manifest, "both speak against this"),) if manifest else (),
-        )
+        examples = (ProofExample(manifest, "both speak against this"),) if manifest else ()
+        return replace(proof.item, data={**proof.item.data, "object": manifest}, examples=examples)
 
 
 def _of_bindings(
@@ -495,7 +459,7 @@ def _of_bindings(
 
 
 def read_subjects(
-    paths: Sequence[str], unread: list[Problem]
+    paths: Sequence[str], unread: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
 ) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
     passed over. Files of folders that are no manifests are added to `unread`."""
@@ -503,7 +467,7 @@ def read_subjects(
     definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    for item in read_manifests(paths, unread):
+    for item in read_manifests(paths, unread, exclusion):
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)
@@ -541,33 +505,42 @@ def _of_policy(
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The answers about one validation, at all endpoints of its policy."""
+    """The answers about one validation, at all endpoints of its policy; or about what is asked like
+    one (`sort`). `words` are those of the questions that are reported, and what a proof says."""
 
     policy: str
     path: tuple[str | int, ...]
     replies: tuple[Reply, ...]
     left_out: bool = False
     """Whether the policy matches more than was asked about."""
+    sort: str = VALIDATION
+    words: Mapping[Question, tuple[str, str]] = field(default_factory=lambda: _OF_VALIDATIONS)
 
     @classmethod
-    def about(cls, policy: ValidatingAdmissionPolicy, prover: Prover) -> Iterator[Proof]:
-        """Yield a proof for each validation."""
-        endpoints = tuple(prover.endpoints())
-        for index in range(len(policy.spec.validations)):
-            replies = tuple(
-                prover.reply(endpoint, index, question)
-                for question in _asked(policy, index)
-                for endpoint in endpoints
-            )
-            path = ("spec", "validations", index, "expression")
-            yield cls(policy.name, path, replies, prover.left_out)
+    def of_policy(cls, prover: Prover) -> Iterator[Proof]:
+        """Yield a proof for each validation, for the match conditions together, and for each
+        variable that is a bool."""
+        name, spec = prover.policy.name, prover.policy.spec
+        for index in range(len(spec.validations)):
+            path: tuple[str | int, ...] = ("spec", "validations", index, "expression")
+            yield cls(name, path, _replies(prover, index), prover.left_out)
+        conditions = prover.of_conditions()
+        if conditions is not None and (replies := _replies(conditions, 0)):
+            path = ("spec", "matchConditions")
+            path = (*path, 0, "expression") if len(spec.match_conditions) == 1 else path
+            yield cls(name, path, replies, sort=CONDITION, words=_OF_CONDITIONS)
+        variables = prover.of_variables()
+        for index in filter(variables.is_bool, range(len(spec.variables))):
+            if replies := _replies(variables, index):
+                path = ("spec", "variables", index, "expression")
+                yield cls(name, path, replies, sort=CONDITION, words=_OF_VARIABLES)
 
     @property
     def item(self) -> ProofItem:
         """Return the proof as it is reported."""
         example = self.example
         return ProofItem(
-            VALIDATION,
+            self.sort,
             self.policy,
             str(FieldPath(*self.path)),
             self.path,
@@ -596,7 +569,7 @@ class Proof:
         conditions."""
         never = self._of(Question.FAILS, Answer.NO, Answer.BOUNDED)
         never += self._of(Question.REFUSES, Answer.NO, Answer.BOUNDED)
-        return sum(reply.endpoint == endpoint for reply in never) == len(_NEVER) - 1
+        return sum(reply.endpoint == endpoint for reply in never) > 1
 
     @property
     def is_finding(self) -> bool:
@@ -605,13 +578,14 @@ class Proof:
             self._never(question)
             and not self.left_out
             and not self._of(question, Answer.BOUNDED)  # which is no proof
-            for question in (Question.REFUSES, Question.ADMITS)
+            for question in self.words
+            if question is not Question.FAILS
         )
 
     @property
     def _found(self) -> list[Reply]:
         """Return the replies that say what should not be, with examples."""
-        return [reply for bad in _BAD for reply in self._of(bad, Answer.YES)]
+        return [reply for bad in _BAD if bad in self.words for reply in self._of(bad, Answer.YES)]
 
     @property
     def is_undecided(self) -> bool:
@@ -619,8 +593,12 @@ class Proof:
         return (
             self.left_out
             or not self.replies
-            or any(reply.answer is Answer.UNKNOWN for reply in self.replies)
+            or any(reply.answer is Answer.UNKNOWN for reply in self._reported)
         )
+
+    @property
+    def _reported(self) -> list[Reply]:
+        return [reply for reply in self.replies if reply.question in self.words]
 
     @property
     def example(self) -> JsonObject | None:
@@ -638,55 +616,59 @@ class Proof:
                 _UNDECIDED, "its policy matches no kind that is known, or subresources only"
             )
         for bad in _BAD:
-            if replies := self._of(bad, Answer.YES):
+            if bad in self.words and (replies := self._of(bad, Answer.YES)):
                 yield Remark(bad.value, _endpoints(replies), is_fault=True)
-        for question, title in _NEVER.items():
-            if self._never(question):
+        for question, (possible, never) in self.words.items():
+            if never and self._never(question):
                 bounds = _bounds(self._of(question, Answer.BOUNDED))
                 limits = [bounds]
                 if self.left_out:
                     limits.insert(0, _endpoints(self._of(question, *Answer)))
                 text = ", ".join(filter(None, limits))
                 if bounds:
-                    yield Remark(OPEN, f"{question.value}? not {text}")
+                    yield Remark(OPEN, f"{possible}? not {text}")
                     continue
                 is_fault = question is not Question.FAILS and not self.left_out
-                yield Remark(title, text, is_fault)
+                yield Remark(f"{never} (proved)", text, is_fault)
         if self.left_out and self.replies:
             yield Remark(_UNDECIDED, _LEFT_OUT)
         undecided: dict[str, list[Reply]] = {}
-        for reply in self.replies:
+        for reply in self._reported:
             if reply.answer is Answer.UNKNOWN:
                 undecided.setdefault(reply.reason, []).append(reply)
         for reason, replies in undecided.items():
-            questions = ", ".join(dict.fromkeys(f"{reply.question.value}?" for reply in replies))
+            asked = dict.fromkeys(f"{self.words[reply.question][0]}?" for reply in replies)
+            questions = ", ".join(asked)
             yield Remark(_UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""
         return {
             "leftOut": self.left_out,
-            "answers": [_json(reply) for reply in self.replies],
+            "answers": [_json(reply, self.words[reply.question][0]) for reply in self._reported],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class PartProof:
-    """The answer about a part of a policy, at all endpoints of the policy."""
+    """The answer about a part of a policy or about a binding, at all endpoints of the policy.
+    `fault` is what it would be if there is no difference, and `detail` what is said of it then."""
 
-    policy: str
-    part: Part
+    subject: str
+    path: tuple[str | int, ...]
+    fault: str
     answers: tuple[Comparison, ...]
     left_out: bool = False
+    detail: str = ""
 
     @property
     def item(self) -> ProofItem:
         """Return the proof as it is reported."""
         return ProofItem(
             PART,
-            self.policy,
-            self.part.field,
-            self.part.path,
+            self.subject,
+            str(FieldPath(*self.path)),
+            self.path,
             tuple(self.remarks),
             self.to_json(),
             self.is_finding,
@@ -718,9 +700,9 @@ class PartProof:
     def remarks(self) -> Iterator[Remark]:
         """Yield what is found, and what is not decided."""
         if self.is_finding:
-            yield Remark(f"{self.part.fault.value} (proved)", is_fault=True)
+            yield Remark(f"{self.fault} (proved)", self.detail, is_fault=True)
         elif self.is_open and (bounds := _bounds(self.answers)):
-            yield Remark(OPEN, f"against `{self.part.fault.value}`, {bounds}")
+            yield Remark(OPEN, f"against `{self.fault}`, {bounds}")
         elif self.is_undecided:
             reasons = (
                 gap.reason
@@ -728,14 +710,14 @@ class PartProof:
                 for gap in answer.gaps or (answer,)
                 if answer.finding is Finding.UNDECIDED
             )
-            text = f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
+            text = f"{self.fault}? {', '.join(dict.fromkeys(reasons))}"
             yield Remark(_UNDECIDED, text)
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""
         result: JsonDict = {
             "leftOut": self.left_out,
-            "question": self.part.fault.value,
+            "question": self.fault,
             "isFinding": self.is_finding,
             "isUndecided": self.is_undecided,
         }
@@ -753,18 +735,34 @@ _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its pol
 _BAD: Final = (Question.FAILS, Question.MESSAGE)
 """What should not be."""
 
-_NEVER: Final = {
-    Question.FAILS: "never fails (proved)",
-    Question.REFUSES: "never refuses (proved)",
-    Question.ADMITS: "never admits (proved)",
+_OF_VALIDATIONS: Final[Mapping[Question, tuple[str, str]]] = {
+    Question.FAILS: ("can fail", "never fails"),
+    Question.REFUSES: ("can refuse", "never refuses"),
+    Question.ADMITS: ("can admit", "never admits"),
+    Question.MESSAGE: ("can have no message", ""),
 }
+_OF_CONDITIONS: Final[Mapping[Question, tuple[str, str]]] = {
+    Question.FAILS: ("can fail", "never fails"),
+    Question.ADMITS: ("can hold", "never holds"),
+}
+"""That they always hold is said of parts that change nothing."""
+_OF_VARIABLES: Final[Mapping[Question, tuple[str, str]]] = {
+    Question.REFUSES: ("can be false", "never false"),
+    Question.ADMITS: ("can be true", "never true"),
+}
+"""Where one fails matters where it is used."""
 
 
-def _asked(policy: ValidatingAdmissionPolicy, index: int) -> list[Question]:
-    """Return the questions that are asked of a validation: of one without messageExpression, nobody
-    asks whether that is right."""
-    has_message = bool(policy.spec.validations[index].message_expression)
-    return [question for question in Question if question is not Question.MESSAGE or has_message]
+def _replies(prover: Prover, index: int) -> tuple[Reply, ...]:
+    """Return the answers about one validation: of one without messageExpression, nobody asks
+    whether that is right."""
+    has_message = bool(prover.policy.spec.validations[index].message_expression)
+    return tuple(
+        prover.reply(endpoint, index, question)
+        for question in Question
+        if question is not Question.MESSAGE or has_message
+        for endpoint in prover.endpoints()
+    )
 
 
 def _endpoints(replies: Sequence[Reply]) -> str:
@@ -779,9 +777,9 @@ def _bounds(replies: Sequence[Reply | Comparison]) -> str:
     return f"with at most {items} items in {', '.join(paths)}"
 
 
-def _json(reply: Reply) -> Json:
+def _json(reply: Reply, question: str) -> Json:
     result: dict[str, Json] = {
-        "question": reply.question.value,
+        "question": question,
         "answer": reply.answer.value,
         "operation": reply.endpoint.operation.value,
         "kind": reply.endpoint.kind.kind,

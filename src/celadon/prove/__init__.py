@@ -22,7 +22,7 @@ from celadon.prove.differences import (
 )
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
-from celadon.prove.parts import Part, Shadow, Superfluous, shadow
+from celadon.prove.parts import Fault, Part, Superfluous, shadow
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
@@ -35,6 +35,7 @@ __all__ = [
     "Direction",
     "Endpoint",
     "Example",
+    "Fault",
     "Finding",
     "Gap",
     "Judgement",
@@ -48,7 +49,6 @@ __all__ = [
     "Question",
     "RefusedRequest",
     "Reply",
-    "Shadow",
     "Side",
     "Standard",
     "Subject",

@@ -31,11 +31,13 @@ from celadon.admission import (
 from celadon.admission.lint import matched_resources
 from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import Hook
+from celadon.admission.registration import Rule
 from celadon.cel import syntax
-from celadon.kube import JsonObject, User
+from celadon.kube import GroupVersionResource, JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource
+from celadon.kube.well_known_values import PODS
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import WrittenRequest, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
@@ -53,6 +55,9 @@ ANYBODY: Final = User("somebody", ("system:authenticated",))
 
 MOST_TEXTS: Final = 30
 """Of policies, that are tried in examples."""
+
+UNDEFINED: Final = "kinds without a definition"
+"""In place of an endpoint: those that policies may be about, and that nobody has defined."""
 
 _WRITES: Final = (
     (Operation.CREATE, "create"),
@@ -188,7 +193,7 @@ class Differences:
         for resource in self.catalog:
             if not resource.served:
                 continue
-            changed = [hook for hook in self._changed(resource) if self._is_asked(hook)]
+            changed = [hook for hook in self._changed(resource.gvr) if self._is_asked(hook)]
             seen: set[tuple[Operation, str]] = set()
             for hook in changed:
                 for operation, subresources in _matched(hook, resource, self.catalog):
@@ -203,6 +208,9 @@ class Differences:
             for operation, name in sorted(seen, key=lambda endpoint: endpoint[1]):
                 if name:
                     yield Endpoint(resource, resource.gvk, operation, name)
+        for hook in self._changed(PODS):  # as of all that policies see
+            if not all(map(self.kinds.has_all, _rules(hook))):
+                unseen.setdefault(UNDEFINED, set()).add(hook.policy.name)
         self.unseen = [
             UnmodelledEndpoint(name, tuple(sorted(value))) for name, value in unseen.items()
         ]
@@ -210,10 +218,10 @@ class Differences:
     def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
         return self.about in ("", hook.policy.name)
 
-    def _changed(self, resource: Resource) -> list[Hook[CompiledPolicy]]:
+    def _changed(self, resource: GroupVersionResource) -> list[Hook[CompiledPolicy]]:
         """The policies of either side that the other has not, or not like this."""
         old, new = (
-            {hook.policy.name: hook for hook in side.engine.hooks_for(resource.gvr)}
+            {hook.policy.name: hook for hook in side.engine.hooks_for(resource)}
             for side in self.sides
         )
         result = []
@@ -254,7 +262,7 @@ class Differences:
 
     def look(self, direction: Direction, scene: Scene) -> EndpointQuestion:
         """The question about one endpoint, with the lists of a scene."""
-        resource = scene.endpoint.resource
+        resource = scene.endpoint.resource.gvr
         changed = frozenset(hook.policy.name for hook in self._changed(resource))
         return EndpointQuestion(self, scene.endpoint, direction, changed, scene)
 
@@ -290,8 +298,7 @@ def _matched(
 ) -> Iterator[tuple[Operation, list[str]]]:
     """The operations of a policy's rules, and the subresources (empty: the resource itself) that
     they are about."""
-    constraints = hook.policy.spec.match_constraints
-    for rule in () if constraints is None else constraints.resource_rules:
+    for rule in _rules(hook):
         names = [
             name
             for matched_resource, name in matched_resources(rule, catalog)
@@ -300,6 +307,11 @@ def _matched(
         for operation in Operation:
             if operation.value in rule.operations or "*" in rule.operations:
                 yield operation, names
+
+
+def _rules(hook: Hook[CompiledPolicy]) -> Sequence[Rule]:
+    constraints = hook.policy.spec.match_constraints
+    return () if constraints is None else constraints.resource_rules
 
 
 def _note(

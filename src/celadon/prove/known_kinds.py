@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from celadon.admission.registration import Rule
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject
 from celadon.kube.crd import CustomKind, custom_kinds
 from celadon.kube.registry import create
@@ -45,6 +46,18 @@ class KnownKinds:
         """All of them, as the server of the current release has them."""
         catalog = known_resources()
         return catalog.with_resources(self.resources) if self.resources else catalog
+
+    def has_all(self, rule: Rule) -> bool:
+        """Return whether all that a rule may be about is built in or defined. Of built-in groups
+        all kinds are known."""
+        built_in = {resource.gvr.group for resource in known_resources()}
+        defined = {(resource.gvr.group, resource.gvr.resource) for resource in self.resources}
+        names = [pattern.partition("/")[0] for pattern in rule.resources]
+        return all(
+            group in built_in or (group, name) in defined
+            for group in rule.api_groups
+            for name in names
+        )
 
     def unknown(
         self, inputs: Inputs, kind: GroupVersionKind, path: str, *, is_stored: bool = False

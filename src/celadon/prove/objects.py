@@ -144,7 +144,10 @@ class Pattern:
         if not _holds(self.there, model):
             return True
         text = logic.text_of(model.eval(self.text, model_completion=True))
-        return bool(re2.compile(self.pattern).search(text))
+        try:
+            return bool(re2.compile(self.pattern).search(text))
+        except re2.RegexError:  # what is no pattern, no text matches
+            return False
 
 
 Evaluated = TypeVar("Evaluated")

@@ -23,7 +23,7 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
 )
-from celadon.kube import FieldPath, Json, JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
 from celadon.prove.differences import (
     PROVED,
@@ -62,11 +62,6 @@ class Part:
     more: JsonObject
     less: JsonObject
     both_ways: bool = False
-
-    @property
-    def field(self) -> str:
-        """`spec.validations[1]`."""
-        return str(FieldPath(*self.path))
 
 
 def parts(document: JsonObject) -> Iterator[Part]:
@@ -166,16 +161,11 @@ class Superfluous:
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """Comparisons of a policy with and without one of its bindings. `example` is a request that the
-    binding speaks against by itself."""
+    """Comparisons of a policy with and without one of its bindings. Where they do not differ,
+    `example` is a request that the binding speaks against by itself."""
 
     answers: tuple[Comparison, ...]
     example: Example | None = None
-
-    @property
-    def is_fault(self) -> bool:
-        """Return whether the other bindings do all that this one does."""
-        return all(answer.finding in PROVED for answer in self.answers)
 
 
 def shadow(
@@ -197,8 +187,8 @@ def shadow(
         return differences.comparisons((Direction.STRICTER,))
 
     remaining = [*bindings[:number], *bindings[number + 1 :]]
-    shadow = Shadow(tuple(compared(remaining, bindings)))
-    if not shadow.is_fault:
-        return shadow
+    answers = tuple(compared(remaining, bindings))
+    if any(answer.finding not in PROVED for answer in answers):
+        return Shadow(answers)
     alone = (comparison.example for comparison in compared([], [bindings[number]]))
-    return Shadow(shadow.answers, next((example for example in alone if example is not None), None))
+    return Shadow(answers, next((example for example in alone if example is not None), None))

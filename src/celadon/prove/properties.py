@@ -23,6 +23,7 @@ from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
 from celadon.prove.differences import Comparison, Differences, Direction, Side, compared_together
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS
+from celadon.prove.questions import enclosed
 
 PROPERTY: Final = "property"
 """What the policy is called that stands for a property."""
@@ -68,11 +69,11 @@ class Property:
     def policy(self) -> JsonObject:
         """The policy that refuses what the property says is never admitted; or the one that admits
         what it says is never refused."""
-        assumed = " && ".join(f"({text})" for text in self.assume) or "true"
+        assumed = " && ".join(map(enclosed, self.assume)) or "true"
+        that = enclosed(self.that)
         if self.subject is Subject.ADMITTED:
-            rule = f"!({assumed}) || ({self.that})" if self.assume else self.that
-            return _policy(self, rule, "Fail")
-        return _policy(self, f"{assumed} && !({self.that})", "Ignore")
+            return _policy(self, f"!({assumed}) || {that}" if self.assume else self.that, "Fail")
+        return _policy(self, f"{assumed} && !{that}", "Ignore")
 
 
 def _policy(about: Property, rule: str, failures: str) -> JsonObject:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeVar
 
 import z3
@@ -27,6 +27,7 @@ from celadon.admission import (
     Request,
     ValidatingAdmissionPolicy,
     decode_binding,
+    decode_policy,
 )
 from celadon.admission.compiled_expressions import Expression, base_environment
 from celadon.admission.lint import matched_resources
@@ -137,7 +138,7 @@ class Prover:
         seconds: int = 10,
         kinds: KnownKinds = BUILT_IN,
     ) -> None:
-        self._policy = policy
+        self.policy = policy
         self._items = items
         self._seconds = seconds
         self._kinds = kinds
@@ -148,7 +149,7 @@ class Prover:
 
     def endpoints(self) -> Iterator[Endpoint]:
         """The kinds and operations that the policy's rules name, subresources left out."""
-        constraints = self._policy.spec.match_constraints
+        constraints = self.policy.spec.match_constraints
         for rule in () if constraints is None else constraints.resource_rules:
             operations = [
                 item
@@ -165,10 +166,37 @@ class Prover:
     def left_out(self) -> bool:
         """Return whether the policy may match what is no endpoint here: subresources, connections,
         kinds that are not known."""
-        constraints = self._policy.spec.match_constraints
+        constraints = self.policy.spec.match_constraints
         return constraints is not None and any(
-            _reaches_further(rule, self._catalog) for rule in constraints.resource_rules
+            _reaches_further(rule, self._kinds) for rule in constraints.resource_rules
         )
+
+    def of_conditions(self) -> Prover | None:
+        """Return a prover about one validation that says what all match conditions say together:
+        false where one of them is, an error where none is and one fails. None if there are none, or
+        if they name the namespace, which they are not given."""
+        texts = [condition.expression for condition in self.policy.spec.match_conditions]
+        if not texts or any("namespaceObject" in text for text in texts):
+            return None
+        conjunction = " && ".join(map(enclosed, texts))
+        spec = replace(self.policy.spec, match_conditions=(), variables=())
+        return self._about(replace(self.policy, spec=spec), [conjunction])
+
+    def of_variables(self) -> Prover:
+        """Return a prover about validations that are the policy's variables."""
+        variables = self.policy.spec.variables
+        return self._about(self.policy, [f"variables.{variable.name}" for variable in variables])
+
+    def _about(self, policy: ValidatingAdmissionPolicy, expressions: Sequence[str]) -> Prover:
+        """Return a prover about a policy with these validations in place of its own."""
+        spec = {"validations": [{"expression": text} for text in expressions]}
+        validations = decode_policy({"metadata": {}, "spec": spec}).value.spec.validations
+        about = replace(policy, spec=replace(policy.spec, validations=validations))
+        return Prover(about, self._items, self._seconds, self._kinds)
+
+    def is_bool(self, index: int) -> bool:
+        """Return whether a validation compiles, as only a bool does."""
+        return self._engine.policies[0].validations[index].expression.program is not None
 
     def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
         """The answer to a question about one validation of the policy."""
@@ -191,14 +219,19 @@ class Prover:
         return with_enough_items(self._items, ask)
 
 
-def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
+def enclosed(text: str) -> str:
+    """Return an expression as a part of another one. It may end with a comment, which ends with its
+    line."""
+    return f"({text}\n)"
+
+
+def _reaches_further(rule: Rule, kinds: KnownKinds) -> bool:
     if (
         any("/" in resource for resource in rule.resources)
         or Operation.CONNECT.value in rule.operations
     ):
         return True
-    groups = {resource.gvr.group for resource in catalog}
-    return not groups.issuperset(rule.api_groups)  # nor is `*` one of them
+    return not kinds.has_all(rule)
 
 
 def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:

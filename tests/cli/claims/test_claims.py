@@ -56,6 +56,8 @@ def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
         (UNKNOWN, Exit.POLICY, "not decided: asks: CREATE of Pod: distinct"),
         ({**WRONG, "assume": "object.spec.?hostNetwork.orValue(false) == true"}, Exit.OK, "proved"),
         ({**NETWORK, "of": "refused"}, Exit.OK, "proved"),
+        ({**PROVED, "match": {"resources": ["pods", "foos.example.com"], "operations": ["CREATE"]}},
+         Exit.POLICY, "not decided: network: CREATE of foos: props.json:"),
         ({"name": "n", "of": "refused", "that": "request.namespace != 'x'"}, Exit.DENIED,
          "# p.json:30: p: "),
     ],

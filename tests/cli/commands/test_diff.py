@@ -83,6 +83,30 @@ def test_objects_of_kinds_that_are_defined_among_the_files(
     assert "most: 5" in out
 
 
+@pytest.mark.parametrize(
+    ("group", "resource", "code"),
+    [
+        ("example.com", "limits", Exit.OK),
+        ("example.com", "others", Exit.POLICY),
+        ("another.example.com", "limits", Exit.POLICY),
+        ("*", "limits", Exit.POLICY),
+        ("", "others", Exit.OK),
+    ],
+)
+def test_nothing_is_proved_of_kinds_that_nobody_has_defined(
+    group: str, resource: str, code: Exit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    for side, text in (("old", "object.most < 6"), ("new", "object.most <= 5")):
+        made = policy("limit", text)
+        made["spec"]["matchConstraints"] = {"resourceRules": [{**rule, "resources": [resource]}]}
+        write(Path(f"{side}.json"), made, binding("limit"), dict(LIMITS))
+    found, out, _ = run(capsys, "diff", "old.json", "new.json")
+    assert found == code
+    undefined = "not decided: kinds without a definition: not looked at (limit)"
+    assert (undefined in out) is (code is Exit.POLICY)
+
+
 def test_what_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("new.json"), *UNKNOWN)
     code, out, _ = run(capsys, "diff", "--only", "looser", "old.json", "new.json")
@@ -95,6 +119,16 @@ def test_only_one_direction(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "diff", "--only", "stricter", "old.json", "new.json")
     assert code == Exit.OK
     assert "looser" not in out
+
+
+def test_progress_is_told_to_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(Path("new.json"), *LOOSER)
+    words = ("diff", "--only", "stricter", "old.json", "new.json")
+    assert run(capsys, *words)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert "stricter: CREATE of ConfigMap: the same\n" in run(capsys, *words)[2]
 
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif", "junit", "tap"])

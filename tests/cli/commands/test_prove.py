@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from celadon.cli import own_files
 from celadon.cli.exits import Exit
 from celadon.kube import JsonObject
 from tests.cli.files import binding, run, write
@@ -20,6 +24,8 @@ pytest.importorskip("z3")
 GOOD = dict(policy("has(object.metadata.labels)"))
 FAILING = dict(policy("object.metadata.labels.team != ''"))
 DEAD = dict(policy("size(object.metadata.name) > 0"))
+SOURCE = Path(own_files.__file__).parents[2]
+HOST = "!object.spec.?hostPID.orValue(false)"
 
 
 def test_nothing_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,6 +115,103 @@ def test_parts_that_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     _, out, _ = run(capsys, "prove", str(file), "-o", "json")
     parts = [one for one in json.loads(out) if one.get("question") == "changes nothing"]
     assert [one["isFinding"] for one in parts] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "variables", "remark"),
+    [
+        (("object.metadata.labels.a == 'b'",), {},
+         "spec.matchConditions[0].expression\n  can fail: CREATE of Pod\n"),
+        (("has(object.metadata.labels)", "size(object.metadata.labels.a) > 1 // or none"), {},
+         "spec.matchConditions\n  can fail: CREATE of Pod\n"),
+        # A condition that is false skips the policy, whatever others fail with.
+        (("has(object.metadata.labels)", "size(object.metadata.labels) > 1"), {}, ""),
+        (("object.kind == 'Pod'", "object.metadata.name == ''"), {},
+         "  never holds (proved)\n"),
+        (("has(namespaceObject.metadata)",), {}, ""),
+        ((), {"is_pod": "object.kind == 'Pod' // always"},
+         "spec.variables[0].expression\n  never false (proved)\n"),
+        ((), {"name": "object.metadata.name", "unnamed": "variables.name == ''"},
+         "spec.variables[1].expression\n  never true (proved)\n"),
+        # Where it fails, nobody may ask for it.
+        ((), {"labelled": "object.metadata.labels.a == 'b'"}, ""),
+    ],
+)  # fmt: skip
+def test_match_conditions_and_variables(
+    conditions: tuple[str, ...],
+    variables: dict[str, str],
+    remark: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = policy(
+        "has(object.metadata.annotations)",
+        conditions=conditions,
+        variables=tuple(variables.items()),
+    )
+    _, out, _ = run(capsys, "prove", str(write(tmp_path / "p.json", dict(document))))
+    assert remark in out
+    assert ("spec.variables" in out) is bool(variables and remark)
+    assert ("match conditions and variables" in out) is bool(remark)
+
+
+def test_the_release_that_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pods have resources of their own since 1.32."""
+    file = write(tmp_path / "p.json", dict(policy("!has(object.spec.resources)")))
+    for release, is_dead in (("1.31", True), ("1.36", False)):
+        _, out, _ = run(capsys, "prove", str(file), "--kubernetes-version", release)
+        assert ("never refuses (proved)" in out) is is_dead
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prove", "new"),
+        ("diff", "old", "new"),
+        ("prove", "--property", "few.properties.json", "new"),
+    ],
+    ids=" ".join,
+)
+def test_answers_do_not_depend_on_how_python_hashes(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Byte by byte."""
+    about = {
+        "old": ("object.spec.containers.all(c, c.image.startsWith('a/'))", "b"),
+        "new": ("object.spec.containers.all(c, c.image.startsWith('a'))", "a"),
+    }
+    for name, (expression, condition) in about.items():
+        (tmp_path / name).mkdir()
+        images = policy(expression, conditions=(f"request.userInfo.username != '{condition}'",))
+        custom = policy("object.most <= params.most", "limits", "example.com", params=LIMIT_KIND)
+        custom = {**custom, "metadata": {"name": "q"}}
+        rules = {"x-kubernetes-validations": [{"rule": "self.size > 10"}]}
+        for number, value in enumerate((images, custom, LIMITS, definition(SIZED | rules))):
+            write(tmp_path / name / f"{number}.json", dict(value))
+    claim = {"name": "few", "that": "size(object.spec.containers) < 3"}
+    few = {"match": {"resources": ["pods"]}, "properties": [claim]}
+    about_few = {"apiVersion": "celadon.dev/v1", "kind": "PolicyProperties", **few}
+    write(tmp_path / "few.properties.json", about_few)
+    printed = {
+        subprocess.run(
+            [sys.executable, "-m", "celadon", *words, "-o", "json"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": str(SOURCE)},
+            capture_output=True,
+            check=False,
+        ).stdout
+        for seed in range(6)
+    }
+    assert len(printed) == 1
+    assert b"counterexample" in max(printed) or b'"answer"' in max(printed)
+
+
+def test_files_that_are_excluded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "dead.json", DEAD)
+    write(tmp_path / "good.json", GOOD)
+    code, out, _ = run(capsys, "prove", str(tmp_path), "--exclude", "dead.*")
+    assert code == Exit.OK
+    assert "good.json" in out
+    assert "dead.json" not in out
 
 
 # Whether lists that are longer than what was looked at have an example, nobody knows.
@@ -205,6 +308,31 @@ def test_a_binding_that_others_shadow(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "kind: ConfigMap" in shown
 
 
+def test_a_binding_that_is_alone_somewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody looks at connections, so nobody knows what it does there; a bound is no proof."""
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    rules = [{**pods, "resources": ["pods"]}]
+    connections = [{**pods, "operations": ["CONNECT"], "resources": ["pods/exec"]}]
+    for further, expression, remark in (
+        ([], HOST, "  changes nothing (proved): the other bindings of limit do the same\n"),
+        (connections, HOST, ""),
+        ([], LONG, "  no example found: against `changes nothing`, with at most"),
+    ):
+        value = binding_policy("limit", expression)
+        value["spec"]["matchConstraints"] = {"resourceRules": [*rules, *further]}
+        some, every = binding("some", "limit"), binding("every", "limit")
+        if expression == LONG:
+            every["spec"]["validationActions"] = ["Deny", "Audit"]
+        some["spec"]["matchResources"] = {"resourceRules": rules}
+        file = tmp_path / "p.yaml"
+        file.write_text("\n---\n".join(map(json.dumps, (value, some, every))))
+        _, out, _ = run(capsys, "prove", str(file))
+        assert (f"every spec\n{remark}" in out) is bool(remark), expression
+        assert ("every spec" in out) is bool(remark)
+
+
 def test_answers_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = [{"rule": "self.size < 10"}]
     value = definition(SIZED | {"x-kubernetes-validations": rules})
@@ -228,6 +356,53 @@ def test_answers_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     code, _, err = run(capsys, *words[:-1], str(tmp_path / "file"))
     assert code == Exit.USAGE
     assert "error: " in err
+
+
+def test_answers_of_another_celadon_or_solver_are_not_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, folder = write(tmp_path / "p.json", DEAD), tmp_path / "kept"
+    words = ("prove", str(file), "--cache", str(folder))
+    places = (("celadon.cli.own_files._code", 2), ("z3.get_full_version", 3))
+    first = run(capsys, *words)
+    for place, number in places:
+        monkeypatch.setattr(place, lambda: "another")
+        assert run(capsys, *words) == first
+        assert len(list(folder.iterdir())) == number
+
+
+def test_the_cache_depends_on_all_files_of_celadon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone of the repository changes, and its version does not."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "__pycache__").mkdir()
+    monkeypatch.setattr("celadon.owner_only.__file__", str(tmp_path / "owner_only.py"))
+    hashes = []
+    for name, content in (
+        *(("a.py", "1"), ("a.py", "2"), ("data/a", "1"), ("b.py", "2"), ("__pycache__/a.pyc", "1")),
+    ):
+        (tmp_path / name).write_text(content)
+        own_files._code.cache_clear()
+        hashes.append(own_files._code())
+    own_files._code.cache_clear()
+    assert len(set(hashes)) == len(hashes) - 1
+    assert hashes[-1] == hashes[-2]
+
+
+def test_what_cannot_be_kept_is_reported_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = write(tmp_path / "p.json", DEAD), tmp_path / "kept"
+    words = ("prove", str(file), "--cache", str(folder))
+    code, out, _ = run(capsys, *words)
+    (kept,) = folder.iterdir()
+    kept.unlink()
+    kept.mkdir()  # nothing can be written in its place
+    (kept / "something").write_text("")
+    again = run(capsys, *words)
+    assert again[:2] == (code, out)
+    assert f"answers are not kept: {kept}: " in again[2]
 
 
 def test_kinds_that_are_defined_among_the_files(
@@ -256,7 +431,7 @@ def test_what_is_not_decided_is_not_kept(
     document = dict(policy("authorizer.group('').resource('pods').check('get').allowed()"))
     file, folder = write(tmp_path / "p.json", document), tmp_path / "kept"
     run(capsys, "prove", str(file), "--cache", str(folder))
-    assert not folder.exists()
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -277,6 +452,20 @@ def test_definitions_of_nothing(
     code, _, err = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
     assert code == Exit.USAGE
     assert "must be" in err
+
+
+def test_a_pattern_that_is_none_admits_no_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = {"type": "string", "pattern": "(a{1,100}){1,100}"}
+    rules = [{"rule": "!has(self.a)"}, {"rule": "!has(self.a) || self.a != 'b'"}]
+    value = definition(
+        {"type": "object", "properties": {"a": text}, "x-kubernetes-validations": rules}
+    )
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert code == Exit.DENIED
+    assert "spec rule 0\n  never refuses (proved)\n" in out
+    assert "spec rule 1\n  never refuses (proved)\n" in out
 
 
 @pytest.mark.parametrize("schema", [None, {}, {"type": "array"}, {"properties": 1}, "x"])

@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error(_PROGRAM, sides)
         if all(side.is_empty for side in sides):
             return output.usage_error(_PROGRAM, _NOTHING)
-        report = with_definitions(compared(*sides, settings), *sides, settings)
+        report = with_definitions(compared(*sides, settings, output.progress), *sides, settings)
     output.show(report, DIFF, options.output, no_color=options.no_color)
     return report.exit
 

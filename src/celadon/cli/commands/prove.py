@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import sys
-from pathlib import Path
 from typing import Final
 
 from celadon.cli import output
@@ -19,7 +17,8 @@ DESCRIPTION: Final = """\
 Ask of each validation of ValidatingAdmissionPolicies, for every kind and operation that the policy
 matches: can it fail with an error, can it refuse a request, can it admit one? "No" is a proof for
 all objects that the schema of the kind admits. "Yes" comes with an object, which the engine has
-judged as claimed. Parts of policies that change nothing are found, too. The validation rules of
+judged as claimed. Match conditions and variables are asked, too, and parts of policies that change
+nothing are found. The validation rules of
 CustomResourceDefinitions are asked the same, and whether fields that they call immutable are.
 
 With --property, --implies or --implied-by something is claimed of all these policies together: it
@@ -41,13 +40,15 @@ what is found:
   no message       its messageExpression is an error or blank when it refuses
   never refuses    no object is refused: the rule does nothing
   never admits     every object is refused
+  never holds      the match conditions: the policy does nothing
+  never true       (or never false) a variable
   changes nothing  a validation that others imply, a match condition, a rule that excludes: without
                    it, the policy refuses the same
   admit nothing    the validations of a policy, or the rules at a place of a definition, together
   can be changed   a field that a rule calls immutable; also by removing and adding it again
   not decided      the reason is said, and the place in the expression
 
-not modelled: the cost of expressions, subresources; in policies params and objects of custom kinds
+not modelled: the cost of expressions, subresources, custom kinds without a definition
 
 exit codes:
   0  nothing was found
@@ -87,7 +88,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=kubernetes_version,
         default=DEFAULT_VERSION,
         metavar="VERSION",
-        help=f"the release that decides, for claims and definitions (default: {DEFAULT_VERSION})",
+        help=f"the release that decides (default: {DEFAULT_VERSION})",
     )
     add_exclude(parser)
     add_proof_limits(parser)
@@ -119,24 +120,27 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
     """Prove what can be said of policies and definitions by themselves."""
+    from celadon.cli.own_files import AnswerCache
     from celadon.cli.project_config import summary
-    from celadon.cli.proofs import ProofCache, ProofLimits, ProofReport, read_subjects
-    from celadon.cli.reading.documents import Problem
+    from celadon.cli.proofs import ProofItem, ProofLimits, ProofReport, read_subjects
+    from celadon.cli.reading.documents import Exclusion, Problem
 
     unread: list[Problem] = []
-    subjects, problems = read_subjects(options.paths, unread)
+    subjects, problems = read_subjects(options.paths, unread, Exclusion(options.exclude))
     if unread:
         output.complain(summary(unread).partition(";")[0])
     if not subjects and not problems:
         return output.usage_error(_PROGRAM, _NOTHING)
     limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
-    cache = ProofCache(Path(options.cache) if options.cache else None)
     try:
-        items = [
-            item for subject in subjects for item in subject.answered(limits, cache, _progress)
-        ]
+        cache = AnswerCache(options.cache)
     except OSError as error:
         return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
+    items: list[ProofItem] = []
+    for subject in subjects:
+        items += subject.answered(limits, cache, output.progress)
+    if cache.problem:
+        output.complain(f"{_PROGRAM}: answers are not kept: {cache.problem}")
     report = ProofReport(tuple(items), tuple(problems))
     output.show(report, PROOFS, options.output, no_color=options.no_color)
     return report.exit
@@ -168,14 +172,9 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
     else:
         side = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
         claims = Claims(tuple(properties), tuple(standards[0]), tuple(standards[1]))
-        report = answered(side, claims, options.items, options.timeout, _progress)
+        report = answered(side, claims, options.items, options.timeout, output.progress)
     output.show(report, CLAIMS, options.output, no_color=options.no_color)
     return report.exit
 
 
 _EXPECTED: Final = "expected pod-security/baseline or pod-security/restricted, :1.25 or later"
-
-
-def _progress(line: str) -> None:
-    if sys.stderr.isatty():
-        output.complain(line)

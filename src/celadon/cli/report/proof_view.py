@@ -16,7 +16,7 @@ from celadon.cli.claims import (
     ClaimReport,
 )
 from celadon.cli.diff import Against, Reason
-from celadon.cli.proofs import OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
+from celadon.cli.proofs import CONDITION, OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
 from celadon.cli.report.diff_view import request_lines
 from celadon.cli.report.report_model import (
     SHAPES,
@@ -44,11 +44,13 @@ from celadon.kube.json_types import JsonDict
 
 # What `celadon prove` says of policies and definitions, as renderers see it.
 #
-# For people: each validation with what is proved of it; of parts of policies and of rules of
-# definitions those that are at fault, would be if a bound were none, or are not decided.
+# For people: each validation with what is proved of it; of all else (match conditions, variables
+# and parts of policies, rules of definitions) what is at fault, would be if a bound were none, or
+# is not decided.
 
 _COUNTED: Final = {
     VALIDATION: "validations",
+    CONDITION: "match conditions and variables",
     PART: "parts of policies",
     RULE: "questions about rules of definitions",
 }
@@ -73,7 +75,7 @@ class ProofView(ReportView[ProofReport]):
 
     def _counted(self, sort: str) -> list[ProofItem]:
         items = self.report.of(sort)
-        return items if sort != PART or any(map(_is_told, items)) else []
+        return items if sort in (VALIDATION, RULE) or any(map(_is_told, items)) else []
 
     def data(self) -> list[JsonDict]:
         """All answers, each with its place."""
