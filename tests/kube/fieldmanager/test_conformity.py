@@ -96,7 +96,9 @@ def test_values_of_a_type_fit_it(value: dict[str, Any]) -> None:
     assert fitting_set(TYPE, value) == applied_set(TYPE, value)
 
 
-_OTHERS = st.sampled_from(["x", 1, 2.5, True, None, {}, [], [1, 1], ["x"], {"a": 1}, [{}, {}]])
+_OTHERS: st.SearchStrategy[Any] = st.sampled_from(
+    ["x", 1, 2.5, True, None, {}, [], [1, 1], ["x"], {"a": 1}, [{}, {}]]
+)
 
 
 def _spoilt(value: Any, data: st.DataObject) -> Any:
