@@ -154,7 +154,7 @@ def _fanned_out(sides: Sides) -> Row:
         changes = workloads.watched_changes(_CHANGES, f"watched-{number}")
         for server, found, idle in pairs:
             kept = sides.etcd.cpu_seconds()
-            taken = fan_out(server, workloads.watch(), WATCHERS, changes)
+            taken = fan_out(server, WATCHERS, changes)
             used = sum(one.server_cpu - one.wall * idle for one in taken)
             found.append(_micros(used, len(taken)))
             if found is other:

@@ -102,25 +102,43 @@ def _end_of_answer(head: bytearray, end: int) -> int:
 
 
 class WatchConnection(asyncio.Protocol):
-    """Counts the events of a watch; `told` is called with each."""
+    """Counts the events of a watch; `told` is called with each, and `failed` when there are going
+    to be no more, unless it was closed here."""
 
     def __init__(
-        self, request: bytes, told: Callable[[], None], opened: Callable[[], None]
+        self,
+        request: bytes,
+        told: Callable[[], None],
+        opened: Callable[[], None],
+        failed: Callable[[BadAnswer], None],
     ) -> None:
         self._request = request
         self._told = told
         self._opened = opened
-        self._is_open = False
-        self._tail = b""
+        self._failed = failed
+        self._is_open = self._is_closed = False
+        self._tail = self._end = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
         self.transport = transport
         transport.write(self._request)
 
+    def close(self) -> None:
+        """Be told no more."""
+        self._is_closed = True
+        self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._is_closed:
+            self._failed(BadAnswer("the connection of a watch was closed"))
+
     def data_received(self, data: bytes) -> None:
         if not self._is_open:
             self._is_open = True
             self._opened()
+        self._end = (self._end + data)[-len(_LAST_CHUNK) :]
+        if self._end == _LAST_CHUNK:
+            self._failed(BadAnswer(f"a watch has ended: {data.decode(errors='replace')}"))
         seen = self._tail + data
         self._tail = seen[1 - len(_EVENT) :]
         for _ in range(seen.count(_EVENT)):

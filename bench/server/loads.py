@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Any
 
 import uvloop
 
-from bench.server.connection import Connection, WatchConnection
+from bench.server import workloads
+from bench.server.connection import BadAnswer, Connection, WatchConnection
 from bench.server.processes import ANY_SERVER, ServerProcess
 
 WATCH_SECONDS = 300.0
@@ -73,12 +75,16 @@ def body_of(answer: bytes) -> bytes:
     return answer.partition(b"\r\n\r\n")[2]
 
 
-def fan_out(
-    server: ServerProcess, watch: bytes, watchers: int, changes: Sequence[bytes]
-) -> list[Taken]:
-    """What each change takes from sending it until the last watcher has its event."""
+# Watches begin at the version of a list. One without a version is told of what is there already;
+# and a kube-apiserver that is busy ends it with an error when its cache does not come up to the
+# latest version of etcd within three seconds.
+def fan_out(server: ServerProcess, watchers: int, changes: Sequence[bytes]) -> list[Taken]:
+    """What each change takes from sending it until the last watcher has its event. Raises
+    BadAnswer when a watch ends."""
+    listed = body_of(run_load(server, [workloads.watched_list()], 1).last)
+    version = json.loads(listed)["metadata"]["resourceVersion"]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_fanned_out(server, watch, watchers, changes))
+        return runner.run(_fanned_out(server, workloads.watch(version), watchers, changes))
 
 
 async def _fanned_out(
@@ -86,21 +92,40 @@ async def _fanned_out(
 ) -> list[Taken]:
     loop = asyncio.get_running_loop()
     told, opened = asyncio.Semaphore(0), asyncio.Semaphore(0)
+    measuring = asyncio.ensure_future(_all_told(server, told, opened, watchers, changes))
+    errors: list[BadAnswer] = []
+
+    def fail(error: BadAnswer) -> None:
+        errors.append(error)
+        measuring.cancel()
+
     watching = [
         (
             await loop.create_connection(
-                lambda: WatchConnection(watch, told.release, opened.release), **_at(server)
+                lambda: WatchConnection(watch, told.release, opened.release, fail), **_at(server)
             )
         )[1]
         for _ in range(watchers)
     ]
     try:
         async with asyncio.timeout(WATCH_SECONDS):
-            await _acquired(opened, watchers)
-            return [await _told_of(change, server, told, watchers) for change in changes]
+            return await measuring
+    except asyncio.CancelledError:
+        raise errors[0] if errors else asyncio.CancelledError from None
     finally:
         for one in watching:
-            one.transport.abort()
+            one.close()
+
+
+async def _all_told(
+    server: ServerProcess,
+    told: asyncio.Semaphore,
+    opened: asyncio.Semaphore,
+    watchers: int,
+    changes: Sequence[bytes],
+) -> list[Taken]:
+    await _acquired(opened, watchers)
+    return [await _told_of(change, server, told, watchers) for change in changes]
 
 
 async def _told_of(

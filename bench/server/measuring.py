@@ -191,7 +191,7 @@ def watched(folder: Path) -> float:
     with processes.celadon(folder) as server:
         set_up(server, workloads.namespaces())
         changes = workloads.watched_changes(CHANGES)
-        taken = fan_out(server, workloads.watch(), WATCHERS, changes)
+        taken = fan_out(server, WATCHERS, changes)
         return median(one.wall for one in taken)
 
 

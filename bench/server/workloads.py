@@ -125,15 +125,23 @@ def lists(count: int) -> list[bytes]:
     return [get(CONFIG_MAPS)] * count
 
 
-def watch() -> bytes:
-    """Of a namespace in which there is nothing."""
-    return get(f"/api/v1/namespaces/{WATCHED}/configmaps?watch=1&timeoutSeconds=300")
+_WATCHED_MAPS: Final = f"/api/v1/namespaces/{WATCHED}/configmaps"
+
+
+def watched_list() -> bytes:
+    """Of a namespace of its own."""
+    return get(f"{_WATCHED_MAPS}?limit=1")
+
+
+def watch(version: str = "") -> bytes:
+    """Of that namespace, from a resource version on, or with what is there."""
+    since = f"&resourceVersion={version}" if version else ""
+    return get(f"{_WATCHED_MAPS}?watch=1&timeoutSeconds=300{since}")
 
 
 def watched_changes(count: int, prefix: str = "watched") -> list[bytes]:
     """Creations there."""
-    target = f"/api/v1/namespaces/{WATCHED}/configmaps"
-    return [post(target, config_map(f"{prefix}-{n}")) for n in range(count)]
+    return [post(_WATCHED_MAPS, config_map(f"{prefix}-{n}")) for n in range(count)]
 
 
 def updates(names: Sequence[str], turn: int, count: int) -> list[bytes]:

@@ -26,8 +26,30 @@ def test_an_answer_ends_where_it_says(answer: bytes, size: int) -> None:
 @pytest.mark.parametrize("size", [1, 5, 100])
 def test_an_event_that_comes_in_parts_is_one(size: int) -> None:
     told = Mock()
-    watch = WatchConnection(b"GET", told, Mock())
+    watch = WatchConnection(b"GET", told, Mock(), Mock())
     lines = b'{"type":"ADDED","object":{}}\n' * 2
     for start in range(0, len(lines), size):
         watch.data_received(lines[start : start + size])
     assert told.call_count == 2
+
+
+@pytest.mark.parametrize("size", [1, 5, 100])
+def test_a_watch_that_ends_has_failed(size: int) -> None:
+    failed = Mock()
+    watch = WatchConnection(b"GET", Mock(), Mock(), failed)
+    watch.connection_made(Mock())
+    answer = CHUNKED.replace(b"{}", b'{"type":"ERROR","object":{"code":504}}\n')
+    for start in range(0, len(answer), size):
+        assert failed.call_count == 0
+        watch.data_received(answer[start : start + size])
+    assert failed.call_count == 1
+    watch.close()
+    watch.connection_lost(None)
+    assert failed.call_count == 1
+
+
+def test_a_watch_whose_connection_is_closed_has_failed() -> None:
+    failed = Mock()
+    watch = WatchConnection(b"GET", Mock(), Mock(), failed)
+    watch.connection_lost(None)
+    assert "was closed" in str(failed.call_args)

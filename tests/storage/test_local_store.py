@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,8 @@ from celadon.storage import (
     update,
 )
 from celadon.storage.contract import DiskFull
-from celadon.storage.keyspace import MAX_BATCH, Job, Keyspace, ThreadedWriter
-from celadon.storage.local_store import Clocks, LocalStore, at_once
+from celadon.storage.keyspace import MAX_BATCH, Job, Keyspace, ThreadedWriter, at_once
+from celadon.storage.local_store import Clocks, LocalStore
 
 STILL = Clocks(lambda: 0.0)
 
@@ -294,6 +295,36 @@ def test_everything_happens_in_the_thread_of_the_loop(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert threads == {threading.get_ident()}
+
+
+def test_writes_of_one_turn_are_one_batch(journal: SlowJournal) -> None:
+    turn: list[Callable[[], object]] = []
+    journal.gate.release(100)
+    writer = partial(ThreadedWriter, soon=turn.append)
+    store = LocalStore(Keyspace(), journal, writer, Retention(), STILL, at_once)
+    first = [store.submit(put(f"/{number}", b"")) for number in range(5)]
+    assert not journal.arrived.acquire(blocking=False)
+    assert len(turn) == 1
+    turn.pop()()
+    assert [future.result(timeout=60).revision for future in first] == [2, 3, 4, 5, 6]
+    last = store.submit(put("/last", b""))
+    assert len(turn) == 1
+    store.close()  # before the turn is over
+    assert last.result(timeout=0).revision == 7
+    turn.pop()()
+    assert [events for events, _, _ in journal.batches] == [5, 1]
+
+
+def test_a_turn_that_never_ends_is_not_waited_for(journal: SlowJournal) -> None:
+    def closed(function: object) -> None:
+        raise RuntimeError("Event loop is closed")
+
+    journal.gate.release(100)
+    writer = partial(ThreadedWriter, soon=closed)
+    store = LocalStore(Keyspace(), journal, writer, Retention(), STILL, at_once)
+    for revision in (2, 3):
+        assert store.submit(put("/a", b"")).result(timeout=60).revision == revision
+    store.close()
 
 
 class LateWriter:

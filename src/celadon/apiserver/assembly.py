@@ -33,6 +33,7 @@ from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authz.access_decisions import Standings
+from celadon.apiserver.caches.mirror import ChangeCount
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,
@@ -71,7 +72,7 @@ from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
 from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
-from celadon.apiserver.object_store import ObjectStore, object_key
+from celadon.apiserver.object_store import ROOT, ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
 from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
@@ -89,7 +90,7 @@ from celadon.kube.library import parse_version
 from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.resources import Catalog
-from celadon.kube.well_known_values import SERVICES
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, SERVICES
 from celadon.storage import Store
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
@@ -228,6 +229,7 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     if VALIDATING.policy in plugins.names:
         static = _static(core, VALIDATING.policy)
         validating = validating_view(core.objects, version, static, compiled)
+    changes = ChangeCount(core.objects, f"{ROOT}/{ADMISSION_REGISTRATION}/")
     return ServerAdmitters(
         plugins=plugins,
         mutating=mutating,
@@ -235,7 +237,7 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
         webhooks=_webhooks(core, plugins.names),
         served=core.served,
         world=core.world,
-        state=lambda: (core.objects.store.revision(), core.static.objects()),
+        state=lambda: (changes.number(), core.static.objects()),
         mutation_timer=MutationTimer(core.metrics),
         timer=PolicyTimer(core.metrics),
     )

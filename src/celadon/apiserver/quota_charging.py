@@ -16,7 +16,8 @@ from typing import Final
 
 from celadon.admission import Request
 from celadon.admission.plugins import Charge, LimitedResource, fit, given_back, is_counted
-from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.caches.mirror import ChangeCount
+from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import GroupVersionResource, metadata
 from celadon.kube.resources import known_resources
 
@@ -79,6 +80,9 @@ class OpenCharges:
 
 QUOTAS: Final = GroupVersionResource("", "v1", "resourcequotas")
 
+_REMEMBERED: Final = 1024
+"""Namespaces."""
+
 
 class QuotaCharging:
     """Charges of one server. `now` gives the time as objects have it. Nobody may use what is
@@ -97,6 +101,10 @@ class QuotaCharging:
         assert resource is not None, "a catalogue without quotas"
         self._objects = objects
         self._resource = resource
+        self._changes = ChangeCount(objects, collection_prefix(resource))
+        self._seen = self._changes.number()
+        self._there: dict[str, bool] = {}
+        """Whether namespaces have quotas: of those that were asked for since the last change."""
         self._now = now
         self._enabled = enabled
         self._open = charges
@@ -106,7 +114,16 @@ class QuotaCharging:
         """Return whether there is anything to ask for."""
         if not self._enabled or not namespace:
             return False
-        return bool(self._limited) or self._objects.has_any(self._resource, namespace)
+        return bool(self._limited) or self._has_quotas(namespace)
+
+    def _has_quotas(self, namespace: str) -> bool:
+        number = self._changes.number()
+        if number != self._seen or len(self._there) >= _REMEMBERED:
+            self._seen, self._there = number, {}
+        there = self._there.get(namespace)
+        if there is None:
+            there = self._there[namespace] = self._objects.has_any(self._resource, namespace)
+        return there
 
     @contextlib.asynccontextmanager
     async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:

@@ -14,11 +14,11 @@ from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.authz.access_decisions import AlwaysAllow, AuthorizerChain
-from celadon.apiserver.caches.mirror import RoleView
+from celadon.apiserver.caches.mirror import ChangeCount, RoleView
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
-from celadon.apiserver.object_store import ObjectStore
+from celadon.apiserver.object_store import ROOT, ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
@@ -68,9 +68,10 @@ class StoreWorld:
         self._objects = objects
         self._served = served
         self._authorizer = authorizer
+        self._changes = ChangeCount(objects, f"{ROOT}/core/namespaces/")
+        self._seen = self._changes.number()
         self._namespaces: dict[str, JsonObject | None] = {}
-        self._seen = -1
-        """The revision at which the namespaces were read."""
+        """Those that were asked for since the last change of any."""
 
     @property
     def catalog(self) -> Catalog:
@@ -78,11 +79,11 @@ class StoreWorld:
 
     @on_loop
     def namespace(self, name: str) -> JsonObject | None:
-        """Asked three times by most writes; what was found is good until something is written."""
-        revision = self._objects.store.revision()
+        """Asked three times by most writes; what was found is good until a namespace is written."""
+        number = self._changes.number()
         namespaces = self._namespaces
-        if revision != self._seen or len(namespaces) >= _REMEMBERED:
-            self._seen, self._namespaces = revision, (namespaces := {})
+        if number != self._seen or len(namespaces) >= _REMEMBERED:
+            self._seen, self._namespaces = number, (namespaces := {})
         try:
             return namespaces[name]
         except KeyError:

@@ -57,6 +57,11 @@ class StoredWebhooks:
     objects: tuple[StoredObject, ...]
     static: StaticObjects
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there are no webhooks."""
+        return not self.objects and not self.static.objects
+
 
 class WebhookView:
     """The webhooks of one type; `version` is the release whose CEL their conditions are in,
@@ -174,7 +179,7 @@ class Webhooks:
     def _concerned(
         self, view: WebhookView | None, request: Request, rules: StoredWebhooks | None
     ) -> HookSet | None:
-        if view is None or rules is None:
+        if view is None or rules is None or rules.is_empty:
             return None
         hooks = view.hooks(rules)
         return hooks if hooks.concerns(request, self._world) else None

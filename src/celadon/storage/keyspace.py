@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
 from celadon.storage import contract
@@ -525,15 +525,33 @@ class DirectWriter:
         self._closed = True
 
 
+Carrier: TypeAlias = Callable[[Callable[[], object]], object]
+"""Gets a function, and has it called where and when its effects are wanted."""
+
+
+def at_once(function: Callable[[], object]) -> None:
+    """The carrier that needs no carrying: effects happen here and now."""
+    function()
+
+
 class ThreadedWriter:
     """A thread carries out what has gathered since it last looked.
+
+    `soon` has the thread told of new jobs. With `loop.call_soon`, which the loop's thread alone may
+    call, that happens once for all that one turn of the loop has written. To wake the thread for
+    each would interrupt the loop, which shares Python's lock with it, and leave the thread a single
+    job to write: 25 waits for a lock and 0.9 flushes a create from 16 clients, instead of 1.2 and
+    0.1.
 
     The queue has no bound of its own: each writer waits for its future, so there are never more
     jobs than writers. Should the thread die of a defect, all jobs fail with StoreClosed.
     """
 
-    def __init__(self, write: Callable[[Sequence[Job]], None]) -> None:
+    def __init__(self, write: Callable[[Sequence[Job]], None], soon: Carrier = at_once) -> None:
         self._write = write
+        self._soon = soon
+        self._untold: list[Job] = []
+        """Jobs that the thread is going to be told of."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = Lock()  # INVARIANT (None is last): no job is queued behind the final None
         self._closed = False
@@ -544,12 +562,29 @@ class ThreadedWriter:
         with self._lock:
             if self._closed:
                 raise contract.StoreClosed("the store is closed")
+            self._untold.append(job)
+            is_first = len(self._untold) == 1
+        if is_first:
+            try:
+                self._soon(self._tell)
+            except RuntimeError:  # the loop is closed
+                self._tell()
+
+    def _tell(self) -> None:
+        """Tell the thread of all jobs that it does not know of."""
+        with self._lock:
+            self._tell_all()
+
+    def _tell_all(self) -> None:
+        for job in self._untold:
             self._jobs.put(job)
+        self._untold.clear()
 
     def close(self) -> None:
         with self._lock:
             if not self._closed:
                 self._closed = True
+                self._tell_all()
                 self._jobs.put(None)
         self._thread.join()
 
@@ -580,6 +615,7 @@ class ThreadedWriter:
         """Fail what nobody will carry out: nothing, unless the thread dies of a defect."""
         with self._lock:
             self._closed = True
+            self._tell_all()
         while True:
             try:
                 job = self._jobs.get_nowait()

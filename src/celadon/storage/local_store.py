@@ -26,11 +26,12 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from heapq import heappop, heappush
 from threading import Lock
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from celadon.records import dataclass
 from celadon.storage import contract
 from celadon.storage.keyspace import (
+    Carrier,
     Compaction,
     DirectWriter,
     Job,
@@ -40,6 +41,7 @@ from celadon.storage.keyspace import (
     Watcher,
     Watchers,
     Writer,
+    at_once,
     settle,
 )
 
@@ -126,15 +128,6 @@ class Expiries:
                 entries.append(entry)
         self.note(entries)
         return entries
-
-
-Carrier: TypeAlias = Callable[[Callable[[], object]], object]
-"""Gets a function, once for each batch, and has it called where its effects are wanted."""
-
-
-def at_once(function: Callable[[], object]) -> None:
-    """The carrier that needs no carrying: effects happen in the writing thread."""
-    function()
 
 
 @dataclass(frozen=True, slots=True)

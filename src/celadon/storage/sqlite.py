@@ -13,13 +13,14 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from celadon import owner_only
 from celadon.storage import contract, sqlite_file
-from celadon.storage.keyspace import Keyspace, Retention, ThreadedWriter
-from celadon.storage.local_store import Carrier, Clocks, LocalStore, at_once
+from celadon.storage.keyspace import Carrier, Keyspace, Retention, ThreadedWriter, at_once
+from celadon.storage.local_store import Clocks, LocalStore
 
 # --- Disk reserve ------------------------------------------------------------
 #
@@ -144,13 +145,15 @@ def open_sqlite(
     clocks: Clocks | None = None,
     max_bytes: int | None = None,
     carry: Carrier = at_once,
+    soon: Carrier = at_once,
 ) -> LocalStore:
     """The store in that file, which is created if missing (its folder is not). Raises FileError.
 
     `retention` as `Retention()` unless given; `clocks` the system's. `max_bytes`: a quota for the
     file; what would make it larger fails with DiskFull. Beside the file, SQLite keeps its
     write-ahead log (`-wal`), usually some megabytes, until the store is closed. `carry`: how
-    acknowledgements get from the writing thread to where they are wanted, see `LocalStore`.
+    acknowledgements get from the writing thread to where they are wanted, see `LocalStore`; `soon`:
+    when the writing thread learns of writes, see `ThreadedWriter`.
     """
     journal = SqliteJournal(path, max_bytes)
     try:
@@ -158,8 +161,9 @@ def open_sqlite(
     except BaseException:
         journal.abandon()
         raise
+    writer = partial(ThreadedWriter, soon=soon)
     return LocalStore(
-        keyspace, journal, ThreadedWriter, retention or Retention(), clocks or Clocks(), carry
+        keyspace, journal, writer, retention or Retention(), clocks or Clocks(), carry
     )
 
 

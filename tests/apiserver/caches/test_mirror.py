@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.mirror import ChangeCount, Mirror
 from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.kube import metadata
 from celadon.storage import delete, put
@@ -56,5 +56,30 @@ def test_a_mirror_is_never_read_without_what_cannot_be_decoded() -> None:
             Mirror(shelf.objects, prefix)
         shelf.store.submit(delete(f"{prefix}a/strange")).result()
         assert (mirror.refresh(), names(mirror)) == (True, ["b"])
+
+    asyncio.run(scenario())
+
+
+def test_changes_are_counted_where_somebody_looks() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        prefix = collection_prefix(resource())
+        await shelf.create("before")
+        changes = ChangeCount(shelf.objects, prefix)
+        first = changes.number()
+        shelf.store.submit(put("/registry/elsewhere/a", b"{}")).result()
+        assert changes.number() == first
+        await shelf.create("a")
+        await shelf.delete("a")
+        second = changes.number()
+        assert second != first
+        assert changes.number() == second
+        for number in range(10_001):  # more than a watch keeps
+            await shelf.create(f"n{number:05}")
+        third = changes.number()
+        assert third != second
+        assert changes.number() == third
+        await shelf.create("last")
+        assert changes.number() != third
 
     asyncio.run(scenario())

@@ -82,3 +82,20 @@ def test_managed_fields_that_nobody_can_read_are_what_they_were(patch: str, why:
     (warning,) = warnings
     assert warning.startswith('299 - ".metadata.managedFields was in an invalid state after adm')
     assert json.dumps(f"please fix your requests: {why}")[1:] in warning
+
+
+def test_policies_are_asked_from_the_first_that_comes_to_the_last_that_goes() -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+
+    def made(api: KubeApi, name: str) -> dict[str, Any]:
+        body = {"metadata": {"name": name}, "data": {"k": "v"}}
+        data: dict[str, Any] = api.request("POST", path, body)["data"]
+        return data
+
+    with KubeApi() as api:
+        assert made(api, "before") == {"k": "v"}
+        api.create(*spoiling('JSONPatch{op: "add", path: "/data/added", value: "x"}'))
+        assert made(api, "while") == {"k": "v", "added": "x"}
+        assert made(api, "still") == {"k": "v", "added": "x"}
+        api.request("DELETE", f"/apis/{GROUP}/mutatingadmissionpolicies/spoils")
+        assert made(api, "after") == {"k": "v"}

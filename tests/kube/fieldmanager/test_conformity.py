@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.kube.fieldmanager.merge_types import built_in_type, made_type
-from celadon.kube.fieldmanager.structured_merge import joined, misfits
+from celadon.kube.fieldmanager.structured_merge import applied_set, fitting_set, joined, misfits
 from celadon.kube.go.go_json import read_json
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import decode_schema
@@ -54,6 +55,7 @@ BINDING = built_in_type(
 )  # fmt: skip
 def test_misfits(kind: Any, value: Any, want: str) -> None:
     assert misfits(kind, value) == [want]
+    assert fitting_set(kind, value) is None
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,7 @@ def test_misfits(kind: Any, value: Any, want: str) -> None:
 )
 def test_what_fits(kind: Any, value: Any) -> None:
     assert misfits(kind, value) == []
+    assert fitting_set(kind, value) == applied_set(kind, value)
 
 
 def test_several_errors_have_a_line_each() -> None:
@@ -84,8 +87,34 @@ def test_an_item_without_keys_ends_its_list() -> None:
         "(and doesn't have default values for any key fields)"
     )
     assert misfits(kind, [{"v": 1}, {"k": 5}]) == [why]
+    assert fitting_set(kind, [{"v": 1}, {"k": 5}]) is None
 
 
 @given(VALUES)
 def test_values_of_a_type_fit_it(value: dict[str, Any]) -> None:
     assert misfits(TYPE, value) == []
+    assert fitting_set(TYPE, value) == applied_set(TYPE, value)
+
+
+_OTHERS: st.SearchStrategy[Any] = st.sampled_from(
+    ["x", 1, 2.5, True, None, {}, [], [1, 1], ["x"], {"a": 1}, [{}, {}]]
+)
+
+
+def _spoilt(value: Any, data: st.DataObject) -> Any:
+    """The value with something else in one place, or with one item twice."""
+    if not isinstance(value, dict | list) or not value or data.draw(st.integers(0, 4)) == 0:
+        return data.draw(_OTHERS)
+    if isinstance(value, list) and data.draw(st.booleans()):
+        return [*value, value[0]]
+    place: Any = data.draw(st.sampled_from([*value] if isinstance(value, dict) else [0]))
+    changed = value.copy()
+    changed[place] = _spoilt(value[place], data)
+    return changed
+
+
+@given(VALUES, st.data())
+def test_one_walk_finds_what_two_find(value: dict[str, Any], data: st.DataObject) -> None:
+    spoilt = _spoilt(value, data)
+    expected = None if misfits(TYPE, spoilt) else applied_set(TYPE, spoilt)
+    assert fitting_set(TYPE, spoilt) == expected

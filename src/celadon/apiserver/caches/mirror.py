@@ -86,6 +86,33 @@ class Mirror:
         self._seen = page.revision
 
 
+class ChangeCount:
+    """Counts how often somebody has found that something under a prefix had changed: views of many
+    parts need not look at each as long as the number is the same."""
+
+    def __init__(self, objects: ObjectStore, prefix: str) -> None:
+        self._objects = objects
+        self._prefix = prefix
+        self._number = 0
+        self._seen = objects.store.revision()
+        self._watch = objects.store.watch(prefix, self._seen)
+
+    def number(self) -> int:
+        """Return another number than before if anything has changed since then."""
+        store = self._objects.store
+        revision = store.revision()
+        if revision == self._seen:
+            return self._number
+        self._seen = revision
+        if self._watch.is_waiting():
+            self._number += 1
+            try:
+                self._watch.take()
+            except (Compacted, WatchLost, WatchOverflow):
+                self._watch = store.watch(self._prefix, revision)
+        return self._number
+
+
 # --- Role view ---------------------------------------------------------------
 #
 # The roles and bindings in the store, as an authorizer that is ready to answer.

@@ -79,6 +79,8 @@ class StoredPolicies:
 
     contents: _Contents
     static: StaticObjects
+    is_empty: bool = False
+    """Whether there are no policies."""
 
 
 class PolicyView(Generic[E]):
@@ -110,7 +112,7 @@ class PolicyView(Generic[E]):
         )
         self._static = static
         self._compiled = compiled
-        self._stored = StoredPolicies(_Contents(), NOTHING)
+        self._stored = StoredPolicies(_Contents(), NOTHING, not len(self._policies))
         self._made = self._stored, self._with_objects(engine, self._stored)
 
     @on_loop
@@ -123,7 +125,8 @@ class PolicyView(Generic[E]):
             self._revision = revision
         if changed or static is not self._stored.static:
             contents = _Contents() if changed else self._stored.contents
-            self._stored = StoredPolicies(contents, static)
+            is_empty = not len(self._policies) and not static.objects
+            self._stored = StoredPolicies(contents, static, is_empty)
         return self._stored
 
     @on_loop

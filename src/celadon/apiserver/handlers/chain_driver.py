@@ -46,12 +46,13 @@ _GOING: Final = "create not allowed while custom resource definition is terminat
 
 class Rules(NamedTuple):
     """Holds what requests for a resource are judged by. Policies are None where none could see
-    them."""
+    them; `are_empty` says that nobody has written any rules that could."""
 
     mutating: StoredPolicies | None = None
     validating: StoredPolicies | None = None
     mutating_webhooks: StoredWebhooks | None = None
     validating_webhooks: StoredWebhooks | None = None
+    are_empty: bool = False
 
 
 class _LatestRules:
@@ -79,7 +80,7 @@ class _LatestRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAdmitters:
     """Whom a server asks. A view of policies is None where their plugin is switched off. `state` is
-    another one whenever anything has been written, or read from files."""
+    another one whenever any rules have been written, or read from files."""
 
     plugins: PluginChain
     mutating: PolicyView[MutatingEngine] | None
@@ -105,12 +106,13 @@ class ServerAdmitters:
         return rules
 
     def _rules(self, resource: GroupVersionResource) -> Rules:
-        rules = Rules(
+        parts = (
             None if self.mutating is None else self.mutating.rules_for(resource),
             None if self.validating is None else self.validating.rules_for(resource),
             self.webhooks.rules(mutating=True),
             self.webhooks.rules(mutating=False),
         )
+        rules = Rules(*parts, are_empty=all(part is None or part.is_empty for part in parts))
         # policies themselves: who writes a thousand changes no rules for the next
         is_exempt = rules.mutating is None and rules.validating is None
         return (self.latest_webhooks if is_exempt else self.latest).of(rules)
@@ -153,7 +155,7 @@ class RequestAdmitters(Admitters, NoteTaker):
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
         """Return None where no policy could have a say."""
         admitters, rules = self.of, self.rules.mutating
-        if admitters.mutating is None or rules is None:
+        if admitters.mutating is None or rules is None or rules.is_empty:
             return None
         engine = self.engine = admitters.mutating.engine(rules)
         if not engine.concerns(request, admitters.world):
@@ -241,13 +243,17 @@ class RequestAdmitters(Admitters, NoteTaker):
     async def drive(self, chain: Chain, steps: Steps) -> None:
         """Take a chain through these steps of its. Raises StatusError."""
         call, pace, request = self._call, self.of.pace, chain.request
-        subject = request.resource, request.subresource, request.operation
-        # The first step asks the views, which decode and compile what has changed.
-        kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
         self.rules = self.of.rules(request.resource)
-        step = await pace.step(call.work, kind, self.rules, next, steps, None)
+        subject = request.resource, request.subresource, request.operation
+        step: Step | None = Stage.MUTATING_PLUGINS
+        if not self.rules.are_empty:
+            # The first step asks the views, which decode and compile what has changed.
+            kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
+            step = await pace.step(call.work, kind, self.rules, next, steps, None)
         while step is not None:
-            if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
+            if self.rules.are_empty:  # all steps are short
+                step = await call.work.step(next, steps, None)
+            elif step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = (step, *subject, chain.rounds)
                 waits = functools.partial(self._needs_conversion, chain.request)
                 step = await pace.step(call.work, kind, self.engine, next, steps, None, waits=waits)

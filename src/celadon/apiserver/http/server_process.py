@@ -724,5 +724,6 @@ async def _store(settings: ServerSettings, loop: asyncio.AbstractEventLoop) -> A
         if settings.data == MEMORY:
             store = open_memory(carry=loop.call_soon_threadsafe)
         else:
-            store = open_sqlite(settings.data, carry=loop.call_soon_threadsafe)
+            carry, soon = loop.call_soon_threadsafe, loop.call_soon
+            store = open_sqlite(settings.data, carry=carry, soon=soon)
     yield store  # which the server closes

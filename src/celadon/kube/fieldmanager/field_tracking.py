@@ -30,7 +30,14 @@ from celadon.kube.fieldmanager.merge_types import (
     built_in_type,
     type_of,
 )
-from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
+from celadon.kube.fieldmanager.structured_merge import (
+    applied_set,
+    compared,
+    fitting_set,
+    joined,
+    misfits,
+    same,
+)
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
@@ -531,10 +538,10 @@ class _Endpoint:
             if misfit:
                 raise not_managed(before, target.kind, misfit)
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
-        self._require_fit(config)
+        fields = self._fitting_fields(config)
         if misfit:
             raise live_not_typed(before, target.kind, misfit)
-        result, updated = self._applied(config, before, managers, force=force)
+        result, updated = self._applied(config, fields, before, managers, force=force)
         if target.is_scale_of_custom and not same(result, before):
             named = f"new object ({_named(config, target.kind)})"
             raise status.plain_error(no_custom_scale(named, target.kind))
@@ -542,17 +549,19 @@ class _Endpoint:
             updated = self.of_parent(parent, updated)
         return result, updated
 
-    def _require_fit(self, config: JsonObject) -> None:
-        """StatusError for a configuration that cannot be applied to anything."""
+    def _fitting_fields(self, config: JsonObject) -> FieldSet:
+        """The fields of a configuration. StatusError for one that cannot be applied to anything."""
         if metadata.metadata(config).get("managedFields") is not None:
             raise status.bad_request(MANAGED_FIELDS_GIVEN)
-        errors = misfits(self.type, config)
-        if errors:
-            raise not_typed(config, self._target.kind, joined(errors))
+        fields = fitting_set(self.type, config)
+        if fields is None:
+            raise not_typed(config, self._target.kind, joined(misfits(self.type, config)))
+        return fields
 
     def _applied(
         self,
         config: JsonObject,
+        fields: FieldSet,
         live: JsonObject,
         managers: managed_fields.Managers,
         *,
@@ -564,7 +573,9 @@ class _Endpoint:
         )
 
         def attempt(*, force: bool) -> tuple[JsonDict, managed_fields.Managers]:
-            return self._ownership.applied(live, config, managers, applier, force=force)
+            return self._ownership.applied(
+                live, config, managers, applier, force=force, applied_fields=fields
+            )
 
         try:
             result, updated = attempt(force=force)

@@ -482,6 +482,56 @@ def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> lis
     return result
 
 
+def fitting_set(type_: MergeType, value: object) -> FieldSet | None:
+    """Do in one walk what `applied_set` does of a value in which `misfits` finds nothing; None for
+    any other."""
+    fields = FieldSet()
+    return None if _collect_fitting(type_, value, fields) is None else fields
+
+
+def _collect_fitting(type_: MergeType, value: object, fields: FieldSet) -> bool | None:
+    """Work as `_collect`; None for a value that does not fit."""
+    if value.__class__ is dict and type_.map is not None and not type_.map.atomic:
+        return False if _collect_fitting_members(type_.map, value, fields) else None
+    if value.__class__ is list and type_.list is not None and not type_.list.atomic:
+        return False if _collect_fitting_items(type_.list, value, fields) else None
+    return None if misfits(type_, value) else True
+
+
+def _collect_fitting_members(rule: MapRule, value: JsonObject, fields: FieldSet) -> bool:
+    """Return whether they fit."""
+    for name, member in value.items():
+        child, element = rule.child(name), FIELD + name
+        if child is None:
+            return False
+        if member.__class__ in _FITTING[child.scalar]:
+            fields.members.add(element)
+            continue
+        below = FieldSet()
+        is_leaf = _collect_fitting(child, member, below)
+        if is_leaf is None:
+            return False
+        if is_leaf or member == {} or not rule.declares(name):
+            fields.members.add(element)
+        fields.put(element, below)
+    return True
+
+
+def _collect_fitting_items(rule: ListRule, value: Sequence[Json], fields: FieldSet) -> bool:
+    """Return whether they fit."""
+    try:
+        elements = rule.elements(value)
+    except ItemError:
+        return False
+    fields.members.update(elements)
+    for element, item in zip(elements, value, strict=True):
+        below = FieldSet()
+        if _collect_fitting(rule.item, item, below) is None:
+            return False
+        fields.put(element, below)
+    return len(fields.members) == len(elements)  # none is there twice
+
+
 def joined(errors: Sequence[str]) -> str:
     """Several errors in one text."""
     return errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
