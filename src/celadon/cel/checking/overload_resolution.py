@@ -66,7 +66,7 @@ _PARAM = Kind.TYPE_PARAM
 _TYPE = Kind.TYPE
 _WRAPPER = Kind.WRAPPER
 
-# --- Types that share their parts
+# --- Types that share their parts --------------------------------------------
 #
 # `{a: a}` has the type of `a` twice: forty of them in a row are a type of 2^40 parts, in no more
 # memory than forty. Whoever walks or prints such a type never ends, so a check counts the parts
