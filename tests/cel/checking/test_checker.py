@@ -5,7 +5,7 @@ Most of what it says is in tests/cases/cel; here is what a case cannot show.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -215,6 +215,33 @@ def test_what_is_too_deep_for_python_is_an_issue() -> None:
     checked, issues = check(Ast(node, source, {}), _declare())
     assert checked is None
     assert [issue.message for issue in issues] == ["expression is nested too deeply to be checked"]
+
+
+# Each `{a: a}` has the type of `a` twice: a type of 2^30 parts, which nobody can walk through.
+_DOUBLED: Final = "[1]" + ".map(a, {a: a})" * 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _DOUBLED,
+        f"{_DOUBLED} && true",
+        f"{_DOUBLED} == {_DOUBLED}",
+        f"[{_DOUBLED}, {_DOUBLED}]",
+        f"{{1: {_DOUBLED}}}[1].name",
+    ],
+)
+def test_types_that_double_in_each_step_are_an_issue(text: str) -> None:
+    assert _messages(text, _declare()) == ["types of the expression are too large to be checked"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1]" + ".map(a, {a: a})" * 8, "[1]" + ".map(a, [a])" * 200, "[" * 240 + "]" * 240],
+)
+def test_types_that_somebody_might_write_are_not_too_large(text: str) -> None:
+    checked = _check(text, _declare())
+    assert checked.types[checked.root.id] is not None
 
 
 def test_long_chains_of_selections_do_not_recurse() -> None:

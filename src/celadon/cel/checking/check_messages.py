@@ -19,6 +19,8 @@ NESTING_LIMIT = "comprehension exceeds nesting limit"
 
 #: Ours, not cel-go's (Go grows its stack): the tree is deeper than Python lets us walk.
 TOO_DEEP = "expression is nested too deeply to be checked"
+#: Ours: cel-go never ends, or has no memory left.
+TOO_LARGE = "types of the expression are too large to be checked"
 
 
 def undeclared_reference(name: str, container: str) -> str:

@@ -24,7 +24,12 @@ from typing import Any, Final
 
 from celadon.cel.checking import check_messages
 from celadon.cel.checking import scope as well_known
-from celadon.cel.checking.overload_resolution import FunctionIndex, Substitution, fresh_variable
+from celadon.cel.checking.overload_resolution import (
+    FunctionIndex,
+    Substitution,
+    TypesTooLarge,
+    fresh_variable,
+)
 from celadon.cel.checking.scope import Declarations, Identifier
 from celadon.cel.errors import Issue, IssueKind, Issues
 from celadon.cel.parsing.unparser import render
@@ -91,13 +96,14 @@ def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
     checker = _Checker(ast, scope)
     try:
         root = _CHECK[ast.root.__class__](checker, ast.root)
-    except RecursionError:
+        if checker.issues:
+            return None, checker.issues
+        checker.settle()
+    except (RecursionError, TypesTooLarge) as refusal:
         issues = Issues(ast.source)
-        issues.add(check_messages.TOO_DEEP, None)
+        is_deep = isinstance(refusal, RecursionError)
+        issues.add(check_messages.TOO_DEEP if is_deep else check_messages.TOO_LARGE, None)
         return None, issues
-    if checker.issues:
-        return None, checker.issues
-    checker.settle()
     if root is not ast.root:
         ast = Ast(root, ast.source, ast.positions, ast.macro_calls)
     return CheckedAst(ast, checker.types, checker.references), checker.issues
@@ -130,7 +136,9 @@ class _Checker:
         self.references: dict[int, Reference] = {}
         self.issues = Issues(ast.source)
         self.locals: dict[str, Identifier] = {}
-        self.substitution = Substitution(nullable_joins=scope.nullable_joins)
+        self.substitution = Substitution(
+            nullable_joins=scope.nullable_joins, nodes=len(ast.positions)
+        )
         self.fresh = 0
         self.cross_type = scope.cross_type_numeric_comparisons
 
@@ -455,7 +463,8 @@ def _check_map(checker: _Checker, node: MapLiteral) -> Expr:
     if key is None or value is None:
         key = checker.new_variable()
         value = checker.new_variable()
-    types[node.id] = map_of(key, value)
+    types[node.id] = t = map_of(key, value)
+    checker.substitution.walk(t)
     checked = tuple(entries)
     return node if checked == node.entries else MapLiteral(node.id, checked)
 

@@ -66,6 +66,22 @@ _PARAM = Kind.TYPE_PARAM
 _TYPE = Kind.TYPE
 _WRAPPER = Kind.WRAPPER
 
+# --- Types that share their parts --------------------------------------------
+#
+# `{a: a}` has the type of `a` twice: forty of them in a row are a type of 2^40 parts, in no more
+# memory than forty. Whoever walks or prints such a type never ends, so a check counts the parts
+# that it walks through. cel-go does not.
+
+_STEPS = 100_000
+_STEPS_PER_NODE = 200
+"""How many parts of types a check walks through, for each node of the expression; ten or twenty is
+what expressions need that somebody has written."""
+
+
+class TypesTooLarge(Exception):
+    """The types of an expression have too many parts to be walked through."""
+
+
 _NULLABLE = (
     Kind.OPAQUE,
     Kind.OBJECT,
@@ -83,13 +99,17 @@ class Substitution:
     With `nullable_joins`, null and a type that admits it have that type in common, and a primitive
     and its wrapper the wrapper; without, cel-go's rules give the second of the two.
 
+    `nodes` is how large the expression is. What walks through types raises TypesTooLarge when that
+    has become too much.
+
     INVARIANT (acyclic): following bindings from any parameter ends; `_occurs` guards every bind.
     """
 
-    __slots__ = ("_bindings", "_nullable_joins", "_trail")
+    __slots__ = ("_bindings", "_nullable_joins", "_steps_left", "_trail")
 
-    def __init__(self, *, nullable_joins: bool = False) -> None:
+    def __init__(self, *, nullable_joins: bool = False, nodes: int = 0) -> None:
         self._nullable_joins = nullable_joins
+        self._steps_left = _STEPS + _STEPS_PER_NODE * nodes
         self._bindings: dict[str, Type] = {}
         self._trail: list[tuple[str, Type | None]] = []
 
@@ -125,6 +145,7 @@ class Substitution:
         params = t.params
         if not params:
             return t
+        self._count_steps(len(params))
         changed = False
         replaced = []
         for param in params:
@@ -136,6 +157,19 @@ class Substitution:
             changed = changed or new is not param
             replaced.append(new)
         return Type(t.kind, t.name, tuple(replaced)) if changed else t
+
+    def walk(self, t: Type) -> None:
+        """Walk through a type that was put together of others: nobody will print one, or compare
+        it, that cannot be walked through."""
+        self._count_steps(len(t.params))
+        for param in t.params:
+            if param.params:
+                self.walk(param)
+
+    def _count_steps(self, parts: int) -> None:
+        self._steps_left -= parts
+        if self._steps_left < 0:
+            raise TypesTooLarge
 
     def _keep_if(self, *, success: bool) -> bool:
         """Ends an attempt: forgets the trail, after undoing it unless the attempt succeeded."""
@@ -176,6 +210,7 @@ class Substitution:
         if k1 is _LIST or k1 is _MAP or k1 is _OPAQUE:
             if k1 is not k2 or len(t1.params) != len(t2.params):
                 return False
+            self._count_steps(len(t1.params))
             return all(map(self._fits, t1.params, t2.params))
         return k1 is k2 or k1 is _WRAPPER or k2 is _WRAPPER
 
@@ -216,6 +251,7 @@ class Substitution:
             if bound is None:
                 return False
             within = bound
+        self._count_steps(len(within.params))
         for param in within.params:
             if (param.params or param.kind is _PARAM) and self._occurs(name, param):
                 return True
@@ -229,7 +265,7 @@ def most_general(a: Type, b: Type) -> Type:
 
 def _is_equal_or_less_specific(a: Type, b: Type) -> bool:
     ka, kb = a.kind, b.kind
-    if ka is _DYN or ka is _ANY or ka is _PARAM:
+    if a is b or ka is _DYN or ka is _ANY or ka is _PARAM:
         return True
     if kb is _DYN or kb is _ANY or kb is _PARAM:
         return False
