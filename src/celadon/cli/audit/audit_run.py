@@ -56,6 +56,17 @@ from celadon.records import dataclass, field
 Blocks = Callable[[], Iterator[Block]]
 W = TypeVar("W")
 
+WORTH_WORKERS: Final = 1 << 16
+"""Inputs with fewer bytes are audited before workers would have begun."""
+
+
+def _workers(inputs: Inputs, jobs: int) -> int:
+    """Return how many processes audit the inputs: `jobs`, or as many (0) as are worth their
+    while."""
+    if not jobs and inputs.total < WORTH_WORKERS:
+        return 1
+    return possible_workers(jobs)
+
 
 def audited_in_order(blocks: Blocks, audit: Callable[[Block], W], workers: int) -> Iterator[W]:
     """Yield what comes of each block."""
@@ -117,7 +128,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     source = looked_up_in(survey, audit.given, settings)
     findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((notice.message, notice) for notice in inputs.notices)
-    workers = possible_workers(settings.jobs)
+    workers = _workers(inputs, settings.jobs)
     total = inputs.total
     with converting(source_world(survey, source), settings.conversions, settings.version) as world:
         auditor = source_auditor(world, source, sets, engine, settings)
@@ -319,7 +330,7 @@ def _dict(value: object) -> JsonObject:
 def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
     """Return the uses of all objects of files."""
     uses = ApiUses()
-    for item in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
+    for item in audited_in_order(inputs.blocks, _uses_of_block, _workers(inputs, jobs)):
         uses.add(item)
     return uses
 
