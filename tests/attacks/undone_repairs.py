@@ -113,8 +113,8 @@ UNDONE = (
     Undone(
         "a claim of another type than upstream reads",
         "apiserver/authn/service_account_tokens.py",
-        "            faults.append(wrong_type(",
-        "            _ = (wrong_type(",
+        "            faults.append(\n                signed_tokens.wrong_type(",
+        "            _ = (\n                signed_tokens.wrong_type(",
         "tests/apiserver/authn/test_service_account_tokens.py",
     ),
     Undone(
@@ -497,8 +497,8 @@ UNDONE = (
     Undone(
         "health that anybody may ask for, whatever the roles say",
         "apiserver/authz/access_decisions.py",
-        "        if MASTERS in attributes.user.groups:\n",
-        '        if MASTERS in attributes.user.groups or attributes.path == "/healthz":\n',
+        "        if kube.MASTERS in attributes.user.groups:\n",
+        '        if kube.MASTERS in attributes.user.groups or attributes.path == "/healthz":\n',
         "tests/apiserver/authz/test_access_decisions.py::test_no_path_is_open_to_everybody",
     ),
     Undone(

@@ -33,12 +33,7 @@ from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authz.access_decisions import Standings
-from celadon.apiserver.caches.policy_view import (
-    MUTATING,
-    VALIDATING,
-    mutating_view,
-    validating_view,
-)
+from celadon.apiserver.caches import policy_view
 from celadon.apiserver.caches.service_network_view import (
     CLUSTER_ADDRESSES,
     ServiceNetworkView,
@@ -223,11 +218,15 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    if MUTATING.policy in plugins.names and core.settings.has_gate(MUTATING.policy):
-        mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
-    if VALIDATING.policy in plugins.names:
-        static = _static(core, VALIDATING.policy)
-        validating = validating_view(core.objects, version, static, compiled)
+    if policy_view.MUTATING.policy in plugins.names and core.settings.has_gate(
+        policy_view.MUTATING.policy
+    ):
+        mutating = policy_view.mutating_view(
+            core.objects, version, _static(core, policy_view.MUTATING.policy), compiled
+        )
+    if policy_view.VALIDATING.policy in plugins.names:
+        static = _static(core, policy_view.VALIDATING.policy)
+        validating = policy_view.validating_view(core.objects, version, static, compiled)
     return ServerAdmitters(
         plugins=plugins,
         mutating=mutating,

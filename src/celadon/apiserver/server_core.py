@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
+from celadon import kube
 from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
@@ -26,14 +27,6 @@ from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers, on_loop
-from celadon.kube import (
-    Attributes,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    Ruling,
-    User,
-)
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import NAMESPACES, SUFFIX_LETTERS
@@ -52,7 +45,7 @@ _REMEMBERED: Final = 1024
 class AuthorizerView(Protocol):
     """Decides who may do what, by the roles and bindings that are stored now."""
 
-    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
+    def authorize(self, attributes: kube.Attributes) -> tuple[kube.Ruling, str, str | None]:
         """The ruling, its reason, and the text of an error if there was one."""
 
 
@@ -68,7 +61,7 @@ class StoreWorld:
         self._objects = objects
         self._served = served
         self._authorizer = authorizer
-        self._namespaces: dict[str, JsonObject | None] = {}
+        self._namespaces: dict[str, kube.JsonObject | None] = {}
         self._seen = -1
         """The revision at which the namespaces were read."""
 
@@ -77,7 +70,7 @@ class StoreWorld:
         return self._served.current().catalog
 
     @on_loop
-    def namespace(self, name: str) -> JsonObject | None:
+    def namespace(self, name: str) -> kube.JsonObject | None:
         """Asked three times by most writes; what was found is good until something is written."""
         revision = self._objects.store.revision()
         namespaces = self._namespaces
@@ -89,7 +82,9 @@ class StoreWorld:
             result = namespaces[name] = self.get(NAMESPACES, "", name)
             return result
 
-    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+    def get(
+        self, resource: kube.GroupVersionResource, namespace: str, name: str
+    ) -> kube.JsonObject | None:
         served = self.catalog.by_gvr(resource)
         stored = None if served is None else self._objects.get(served, namespace, name)
         if served is None or stored is None:
@@ -97,14 +92,18 @@ class StoreWorld:
         (converted,) = self._shown([stored.object], served)
         return converted
 
-    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+    def list(
+        self, resource: kube.GroupVersionResource, namespace: str
+    ) -> Sequence[kube.JsonObject]:
         served = self.catalog.by_gvr(resource)
         if served is None:
             return ()
         page = self._objects.page(served, namespace)
         return self._shown([stored.object for stored in page.objects], served)
 
-    def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
+    def _shown(
+        self, objects: Sequence[kube.JsonObject], resource: Resource
+    ) -> Sequence[kube.JsonObject]:
         """Stored objects in the version of a resource. Raises ConversionError."""
         kind = resource.gvk
         if resource.custom and self.conversions.concern(kind.group_kind):
@@ -115,10 +114,10 @@ class StoreWorld:
                 raise ConversionError(str(error)) from None
         return [convert(obj, kind) for obj in objects]
 
-    def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
+    def authorize(self, attributes: kube.Attributes) -> tuple[kube.Ruling, str, str | None]:
         return self._authorizer.authorize(attributes)
 
-    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+    def convert(self, obj: kube.JsonObject, kind: kube.GroupVersionKind) -> kube.JsonObject:
         """Raises ConversionError."""
         if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
             return obj  # a worker that asked the loop waited 50 µs for each object of a list
@@ -168,7 +167,7 @@ class Sources:
         return self.now().timestamp()
 
 
-NOBODY: Final = User("")
+NOBODY: Final = kube.User("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +193,7 @@ class ServerCore:
     flows: FlowControl | None = None
     workers: Workers = field(default_factory=Workers)
 
-    def new_context(self, user: User = NOBODY) -> DefaultingContext:
+    def new_context(self, user: kube.User = NOBODY) -> DefaultingContext:
         """Return the context of one write: with a time, a uid and a random suffix of its own."""
         return DefaultingContext(
             now=self.sources.timestamp(),

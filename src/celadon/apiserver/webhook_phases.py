@@ -12,20 +12,10 @@ from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Protocol
 
-from celadon.admission import Request, World
+from celadon.admission import Request, World, webhooks
 from celadon.admission.chain import WebhookCalls
 from celadon.admission.registration import RegistrationError, WebhookConfiguration, decode_webhooks
 from celadon.admission.static import NOTHING, StaticObjects
-from celadon.admission.webhooks import (
-    Call,
-    HookSet,
-    MutatingPhase,
-    NoReply,
-    Readmit,
-    Reply,
-    ValidatingPhase,
-    WebhookNotes,
-)
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.caches.policy_view import no_static
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
@@ -81,7 +71,10 @@ class WebhookView:
         self._static = static
         self._stored = StoredWebhooks(tuple(self._mirror), NOTHING)
         self._decoded: dict[int, WebhookConfiguration | None] = {}
-        self._made = self._stored, self._with_objects(HookSet(version=version), self._stored)
+        self._made = (
+            self._stored,
+            self._with_objects(webhooks.HookSet(version=version), self._stored),
+        )
 
     @on_loop
     def rules(self) -> StoredWebhooks:
@@ -93,7 +86,7 @@ class WebhookView:
             self._stored = StoredWebhooks(objects, static)
         return self._stored
 
-    def hooks(self, rules: StoredWebhooks) -> HookSet:
+    def hooks(self, rules: StoredWebhooks) -> webhooks.HookSet:
         """Return all that `rules` has told of, in whatever thread."""
         made_for, hooks = self._made
         if made_for is not rules:
@@ -104,7 +97,7 @@ class WebhookView:
             self._made = rules, hooks
         return hooks
 
-    def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:
+    def _with_objects(self, hooks: webhooks.HookSet, rules: StoredWebhooks) -> webhooks.HookSet:
         configurations = self._decoded
         decoded = {obj.revision: self._configuration(obj, configurations) for obj in rules.objects}
         self._decoded = decoded
@@ -128,8 +121,8 @@ class Caller(Protocol):
     """Makes a call, within so many seconds. `body` is what is sent, `held` counts what is read."""
 
     def __call__(
-        self, call: Call, seconds: float, *, mutating: bool, held: HeldBytes, body: bytes
-    ) -> Awaitable[Reply | NoReply]: ...
+        self, call: webhooks.Call, seconds: float, *, mutating: bool, held: HeldBytes, body: bytes
+    ) -> Awaitable[webhooks.Reply | webhooks.NoReply]: ...
 
 
 Remaining = Callable[[], float]
@@ -156,33 +149,39 @@ class Webhooks:
         self._caller = caller
         self._new_uid = new_uid
 
-    def mutating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+    def mutating_hooks(
+        self, request: Request, rules: StoredWebhooks | None
+    ) -> webhooks.HookSet | None:
         """Return those that there are by the rules; None if none could have a say in requests like
         this one."""
         return self._concerned(self._mutating, request, rules)
 
-    def mutation(self, hooks: HookSet, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
+    def mutation(
+        self, hooks: webhooks.HookSet, readmit: webhooks.Readmit, *, coarse_times: bool
+    ) -> webhooks.MutatingPhase:
         """Return the mutating phase of one request."""
-        return MutatingPhase(
+        return webhooks.MutatingPhase(
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
 
-    def validating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+    def validating_hooks(
+        self, request: Request, rules: StoredWebhooks | None
+    ) -> webhooks.HookSet | None:
         """Work as `mutating_hooks`."""
         return self._concerned(self._validating, request, rules)
 
     def _concerned(
         self, view: WebhookView | None, request: Request, rules: StoredWebhooks | None
-    ) -> HookSet | None:
+    ) -> webhooks.HookSet | None:
         if view is None or rules is None:
             return None
         hooks = view.hooks(rules)
         return hooks if hooks.concerns(request, self._world) else None
 
-    def validation(self, hooks: HookSet, request: Request) -> ValidatingPhase:
+    def validation(self, hooks: webhooks.HookSet, request: Request) -> webhooks.ValidatingPhase:
         """Return the validating phase of one request, in whatever thread. Raises StatusError where
         it cannot be told whom to ask."""
-        return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+        return webhooks.ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
     def rules(self, *, mutating: bool) -> StoredWebhooks | None:
         """Return what is another object when webhooks have changed. Nothing is compiled for it."""
@@ -191,7 +190,7 @@ class Webhooks:
 
     @asynccontextmanager
     async def round(
-        self, notes: WebhookNotes, operation: str, work: RequestWork, *, mutating: bool
+        self, notes: webhooks.WebhookNotes, operation: str, work: RequestWork, *, mutating: bool
     ) -> AsyncIterator[Calling]:
         """Make a round of calls, which are counted at its end, whatever came of them. `work` is
         that of the request."""
@@ -228,7 +227,7 @@ class Calling:
         one_at_a_time = asyncio.Lock()
         failed: list[StatusError | TooMuchWork] = []
 
-        async def ask(call: Call) -> None:
+        async def ask(call: webhooks.Call) -> None:
             try:
                 reply = await self._called(call, remaining)
                 async with one_at_a_time:
@@ -248,7 +247,9 @@ class Calling:
         for item in self.held:
             item.give_back()
 
-    async def _called(self, call: Call, remaining: Remaining) -> Reply | NoReply:
+    async def _called(
+        self, call: webhooks.Call, remaining: Remaining
+    ) -> webhooks.Reply | webhooks.NoReply:
         held_bytes = HeldBytes(self.room)
         self.held.append(held_bytes)
         body = await self.work.step(_body, call)
@@ -257,12 +258,12 @@ class Calling:
             call, remaining(), mutating=self.counted.mutating, held=held_bytes, body=body
         )
         self.counted.took(call.hook.uid, perf_counter() - began)
-        if isinstance(reply, Reply) and len(reply.body) * YAML_WEIGHT > LARGE_BYTES:
+        if isinstance(reply, webhooks.Reply) and len(reply.body) * YAML_WEIGHT > LARGE_BYTES:
             self.work.is_large = True  # reading it may take long, and so may what it makes
         return reply
 
 
-def _body(call: Call) -> bytes:
+def _body(call: webhooks.Call) -> bytes:
     return call.body
 
 

@@ -10,22 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from celadon.admission import World
-from celadon.apiserver.aggregation.api_services import (
-    AGGREGATOR,
-    ApiServiceView,
-    AvailabilityChecks,
-    ProxySettings,
-    RemoteApiService,
-)
+from celadon.apiserver import http_messages
+from celadon.apiserver.aggregation import api_services
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.http_messages import (
-    Header,
-    HeldBytes,
-    HttpAnswer,
-    HttpRequest,
-    NetworkFailure,
-)
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import in_task
@@ -91,7 +79,10 @@ class RemoteDiscovery:
     """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
-        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Offload
+        self,
+        view: api_services.ApiServiceView,
+        servers: Callable[[], ExtensionServers],
+        aside: Offload,
     ) -> None:
         """Ask nobody yet; `aside` reads what is long."""
         self._view = view
@@ -99,7 +90,7 @@ class RemoteDiscovery:
         self._aside = aside
         self._known: dict[str, _LastAnswer] = {}
         self._offered: tuple[object, tuple[RemoteVersion, ...]] = (None, ())
-        self._lookouts = AvailabilityChecks(self._looked, REFRESH_SECONDS)
+        self._lookouts = api_services.AvailabilityChecks(self._looked, REFRESH_SECONDS)
 
     def refresh(self, name: str) -> None:
         """Ask again what the server of an APIService offers."""
@@ -123,7 +114,7 @@ class RemoteDiscovery:
             self._offered = services, versions
         return self._offered[1]
 
-    def _version(self, service: RemoteApiService) -> RemoteVersion:
+    def _version(self, service: api_services.RemoteApiService) -> RemoteVersion:
         last_answer = self._known.get(service.name)
         document = None
         if last_answer is not None:
@@ -158,13 +149,13 @@ class RemoteDiscovery:
             self._offered = (None, ())
         return answer.is_fresh
 
-    async def _found(self, service: RemoteApiService) -> JsonObject:
+    async def _found(self, service: api_services.RemoteApiService) -> JsonObject:
         """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
 
         version = service.group_version
-        code, kind, body = await self._asked(service, "/apis", AGGREGATOR, ACCEPTED)
+        code, kind, body = await self._asked(service, "/apis", api_services.AGGREGATOR, ACCEPTED)
         if code == 200 and _is_aggregated(kind):
             versions = await self._read(read_aggregated, body)
             return versions.get(version, {"version": version.version})
@@ -177,7 +168,7 @@ class RemoteDiscovery:
             raise DiscoveryFailed(f"{path}: {code}")
         return await self._read(lambda text: read_list(text, version.version), body)
 
-    async def _described(self, service: RemoteApiService) -> str:
+    async def _described(self, service: api_services.RemoteApiService) -> str:
         """Return the path of the version's document in OpenAPI v3; empty if it is not known."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_index
@@ -189,7 +180,7 @@ class RemoteDiscovery:
             return ""
         return index.get(f"apis/{service.group_version}", "")
 
-    async def _swagger(self, service: RemoteApiService) -> JsonObject | None:
+    async def _swagger(self, service: api_services.RemoteApiService) -> JsonObject | None:
         """Return what the document in OpenAPI v2 says of the version; None if it is not known."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_swagger
@@ -210,7 +201,7 @@ class RemoteDiscovery:
             raise DiscoveryFailed(str(error)) from None
 
     async def _asked(
-        self, service: RemoteApiService, path: str, user: User, accept: str
+        self, service: api_services.RemoteApiService, path: str, user: User, accept: str
     ) -> tuple[int, str, bytes]:
         """The code, the media type and the body. Raises DiscoveryFailed."""
         # late: most servers have nobody behind them
@@ -218,16 +209,16 @@ class RemoteDiscovery:
         from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._servers()
-        held_bytes = HeldBytes(servers.room)
+        held_bytes = http_messages.HeldBytes(servers.room)
         try:
-            headers: tuple[Header, ...] = (
+            headers: tuple[http_messages.Header, ...] = (
                 *(("Host", servers.host(service)), ("Accept", accept)),
                 *asking_headers(user),
             )
             async with asyncio.timeout(SECONDS):
                 response = await servers.ask(service, "GET", path, headers)
                 return await read_answer(response, MOST_BYTES, held_bytes)
-        except (NetworkFailure, UnusableRoots, TimeoutError) as error:
+        except (http_messages.NetworkFailure, UnusableRoots, TimeoutError) as error:
             raise DiscoveryFailed(str(error)) from None
         finally:
             held_bytes.give_back()
@@ -255,17 +246,17 @@ class Aggregator:
         world: World,
         routes: ServiceRoutes,
         addresses: Mapping[tuple[str, str, int], tuple[str, int]],
-        settings: ProxySettings,
+        settings: api_services.ProxySettings,
         aside: Offload,
     ) -> None:
         self.world = world
-        self.services = ApiServiceView(objects)
+        self.services = api_services.ApiServiceView(objects)
         self.discovery = RemoteDiscovery(self.services, self.servers, aside)
         self._routes = routes
         self._given = addresses
         self._settings = settings
         self._servers: ExtensionServers | None = None
-        self._lookouts: list[AvailabilityChecks] = []
+        self._lookouts: list[api_services.AvailabilityChecks] = []
         self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
 
@@ -288,9 +279,9 @@ class Aggregator:
 
     def lookouts(
         self, look: Callable[[str], Awaitable[bool]], seconds: float
-    ) -> AvailabilityChecks:
+    ) -> api_services.AvailabilityChecks:
         """Return more lookouts, which end with this aggregator."""
-        checks = AvailabilityChecks(look, seconds)
+        checks = api_services.AvailabilityChecks(look, seconds)
         self._lookouts.append(checks)
         return checks
 
@@ -298,7 +289,7 @@ class Aggregator:
         """Tell whether the command line says where a Service's port is."""
         return (namespace, name, port) in self._given or (namespace, name, 0) in self._given
 
-    def serving(self, path: str) -> RemoteApiService | None:
+    def serving(self, path: str) -> api_services.RemoteApiService | None:
         """Return the APIService that a path leads to, or None if this server answers itself."""
         services = self.services.current()
         if not services.by_version or not path.startswith(_DESCRIPTIONS):
@@ -312,12 +303,12 @@ class Aggregator:
 
     async def answer(
         self,
-        service: RemoteApiService,
-        request: HttpRequest,
+        service: api_services.RemoteApiService,
+        request: http_messages.HttpRequest,
         user: User,
         audit_id: str,
         seconds: float | None,
-    ) -> HttpAnswer:
+    ) -> http_messages.HttpAnswer:
         """Pass a request on, as `FrontProxy.answer` does."""
         servers = self.servers()
         # late: see above

@@ -13,6 +13,7 @@ from dataclasses import field
 from operator import is_not
 from typing import Final, NamedTuple
 
+from celadon import kube
 from celadon.admission import Engine, Operation, Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion, PluginChain
@@ -26,13 +27,6 @@ from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.request_work import Pace
 from celadon.apiserver.webhook_phases import StoredWebhooks, Webhooks
-from celadon.kube import (
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    StatusError,
-    status,
-)
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
@@ -63,7 +57,7 @@ class _LatestRules:
     def __init__(self) -> None:
         self._rules = Rules()
         self._state: object = None
-        self.found: dict[GroupVersionResource, Rules] = {}
+        self.found: dict[kube.GroupVersionResource, Rules] = {}
 
     def of(self, rules: Rules) -> Rules:
         if any(map(is_not, self._rules, rules)):
@@ -95,7 +89,7 @@ class ServerAdmitters:
     latest: _LatestRules = field(default_factory=lambda: _LatestRules())
     latest_webhooks: _LatestRules = field(default_factory=lambda: _LatestRules())
 
-    def rules(self, resource: GroupVersionResource) -> Rules:
+    def rules(self, resource: kube.GroupVersionResource) -> Rules:
         """Another object when any webhook has changed, or any policy that could see requests for
         the resource. Nothing is compiled for it."""
         self.latest.enter(self.state())  # both halves of a write ask; four views take 64 calls
@@ -104,7 +98,7 @@ class ServerAdmitters:
             rules = self.latest.found[resource] = self._rules(resource)
         return rules
 
-    def _rules(self, resource: GroupVersionResource) -> Rules:
+    def _rules(self, resource: kube.GroupVersionResource) -> Rules:
         rules = Rules(
             None if self.mutating is None else self.mutating.rules_for(resource),
             None if self.validating is None else self.validating.rules_for(resource),
@@ -136,11 +130,11 @@ class RequestAdmitters(Admitters, NoteTaker):
         self.engine: Engine | MutatingEngine | None = None
         self.asked: WebhookNotes | None = None
 
-    def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
+    def mutate(self, draft: Draft | None, request: Request) -> kube.StatusError | None:
         """The first half of the plugins, and before them whether anything of the kind may come."""
         return self._kept_out(request) or self.of.plugins.mutate(draft, request, self.of.world)
 
-    def _kept_out(self, request: Request) -> StatusError | None:
+    def _kept_out(self, request: Request) -> kube.StatusError | None:
         """Nothing is created, by an apply neither, whose definition is on its way out."""
         resource = self._call.endpoint.resource
         if request.operation is not Operation.CREATE or not resource.custom:
@@ -148,7 +142,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         definition = self.of.served.current().definition_of(resource)
         if not is_terminating(definition) or not is_since("1.34"):
             return None
-        return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
+        return kube.status.forbidden(resource.gvr.group_resource, request.name, _GOING)
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
         """Return None where no policy could have a say."""
@@ -178,9 +172,11 @@ class RequestAdmitters(Admitters, NoteTaker):
         return phase
 
     def _readmit(self, draft: Draft) -> Readmit:
-        custom: Mapping[GroupVersionKind, CustomKind] = self.of.served.current().custom
+        custom: Mapping[kube.GroupVersionKind, CustomKind] = self.of.served.current().custom
 
-        def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+        def readmit(
+            document: object, kind: kube.GroupVersionKind
+        ) -> tuple[kube.JsonObject, kube.JsonObject]:
             schema = custom.get(kind)
             decoded, mutated = read_mutated(document, kind, schema, draft.run.context)
             return decoded, mutated.form()
@@ -305,7 +301,7 @@ class _TimedRounds:
     def wants_another(self) -> bool:
         return self._rounds.wants_another
 
-    def run(self, request: Request, number: int) -> JsonObject | None:
+    def run(self, request: Request, number: int) -> kube.JsonObject | None:
         began, rejected = self._timer.begin(), True
         try:
             run = self._rounds.run(request, number)
@@ -315,12 +311,14 @@ class _TimedRounds:
         return run
 
 
-def _as_it_is(document: JsonObject, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+def _as_it_is(
+    document: kube.JsonObject, kind: kube.GroupVersionKind
+) -> tuple[kube.JsonObject, kube.JsonObject]:
     """Options of connections have no defaults."""
     return document, document
 
 
-def _has_fine_times(draft: Draft, old: JsonObject | None) -> bool:
+def _has_fine_times(draft: Draft, old: kube.JsonObject | None) -> bool:
     """Return whether the request has made or renewed an entry of `managedFields`: its time is that
     of the server's clock until the object is written."""
     entries = (draft.meta or {}).get("managedFields")

@@ -15,24 +15,10 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Change, Controller, Stale
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.simulation import deployments, workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
-from celadon.apiserver.simulation.deployments import (
-    DEPLOYMENTS,
-    REPLICA_SETS,
-    REPLICATION_CONTROLLERS,
-    DeploymentController,
-    ReplicaSetController,
-    ReplicationControllers,
-)
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
-from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
-from celadon.apiserver.simulation.planning.autoscaling import (
-    Past,
-    Recommendation,
-    Resizing,
-    Target,
-    autoscaler_plan,
-)
+from celadon.apiserver.simulation.planning import autoscaling, endpoint_slices, volume_claims
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
@@ -52,14 +38,6 @@ from celadon.apiserver.simulation.planning.stateful_sets import (
     stateful_set_plan,
 )
 from celadon.apiserver.simulation.scheduler import Scheduler
-from celadon.apiserver.simulation.workload_controller import (
-    CONTROLLER_MANAGER,
-    Dependents,
-    Surroundings,
-    WorkloadController,
-    is_namespace_ending,
-    item_of,
-)
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.resources import Resource
@@ -147,7 +125,7 @@ class PlanRunner:
         if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
             return None if step.may_exist else reply.message
         if reply.failed or reply.code >= 400:
-            if not is_namespace_ending(reply):
+            if not workload_controller.is_namespace_ending(reply):
                 await self._tell(step.failed, about, reply.message)
             return reply.message
         await self._tell(step.done, about, name=metadata.name(reply.body))
@@ -174,14 +152,14 @@ class PlanRunner:
             await self._events.record(about, event.type, event.reason, text)
 
 
-class PlannedController(WorkloadController):
+class PlannedController(workload_controller.WorkloadController):
     """One whose decisions are plans. `component` is how its events call it; `touched` are the
     resources of which it writes objects, besides its dependents."""
 
-    component: ClassVar[str] = CONTROLLER_MANAGER
+    component: ClassVar[str] = workload_controller.CONTROLLER_MANAGER
     touched: ClassVar[tuple[GroupVersionResource, ...]] = ()
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self.events = around.recorder(self.requests, self.component)
         kinds = (self.workloads, *self.dependents, *self.touched)
@@ -209,7 +187,9 @@ class PlannedController(WorkloadController):
 
     async def claimed(self, gvr: GroupVersionResource, workload: JsonObject) -> list[JsonObject]:
         """The objects of a dependent resource that are the workload's. Raises Stale."""
-        return await Dependents(self.around.view(gvr), self.requests).claimed(workload)
+        return await workload_controller.Dependents(self.around.view(gvr), self.requests).claimed(
+            workload
+        )
 
 
 class StatefulSets(PlannedController):
@@ -220,7 +200,7 @@ class StatefulSets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._members: dict[str, Members] = {}
         """By the uids of sets."""
@@ -260,7 +240,7 @@ class DaemonSets(PlannedController):
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
         if change.key.startswith(self.around.view(NODES).prefix):
-            return map(item_of, self.view.every())
+            return map(workload_controller.item_of, self.view.every())
         return super().concerned(change)
 
     async def plan(self, workload: JsonObject) -> Plan:
@@ -340,10 +320,10 @@ class CronJobs(PlannedController):
 # select it, or selected it before.
 
 SCALED: Final = {
-    "ReplicaSet": REPLICA_SETS,
-    "Deployment": DEPLOYMENTS,
+    "ReplicaSet": deployments.REPLICA_SETS,
+    "Deployment": deployments.DEPLOYMENTS,
     "StatefulSet": STATEFUL_SETS,
-    "ReplicationController": REPLICATION_CONTROLLERS,
+    "ReplicationController": deployments.REPLICATION_CONTROLLERS,
 }
 """The kinds that have a scale."""
 
@@ -365,7 +345,7 @@ class DisruptionBudgets(PlannedController):
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
             if any(_selects(budget, pod) for pod in pods):
-                yield item_of(budget)
+                yield workload_controller.item_of(budget)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
@@ -423,7 +403,7 @@ ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
 class _ServiceController(PlannedController):
     workloads = SERVICES
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._times = endpoint_slices.TriggerTimes()
 
@@ -439,7 +419,7 @@ class _ServiceController(PlannedController):
             if endpoint_slices.has_endpoints(service) and any(
                 endpoint_slices.selects(service, item) for item in present
             ):
-                yield item_of(service)
+                yield workload_controller.item_of(service)
 
     async def reconcile(self, item: str) -> float | None:
         """Bring what belongs to a Service to where it should be; return in how many seconds to look
@@ -477,7 +457,9 @@ class EndpointSlices(_ServiceController):
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
         reachable = endpoint_slices.Reachable(
-            pods, nodes, self._times.changed_at(item_of(workload), workload, pods)
+            pods,
+            nodes,
+            self._times.changed_at(workload_controller.item_of(workload), workload, pods),
         )
         return await self.decided(
             len(reachable.pods), endpoint_slices.slices_plan, workload, reachable, slices
@@ -500,7 +482,7 @@ class MirroredSlices(PlannedController):
             name = metadata.labels(changed).get(SERVICE_LABEL)
             is_own = endpoint_slices.is_mirror(changed or {})
             return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
-        return () if changed is None else (item_of(changed),)
+        return () if changed is None else (workload_controller.item_of(changed),)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the slices of Endpoints from what the Service of their name says."""
@@ -520,7 +502,7 @@ class Endpoints(_ServiceController):
         """The items to look at after a change."""
         if change.key.startswith(self.around.view(ENDPOINTS).prefix):
             changed = change.new or change.old
-            return () if changed is None else (item_of(changed),)
+            return () if changed is None else (workload_controller.item_of(changed),)
         return super().concerned(change)
 
     async def reconcile(self, item: str) -> float | None:
@@ -540,7 +522,7 @@ class Endpoints(_ServiceController):
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
-        changed_at = self._times.changed_at(item_of(workload), workload, pods)
+        changed_at = self._times.changed_at(workload_controller.item_of(workload), workload, pods)
         return await self.decided(
             len(pods), endpoint_slices.endpoints_plan, workload, pods, present, changed_at
         )
@@ -576,7 +558,7 @@ class VolumeClaims(PlannedController):
         if reference is not None:
             return (f"{reference.get('namespace')}/{reference.get('name')}",)
         return (
-            item_of(item)
+            workload_controller.item_of(item)
             for item in self.view.every()
             if volume_claims.BIND_COMPLETED not in metadata.annotations(item)
         )
@@ -685,12 +667,12 @@ class _Memory:
     """Holds what is known of one autoscaler since it was seen first."""
 
     def __init__(self) -> None:
-        self.recommendations: deque[Recommendation] = deque(maxlen=_REMEMBERED)
-        self.resizings: deque[Resizing] = deque(maxlen=_REMEMBERED)
+        self.recommendations: deque[autoscaling.Recommendation] = deque(maxlen=_REMEMBERED)
+        self.resizings: deque[autoscaling.Resizing] = deque(maxlen=_REMEMBERED)
 
-    def past(self) -> Past:
+    def past(self) -> autoscaling.Past:
         """All of it, as it is now."""
-        return Past(tuple(self.recommendations), tuple(self.resizings))
+        return autoscaling.Past(tuple(self.recommendations), tuple(self.resizings))
 
 
 class Autoscalers(PlannedController):
@@ -701,7 +683,7 @@ class Autoscalers(PlannedController):
     workloads = AUTOSCALERS
     touched = tuple(SCALED.values())
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._known: dict[str, _Memory] = {}
 
@@ -718,18 +700,20 @@ class Autoscalers(PlannedController):
         a change if it could be made. Raises Stale."""
         target, now = self._target(workload), self.around.now()
         memory = self._known.setdefault(metadata.uid(workload), _Memory())
-        if isinstance(target, Target) and not memory.recommendations:
-            memory.recommendations.append(Recommendation(now, target.replicas))
-        count = len(target.pods) if isinstance(target, Target) else 0
-        scaling = await self.decided(count, autoscaler_plan, workload, target, memory.past(), now)
+        if isinstance(target, autoscaling.Target) and not memory.recommendations:
+            memory.recommendations.append(autoscaling.Recommendation(now, target.replicas))
+        count = len(target.pods) if isinstance(target, autoscaling.Target) else 0
+        scaling = await self.decided(
+            count, autoscaling.autoscaler_plan, workload, target, memory.past(), now
+        )
         if scaling.recommended is not None:
-            memory.recommendations.append(Recommendation(now, scaling.recommended))
+            memory.recommendations.append(autoscaling.Recommendation(now, scaling.recommended))
         await self.runner.run(scaling.plan, workload)
         if scaling.resized:
-            memory.resizings.append(Resizing(now, scaling.resized))
+            memory.resizings.append(autoscaling.Resizing(now, scaling.resized))
         return scaling.plan.again
 
-    def _target(self, autoscaler: JsonObject) -> Target | str:
+    def _target(self, autoscaler: JsonObject) -> autoscaling.Target | str:
         reference = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = reference.get("kind") or "", reference.get("name") or ""
         gvr = SCALED.get(kind)
@@ -744,7 +728,9 @@ class Autoscalers(PlannedController):
         spec = view.get("spec") or {}
         replicas = spec.get("replicas")
         pods = self.around.view(PODS).in_namespace(namespace)
-        return Target(view, 1 if replicas is None else replicas, bool(spec.get("selector")), pods)
+        return autoscaling.Target(
+            view, 1 if replicas is None else replicas, bool(spec.get("selector")), pods
+        )
 
 
 def _asked(autoscaler: JsonObject | None) -> object:
@@ -759,10 +745,10 @@ def _asked(autoscaler: JsonObject | None) -> object:
 # Which controllers a simulated cluster has.
 
 
-_MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
-    DeploymentController,
-    ReplicaSetController,
-    ReplicationControllers,
+_MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]]] = (
+    deployments.DeploymentController,
+    deployments.ReplicaSetController,
+    deployments.ReplicationControllers,
     StatefulSets,
     DaemonSets,
     Jobs,
@@ -786,5 +772,5 @@ def simulated_controllers(
     surroundings: ControllerSurroundings, settings: SimulationSettings
 ) -> Sequence[Controller]:
     """Return all controllers of a simulated cluster, ready to be run."""
-    around = Surroundings(surroundings, settings)
+    around = workload_controller.Surroundings(surroundings, settings)
     return [make(around) for make in _MAKERS]
