@@ -14,20 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.fieldmanager import field_sets
+from celadon.kube.fieldmanager import field_sets, structured_merge
 from celadon.kube.fieldmanager.managed_fields import ManagerId, Managers, Owned, Writable
 from celadon.kube.fieldmanager.merge_types import DEDUCED, ListRule, MapRule, MergeType
-from celadon.kube.fieldmanager.structured_merge import (
-    Comparison,
-    applied_set,
-    both_are,
-    compared,
-    grouped,
-    merged,
-    reconciled,
-    same,
-    with_structs,
-)
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.records import dataclass, field
@@ -119,19 +108,19 @@ def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> field_sets
 def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, field_sets.FieldsV1]:
     """Return whether the value itself is owned, and what is owned below it."""
     map_rule, list_rule = type_.map, type_.list
-    if map_rule is not None and both_are(dict, zero, new):
+    if map_rule is not None and structured_merge.both_are(dict, zero, new):
         if map_rule.atomic or not (zero or new):
-            return not same(zero, new), {}
+            return not structured_merge.same(zero, new), {}
         return False, _set_members(map_rule, zero or {}, new or {})
-    if list_rule is not None and both_are(list, zero, new):
+    if list_rule is not None and structured_merge.both_are(list, zero, new):
         if list_rule.atomic or not new:
-            return not same(zero, new), {}
+            return not structured_merge.same(zero, new), {}
         return False, _put_items({}, list_rule, new)
     below: field_sets.FieldsV1 = {}
     if zero.__class__ is not new.__class__:
         below = _whole(type_, new)
         below.pop(field_sets.SELF, None)
-    return not same(zero, new), below
+    return not structured_merge.same(zero, new), below
 
 
 # --- what has come as a whole; see `typed_sets.subtree` ---
@@ -163,7 +152,7 @@ def _put_items(
     if len(value) == 1:
         fields[rule.element(value[0])] = _whole(rule.item, value[0])
         return fields
-    result = grouped(rule, value)
+    result = structured_merge.grouped(rule, value)
     for element in field_sets.ordered(result):
         items = result[element]
         fields[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
@@ -250,9 +239,9 @@ class Ownership:
     ) -> tuple[JsonDict, Managers]:
         """The object with the configuration in it. ConflictError; ItemError as `updated`."""
         owners = self._reconciled(managers)
-        result = merged(self.type, live, config)
+        result = structured_merge.merged(self.type, live, config)
         last = owners.owned.get(applier)
-        fields = self.writable.of(applied_set(self.type, config))
+        fields = self.writable.of(structured_merge.applied_set(self.type, config))
         owners.owned[applier] = Owned(fields, self.api_version)
         if last is not None and (last.api_version != self.api_version or not last.fields <= fields):
             result = self._pruned(result, owners, last)
@@ -271,19 +260,21 @@ class Ownership:
         for manager, owned in managers.owned.items():
             views = self._views(owned.api_version)
             if views is not None and owned.fields.fits is not views[0]:
-                fields = reconciled(owned.fields, views[0])
+                fields = structured_merge.reconciled(owned.fields, views[0])
                 fields.fits = views[0]
                 owners.owned[manager] = Owned(fields, owned.api_version)
         return owners
 
-    def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
+    def comparison(
+        self, live: JsonObject, new: JsonObject, version: str
+    ) -> structured_merge.Comparison | None:
         """Compare in terms of a version what the endpoint can write; None when there is no such
         version."""
         views = self._views(version)
         if views is None:
             return None
         type_, convert, _ = views
-        comparison = compared(type_, convert(live), convert(new))
+        comparison = structured_merge.compared(type_, convert(live), convert(new))
         is_whole = version != self.api_version and not self.writable.in_all_versions
         return comparison if is_whole else self.writable.of_comparison(comparison)
 
@@ -296,7 +287,7 @@ class Ownership:
             return dict(obj)
         type_, convert, back = views
         whole = convert(obj)
-        named_last = with_structs(last.fields, type_)
+        named_last = structured_merge.with_structs(last.fields, type_)
         pruned = without(type_, whole, named_last)
         pruned = self._with_owned(obj, whole, pruned, last.api_version, managers)
         field_set = _named(type_, pruned)
@@ -323,7 +314,11 @@ class Ownership:
                 if version == last
                 else (convert(obj), convert(last_views[2](pruned or {})))
             )
-            field_set = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
+            field_set = (
+                _named(type_, full)
+                - _named(type_, rest)
+                - structured_merge.with_structs(fields, type_)
+            )
             rest = without(type_, full, field_set)
             pruned = rest if version == last else last_views[1](back(rest or {}))
         return pruned
@@ -345,9 +340,9 @@ class _Changes:
         self._live, self._new = live, new
         changes = ownership.comparison(live, new, ownership.api_version)
         assert changes is not None, "the endpoint's own version is known"
-        self.made: dict[str, Comparison] = {ownership.api_version: changes}
+        self.made: dict[str, structured_merge.Comparison] = {ownership.api_version: changes}
 
-    def _of(self, version: str) -> Comparison | None:
+    def _of(self, version: str) -> structured_merge.Comparison | None:
         if version not in self.made:
             comparison = self._ownership.comparison(self._live, self._new, version)
             if comparison is None:
@@ -391,4 +386,4 @@ _SAME: Final = (_itself, _itself)
 
 
 def _named(type_: MergeType, value: object) -> field_sets.FieldSet:
-    return with_structs(applied_set(type_, value), type_)
+    return structured_merge.with_structs(structured_merge.applied_set(type_, value), type_)

@@ -20,16 +20,9 @@ from typing import Final
 from celadon.kube import metadata, status
 from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.fieldmanager import managed_fields
+from celadon.kube.fieldmanager import managed_fields, merge_types
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
 from celadon.kube.fieldmanager.field_sets import FieldSet, path_text
-from celadon.kube.fieldmanager.merge_types import (
-    ItemError,
-    MergeType,
-    UnshownVersion,
-    built_in_type,
-    type_of,
-)
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
@@ -179,7 +172,9 @@ def configured(config: JsonObject) -> dict[str, Json]:
     return {**config, "metadata": {**meta, "annotations": {**annotations, LAST_APPLIED: text}}}
 
 
-def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
+def last_applied_set(
+    type_: merge_types.MergeType, live: JsonObject, api_version: str
+) -> FieldSet | None:
     """Return what the annotation says and the object still has: what kubectl may change although
     others own it. None when there is no readable annotation of that version."""
     config = applied_configuration(live)
@@ -189,7 +184,7 @@ def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> Fi
         return None
     try:
         changes = compared(type_, config, live)
-    except ItemError:
+    except merge_types.ItemError:
         return None
     field_set = applied_set(type_, config)
     return field_set - changes.modified - changes.added - changes.removed
@@ -307,14 +302,14 @@ def forget_managers(draft: Draft) -> None:
         draft.meta.pop("managedFields", None)
 
 
-def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
+def _with_empties(draft: Draft, type_: merge_types.MergeType) -> JsonDict:
     """The new object with what came empty inside of lists that are owned as a whole: upstream
     compares these as Go's structs, which tell empty from absent."""
     inside = [empty for empty in draft.run.empties if _is_in_atomic_list(empty.path, type_)]
     return with_empty_values(draft.made, inside) if inside else draft.made
 
 
-def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bool:
+def _is_in_atomic_list(path: Sequence[str | int], type_: merge_types.MergeType | None) -> bool:
     for step in path:
         if type_ is None:
             return False
@@ -400,12 +395,12 @@ def read_applied(
 # --- what both need ---
 
 
-def _fitting(obj: JsonObject, type_: MergeType) -> JsonObject:
+def _fitting(obj: JsonObject, type_: merge_types.MergeType) -> JsonObject:
     """An object that was converted. Raises UnshownVersion for one that its version does not
     know."""
     faults = misfits(type_, obj)
     if faults:
-        raise UnshownVersion(joined(faults))
+        raise merge_types.UnshownVersion(joined(faults))
     return obj
 
 
@@ -417,7 +412,7 @@ class _Endpoint:
     def __init__(self, target: Target, writer: FieldWriter) -> None:
         self._target = target
         self._writer = writer
-        self.type = type_of(target.kind, target.schema)
+        self.type = merge_types.type_of(target.kind, target.schema)
         is_scale = target.subresource == _SCALE
         limits = managed_fields.Writable() if is_scale else managed_fields.writable(target)
         self._ownership = Ownership(target.kind.api_version, self.type, limits, self._version)
@@ -432,15 +427,15 @@ class _Endpoint:
         if custom is None:
             if self._target.custom is not None:
                 # another error upstream than for built-in kinds, which forget such managers
-                raise UnshownVersion(invalid_version("to", api_version))
-            if group != mine.group or built_in_type(other) is None:
+                raise merge_types.UnshownVersion(invalid_version("to", api_version))
+            if group != mine.group or merge_types.built_in_type(other) is None:
                 return None
             return KindVersion(
-                type_of(other, None),
+                merge_types.type_of(other, None),
                 lambda obj: versions.convert(obj, other),
                 lambda obj: versions.convert(obj, mine),
             )
-        type_ = type_of(other, custom)
+        type_ = merge_types.type_of(other, custom)
         return KindVersion(
             type_,
             lambda obj: _fitting(versions.convert(obj, other), type_),
@@ -466,7 +461,7 @@ class _Endpoint:
             return None
         try:
             fields = self._ownership.new_fields(_zero(target.kind), new)
-        except ItemError:
+        except merge_types.ItemError:
             return None
         version = target.kind.api_version
         writer = managed_fields.manager_id(
@@ -509,7 +504,7 @@ class _Endpoint:
         now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
             updated = self._ownership.updated(live, new, managers, writer, now)
-        except (ItemError, UnshownVersion):
+        except (merge_types.ItemError, merge_types.UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(updated)
         return updated
@@ -572,7 +567,7 @@ class _Endpoint:
             if not self._only_last_applied(error, live):
                 raise conflict_status(error) from None
             result, updated = attempt(force=True)
-        except UnshownVersion as error:
+        except merge_types.UnshownVersion as error:
             raise status.plain_error(str(error)) from None
         if result != live or not same(result, dict(live)):
             updated.times[applier] = self._writer.now

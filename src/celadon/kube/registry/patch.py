@@ -21,25 +21,8 @@ from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
-from celadon.kube.registry import request_bodies
+from celadon.kube.registry import patches, request_bodies
 from celadon.kube.registry.draft import Draft, Target, undeterminable
-from celadon.kube.registry.patches import (
-    JsonPatchError,
-    apply_json_patch,
-    apply_merge_patch,
-    read_patch,
-    source_text,
-    with_sources,
-)
-from celadon.kube.registry.request_bodies import (
-    IGNORE,
-    STRICT,
-    WARN,
-    Incoming,
-    draft_of,
-    stray_fields,
-    structure_of,
-)
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
@@ -105,11 +88,11 @@ def patched(
     body: bytes,
     media_type: str,
     target: Target,
-    field_validation: str = WARN,
+    field_validation: str = request_bodies.WARN,
 ) -> Patched:
     """`current` is the object as the endpoint shows it, `media_type` as `patch_type` found it.
     StatusError when the patch cannot be read or does not apply."""
-    is_strict = field_validation != IGNORE
+    is_strict = field_validation != request_bodies.IGNORE
     if media_type == STRATEGIC_PATCH:
         read = _read(body, "")
         _require_doubles(body)
@@ -118,7 +101,7 @@ def patched(
         if media_type == JSON_PATCH:
             return _operated(current, body, is_strict=is_strict)
         return _merged(current, body, is_strict=is_strict)
-    except JsonPatchError:
+    except patches.JsonPatchError:
         raise _rejected() from None
 
 
@@ -162,20 +145,20 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
         _require_doubles(body, _DECODING)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
-    result = apply_merge_patch(dict(current), patch.value, as_written=True)
+    result = patches.apply_merge_patch(dict(current), patch.value, as_written=True)
     complaints = (
         tuple(repeated_field.text for repeated_field in repeated_fields(patch)) if is_strict else ()
     )
 
     def show() -> str:
-        again = with_sources(body.decode("utf-8", "replace"))
-        return source_text(apply_merge_patch(dict(current), again, as_written=True))
+        again = patches.with_sources(body.decode("utf-8", "replace"))
+        return patches.source_text(patches.apply_merge_patch(dict(current), again, as_written=True))
 
     return Patched(result, show, complaints)
 
 
 def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
-    patch = _read(body, _DECODING if is_strict else "", read_patch)
+    patch = _read(body, _DECODING if is_strict else "", patches.read_patch)
     complaints = _complaints_of(patch) if is_strict else []
     if is_strict:
         _require_double_values(body)
@@ -189,16 +172,16 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
             f"{len(operations)}"
         )
     named = [operation or {} for operation in operations]
-    result = apply_json_patch(dict(current), named, as_written=True)
+    result = patches.apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
-        sources = with_sources(body.decode("utf-8", "replace")) or []
+        sources = patches.with_sources(body.decode("utf-8", "replace")) or []
         again = [
             {**item, "value": source["value"]} if "value" in item else item
             for item, source in zip(named, sources, strict=True)
             if item.get("op") != "test"
         ]
-        return source_text(apply_json_patch(dict(current), again, as_written=True))
+        return patches.source_text(patches.apply_json_patch(dict(current), again, as_written=True))
 
     return Patched(result, show, tuple(complaints))
 
@@ -207,9 +190,11 @@ def _require_double_values(body: bytes) -> None:
     """The same of the values of operations: their other members are not looked at."""
     text = body.decode("utf-8", "replace")
     if without_double(text):
-        operations = filter(None, with_sources(text))
+        operations = filter(None, patches.with_sources(text))
         values = [
-            source_text(operation["value"]) for operation in operations if "value" in operation
+            patches.source_text(operation["value"])
+            for operation in operations
+            if "value" in operation
         ]
         subject = "Go struct field jsonPatchOp.value"
         _require_doubles(" ".join(values).encode(), _DECODING, subject)
@@ -285,14 +270,17 @@ def three_way_patched(
 
 
 def read_patched(
-    result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
-) -> Incoming:
+    result: Patched,
+    target: Target,
+    context: DefaultingContext,
+    field_validation: str = request_bodies.WARN,
+) -> request_bodies.Incoming:
     """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
     custom resources `require_kind` says, 400 for a scale without a count."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
     if target.schema is not None:
-        if field_validation == IGNORE and (number := without_double(result.show())):
+        if field_validation == request_bodies.IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
     elif gvk != target.kind and not result.is_strategic:
@@ -304,13 +292,13 @@ def read_patched(
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
         count_path = "." + ".".join(target.scale_paths.wanted)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
-    if field_validation == IGNORE:
-        return Incoming(gvk, draft, document)
+    if field_validation == request_bodies.IGNORE:
+        return request_bodies.Incoming(gvk, draft, document)
     strays = () if draft.is_exact else _complaints(result, target)
     complaints = (*result.complaints, *strays)
-    if complaints and field_validation == STRICT:
+    if complaints and field_validation == request_bodies.STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
-    return Incoming(gvk, draft, document, complaints)
+    return request_bodies.Incoming(gvk, draft, document, complaints)
 
 
 def _draft(
@@ -319,14 +307,16 @@ def _draft(
     """Raises DecodeError; of what was converted without having been text the first fault in the
     order of fields."""
     try:
-        return draft_of(document, target, context)
+        return request_bodies.draft_of(document, target, context)
     except DecodeError:
         if not is_converted:
             raise
-        return draft_of(converted(in_message_order(document), target.kind), target, context)
+        return request_bodies.draft_of(
+            converted(in_message_order(document), target.kind), target, context
+        )
 
 
-def require_kind(read: Incoming, target: Target) -> None:
+def require_kind(read: request_bodies.Incoming, target: Target) -> None:
     """StatusError (422) where a patch has made an object of another kind, or version, of a custom
     resource. Its status is taken whatever it says it is the status of."""
     sent_kind, kind = read.found, target.kind
@@ -360,16 +350,16 @@ def _unversioned(
     if target.schema is None:
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
-        all_strays = stray_fields(Document(document), target.kind, target)
+        all_strays = request_bodies.stray_fields(Document(document), target.kind, target)
         strays = [stray.text for stray in all_strays if stray.steps[:1] == ("metadata",)]
         if metadata.name(document):
             error = status.internal_error(
                 "Object 'apiVersion' is missing in 'object has no apiVersion field'"
             )
-    if field_validation == IGNORE:
+    if field_validation == request_bodies.IGNORE:
         return error
     complaints = (*result.complaints, *strays)
-    if complaints and field_validation == STRICT:
+    if complaints and field_validation == request_bodies.STRICT:
         return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Unversioned(error, complaints)
 
@@ -414,7 +404,9 @@ def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
 def _complaints(result: Patched, target: Target) -> list[str]:
     complaints = [
         stray_field.text
-        for stray_field in stray_fields(Document(result.document), target.kind, target)
+        for stray_field in request_bodies.stray_fields(
+            Document(result.document), target.kind, target
+        )
     ]
     return sorted(complaints) if result.is_strategic else complaints
 
@@ -422,7 +414,7 @@ def _complaints(result: Patched, target: Target) -> list[str]:
 def _other_kind(document: JsonObject, target: Target) -> str:
     gvk = metadata.gvk(document)
     internal_kind = request_bodies.internal_kind(gvk, target.kind.group)
-    if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
+    if internal_kind is None and (request_bodies.structure_of(gvk) != gvk or _is_known(gvk)):
         internal_kind = gvk
     if internal_kind is None:
         scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""

@@ -16,25 +16,11 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.releases import is_since
-from celadon.kube.validation import apps
+from celadon.kube.validation import apps, object_meta
 from celadon.kube.validation.field_checks import METADATA, Errors, each, holding
-from celadon.kube.validation.object_meta import (
-    GENERATED,
-    IN_PATHS,
-    LABEL,
-    Revisit,
-    Update,
-    Validation,
-    new_object_meta,
-    standard_finalizers,
-    validate_meta_of_update,
-    validate_object_meta,
-    validate_object_meta_update,
-    validate_place,
-)
 from celadon.kube.validation.pods import pod_specs
 
-_CHANGED: Final = Revisit.AS_CHANGED
+_CHANGED: Final = object_meta.Revisit.AS_CHANGED
 
 
 def _pod_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -49,57 +35,57 @@ def _pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     return pod_statuses.pod_status(obj, old)
 
 
-CORE: Final[Mapping[str, Validation]] = {
-    "Pod": Validation(pod_specs.pod, update=_pod_update, status=_pod_status),
-    "PodTemplate": Validation(
+CORE: Final[Mapping[str, object_meta.Validation]] = {
+    "Pod": object_meta.Validation(pod_specs.pod, update=_pod_update, status=_pod_status),
+    "PodTemplate": object_meta.Validation(
         lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {}),
         revisit=_CHANGED,
     ),
-    "ReplicationController": Validation(
+    "ReplicationController": object_meta.Validation(
         apps.replication_controller,
-        GENERATED,
+        object_meta.GENERATED,
         status=apps.replication_controller_status,
         revisit=_CHANGED,
         repeated_until="1.35",
     ),
 }
-APPS: Final[Mapping[str, Validation]] = {
-    "DaemonSet": Validation(
+APPS: Final[Mapping[str, object_meta.Validation]] = {
+    "DaemonSet": object_meta.Validation(
         apps.daemon_set,
         update=apps.daemon_set_update,
         status=apps.daemon_set_status,
         revisit=_CHANGED,
         repeated_until="1.34",
     ),
-    "Deployment": Validation(
+    "Deployment": object_meta.Validation(
         apps.deployment,
         update=apps.deployment_update,
         status=apps.deployment_status,
         revisit=_CHANGED,
     ),
-    "ReplicaSet": Validation(
+    "ReplicaSet": object_meta.Validation(
         apps.replica_set,
         update=apps.replica_set_update,
         status=apps.replica_set_status,
         revisit=_CHANGED,
         repeated_until="1.34",
     ),
-    "StatefulSet": Validation(
+    "StatefulSet": object_meta.Validation(
         apps.stateful_set,
-        LABEL,
+        object_meta.LABEL,
         apps.stateful_set_update,
         apps.stateful_set_status,
         _CHANGED,
     ),
 }
 
-VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+VALIDATIONS: Final[Mapping[GroupKind, object_meta.Validation]] = {
     **{GroupKind("", kind): validation for kind, validation in CORE.items()},
     **{GroupKind("apps", kind): validation for kind, validation in APPS.items()},
 }
 
 
-def validation_of(kind: GroupKind) -> Validation | None:
+def validation_of(kind: GroupKind) -> object_meta.Validation | None:
     """The rules of a kind; None for one that is not built in, or not validated here."""
     validation = VALIDATIONS.get(kind)
     if validation is not None or not _is_own_group(kind.group):
@@ -123,7 +109,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
     return FURTHER_VALIDATIONS.get(kind)
 
 
-def subresource_rule(kind: GroupKind, subresource: str) -> Update | None:
+def subresource_rule(kind: GroupKind, subresource: str) -> object_meta.Update | None:
     """Return the rule for updates through a subresource, besides those for the metadata; None if
     there is none."""
     if kind == GroupKind("", "Pod"):
@@ -166,7 +152,7 @@ def validate_create(
         return []
     meta = obj.get("metadata") or {}
     naming = validation.naming_of(obj)
-    of_meta = iter(()) if naming is None else new_object_meta(meta, naming)
+    of_meta = iter(()) if naming is None else object_meta.new_object_meta(meta, naming)
     errors = itertools.chain(of_meta, validation.create(obj))
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
@@ -175,11 +161,13 @@ def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
     """Return what a server itself says of metadata, behind all strategies: names must fit into
     paths. Where a strategy has found nothing wrong with the rest, it `is_done`."""
     if not is_done:
-        return list(validate_object_meta(meta, IN_PATHS))
+        return list(object_meta.validate_object_meta(meta, object_meta.IN_PATHS))
     name, prefix = meta.get("name") or "", meta.get("generateName") or ""
-    errors = [*each(METADATA.child("name"), name, IN_PATHS.rule(name))]
+    errors = [*each(METADATA.child("name"), name, object_meta.IN_PATHS.rule(name))]
     if prefix:
-        errors += each(METADATA.child("generateName"), prefix, IN_PATHS.of_prefix(prefix))
+        errors += each(
+            METADATA.child("generateName"), prefix, object_meta.IN_PATHS.of_prefix(prefix)
+        )
     return errors
 
 
@@ -191,36 +179,40 @@ def validate_update(
     return [] if validation is None else holding(_changed(obj, old, validation), gates)
 
 
-def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors:
+def _changed(obj: JsonObject, old: JsonObject, validation: object_meta.Validation) -> Errors:
     """The rules of a kind find again what a server finds for all kinds."""
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
     is_sound = True
-    for error in validate_meta_of_update(meta, before):
+    for error in object_meta.validate_meta_of_update(meta, before):
         is_sound = False
         yield error
     naming = validation.naming_of(obj)
     if validation.repeated_until and not is_since(validation.repeated_until):
         if naming is not None:
-            yield from new_object_meta(meta, naming)
+            yield from object_meta.new_object_meta(meta, naming)
         yield from validation.create(obj)
     if validation.changes is not None and naming is not None:
-        yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
-        yield from standard_finalizers(meta, naming)
+        yield from (object_meta.validate_place if is_sound else object_meta.validate_object_meta)(
+            meta, naming
+        )
+        yield from object_meta.standard_finalizers(meta, naming)
         yield from validation.create(obj)
         if not is_sound:
-            yield from validate_object_meta_update(meta, before)
-        yield from standard_finalizers(meta, naming)
+            yield from object_meta.validate_object_meta_update(meta, before)
+        yield from object_meta.standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
     if naming is not None:
         revisit = validation.revisits
-        if Revisit.AS_CHANGED in revisit:
+        if object_meta.Revisit.AS_CHANGED in revisit:
             if not is_sound:
-                yield from validate_object_meta_update(meta, before)
-            yield from standard_finalizers(meta, naming)
-        if Revisit.AS_NEW in revisit:
-            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
-            yield from standard_finalizers(meta, naming)
+                yield from object_meta.validate_object_meta_update(meta, before)
+            yield from object_meta.standard_finalizers(meta, naming)
+        if object_meta.Revisit.AS_NEW in revisit:
+            yield from (
+                object_meta.validate_place if is_sound else object_meta.validate_object_meta
+            )(meta, naming)
+            yield from object_meta.standard_finalizers(meta, naming)
     yield from validation.of_update(obj, old)
 
 
@@ -232,11 +224,11 @@ def validate_status_update(
     if validation is not None and validation.status is validation.update is not None:
         return validate_update(obj, old, kind, gates)
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    errors = list(validate_meta_of_update(meta, before))
+    errors = list(object_meta.validate_meta_of_update(meta, before))
     if validation is None or validation.status is None:
         return errors
-    if errors and Revisit.AS_CHANGED in validation.revisit:
-        errors += validate_object_meta_update(meta, before)
+    if errors and object_meta.Revisit.AS_CHANGED in validation.revisit:
+        errors += object_meta.validate_object_meta_update(meta, before)
     return holding(itertools.chain(errors, validation.status(obj, old)), gates)
 
 
@@ -248,6 +240,8 @@ def validate_subresource_update(
     gates: frozenset[str] | None = None,
 ) -> list[FieldError]:
     """Return what is wrong with an object changed through a subresource other than its status."""
-    errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
+    errors = list(
+        object_meta.validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {})
+    )
     check = subresource_rule(kind.group_kind, subresource)
     return errors if check is None else holding(itertools.chain(errors, check(obj, old)), gates)
