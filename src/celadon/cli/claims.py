@@ -11,14 +11,7 @@ from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.diff import Against, DiffSide, Reason, SideVerdict, kinds_among
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
-from celadon.cli.reading.documents import (
-    Document,
-    DocumentReader,
-    Problem,
-    exit_of,
-    read_texts,
-    shape_problem,
-)
+from celadon.cli.reading import documents
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import create
@@ -90,7 +83,7 @@ class ClaimReport:
     answers: tuple[ClaimAnswer, ...] = ()
     notices: tuple[str, ...] = ()
     errors: tuple[PolicyError, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[documents.Problem, ...] = ()
 
     def of(self, answer: str) -> tuple[ClaimAnswer, ...]:
         """The answers of one sort."""
@@ -109,7 +102,7 @@ class ClaimReport:
         """Return the exit code: that of what was not read goes before that of a counterexample, and
         that before that of what nobody knows."""
         if self.problems:
-            return exit_of(self.problems)
+            return documents.exit_of(self.problems)
         if self.of(COUNTEREXAMPLE):
             return Exit.DENIED
         return Exit.POLICY if self.of(UNDECIDED) or self.errors else Exit.OK
@@ -198,23 +191,25 @@ class GivenProperty:
     place: Place
 
 
-def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
+def read_properties(
+    paths: list[str], version: str
+) -> tuple[list[GivenProperty], list[documents.Problem]]:
     """The properties in files, and what is wrong with the files."""
     properties: list[GivenProperty] = []
-    problems: list[Problem] = []
-    reader = DocumentReader()
-    for text in read_texts(paths):
-        if isinstance(text, Problem):
+    problems: list[documents.Problem] = []
+    reader = documents.DocumentReader()
+    for text in documents.read_texts(paths):
+        if isinstance(text, documents.Problem):
             problems.append(text)
             continue
         items = list(reader.read(text))
         if not items:
-            problems.append(Problem(text.file, 0, f"no {KIND} in this file"))
+            problems.append(documents.Problem(text.file, 0, f"no {KIND} in this file"))
         for item in items:
-            problem = item if isinstance(item, Problem) else shape_problem(item)
+            problem = item if isinstance(item, documents.Problem) else documents.shape_problem(item)
             if problem is not None:
                 problems.append(problem)
-            elif isinstance(item, Document):
+            elif isinstance(item, documents.Document):
                 wrong = list(_wrong(item))
                 problems += wrong
                 if not wrong:
@@ -224,9 +219,11 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
     return properties, problems
 
 
-def _wrong(document: Document) -> Iterator[Problem]:
+def _wrong(document: documents.Document) -> Iterator[documents.Problem]:
     if not is_own(document, KIND):
-        yield Problem(document.file, document.line(), f"no {KIND}: {document.value['kind']}")
+        yield documents.Problem(
+            document.file, document.line(), f"no {KIND}: {document.value['kind']}"
+        )
         return
     wrong = [problem_at(document, *fault) for fault in faults(document.value, SCHEMA)]
     yield from wrong
@@ -239,7 +236,7 @@ def _wrong(document: Document) -> Iterator[Problem]:
             )
 
 
-def _properties(document: Document) -> Iterator[GivenProperty]:
+def _properties(document: documents.Document) -> Iterator[GivenProperty]:
     value = document.value
     variables = tuple(
         (variable["name"], variable["expression"]) for variable in value.get("variables", ())
@@ -274,8 +271,8 @@ def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
 
 
 def _complaints(
-    document: Document, properties: list[GivenProperty], version: str
-) -> Iterator[Problem]:
+    document: documents.Document, properties: list[GivenProperty], version: str
+) -> Iterator[documents.Problem]:
     for number, item in enumerate(properties):
         for path, text in item.property.complaints(version):
             place = path if path[0] == "variables" else ("properties", number, *path)

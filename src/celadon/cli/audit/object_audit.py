@@ -13,17 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from celadon.admission import (
-    Action,
-    Cause,
-    Decision,
-    Engine,
-    ObjectWorld,
-    Operation,
-    Outcome,
-    Request,
-    Verdict,
-)
+from celadon import admission
 from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
 from celadon.admission.writing import write_options
 from celadon.cli.audit import audit_report
@@ -78,10 +68,10 @@ class PluginAudit:
         self.desk = PluginDesk(choice, version, world)
         self.prepare = prepare.with_plugins(self.desk)
 
-    def answer(self, request: Request) -> PluginAnswer:
+    def answer(self, request: admission.Request) -> PluginAnswer:
         """Return what they say of a request about an object as it is stored."""
         answer = self.desk.of_stored(request)
-        is_creation = request.operation is Operation.CREATE and not request.subresource
+        is_creation = request.operation is admission.Operation.CREATE and not request.subresource
         if answer.refusal is None or request.object is None or not is_creation:
             return answer
         target = self.prepare.target(request.kind, request.namespace)
@@ -91,7 +81,7 @@ class PluginAudit:
             return answer
         return self.after(created.plugin_answer, replace(request, object=created.value))
 
-    def after(self, answer: PluginAnswer, request: Request) -> PluginAnswer:
+    def after(self, answer: PluginAnswer, request: admission.Request) -> PluginAnswer:
         """The second half, for an object of which the first half has told."""
         return answer if answer.refusal is not None else answer.then(self.desk.validated(request))
 
@@ -126,9 +116,9 @@ def plugin_finding(answer: PluginAnswer) -> PluginFinding | None:
 _NO_GROUP: Final = "-"
 """What stands for the namespace of objects in none, and for a label that is not there."""
 _MATCHED: Final = (
-    Outcome.EVALUATED,
-    Outcome.CONDITION_ERROR_IGNORED,
-    Outcome.CONFIGURATION_ERROR_IGNORED,
+    admission.Outcome.EVALUATED,
+    admission.Outcome.CONDITION_ERROR_IGNORED,
+    admission.Outcome.CONFIGURATION_ERROR_IGNORED,
 )
 _IN_CLUSTER: Final = Piece("", 0, b"")
 """Where an object stands that a cluster has, whatever it lacks."""
@@ -142,7 +132,7 @@ class AuditSettings:
     `limit` is the number of violations that are kept. `plugins` are the names of those that are
     enabled, in an order that is always the same."""
 
-    operation: Operation
+    operation: admission.Operation
     user: User
     version: str
     now: str
@@ -180,7 +170,7 @@ class _KindPlan:
 class _AuditRequest(NamedTuple):
     """`said` is what plugins said while the object was prepared; None of one that is there."""
 
-    request: Request
+    request: admission.Request
     plugin_answer: PluginAnswer | None
 
 
@@ -204,8 +194,8 @@ class ObjectAuditor:
 
     def __init__(
         self,
-        engine: Engine,
-        world: ObjectWorld,
+        engine: admission.Engine,
+        world: admission.ObjectWorld,
         prepare: Prepare,
         policies: PolicySet,
         settings: AuditSettings,
@@ -324,16 +314,16 @@ class ObjectAuditor:
         name: str,
         value: JsonObject,
         size: int | None = None,
-    ) -> Request:
+    ) -> admission.Request:
         operation = self._settings.operation
-        return Request(
+        return admission.Request(
             operation=operation,
             kind=kind,
             resource=resource.gvr,
             name=name,
             namespace=namespace,
             object=value,
-            old_object=value if operation is Operation.UPDATE else None,
+            old_object=value if operation is admission.Operation.UPDATE else None,
             user=self._settings.user,
             options=self._options,
             size=size,
@@ -390,14 +380,14 @@ class ObjectAuditor:
             "" if plan.is_namespace else namespace,
             custom=self._prepare.custom_kind(plan.kind),
         )
-        if self._settings.operation is Operation.CREATE:
+        if self._settings.operation is admission.Operation.CREATE:
             return self._plugins.prepare.admitted(document, target)
         stored = self._prepare.stored(document, target)
         return stored if isinstance(stored, Problem) else PreparedObject(stored)
 
     def _take(
         self,
-        verdict: Verdict,
+        verdict: admission.Verdict,
         read_object: ReadObject,
         audit_request: _AuditRequest,
         plan: _KindPlan,
@@ -412,9 +402,9 @@ class ObjectAuditor:
                 findings.count(matched, against, self._group(request, plan))
             return
         for decision in verdict.decisions:
-            if decision.action is Action.DENY:
+            if decision.action is admission.Action.DENY:
                 against.setdefault(decision.policy, audit_report.Against()).add(decision)
-                if decision.cause is Cause.CONFIGURATION:
+                if decision.cause is admission.Cause.CONFIGURATION:
                     findings.coverage.misconfigured.add(decision.policy)
                 findings.found += 1
                 if self._kept < self._settings.limit:
@@ -422,7 +412,7 @@ class ObjectAuditor:
                     findings.violations.append(
                         self._violation(decision, read_object, request, plan)
                     )
-            elif decision.cause is not Cause.VALIDATION:
+            elif decision.cause is not admission.Cause.VALIDATION:
                 self._ignored(decision, read_object, findings)
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
@@ -470,9 +460,9 @@ class ObjectAuditor:
 
     def _matched(
         self,
-        verdict: Verdict,
+        verdict: admission.Verdict,
         read_object: ReadObject,
-        request: Request,
+        request: admission.Request,
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> set[str]:
@@ -488,7 +478,7 @@ class ObjectAuditor:
                 matched.add(note.policy)
         return matched
 
-    def _group(self, request: Request, plan: _KindPlan) -> str:
+    def _group(self, request: admission.Request, plan: _KindPlan) -> str:
         """Empty where nobody asked for groups."""
         if self._settings.summary_by == "policy":
             return ""
@@ -498,7 +488,11 @@ class ObjectAuditor:
         return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
 
     def _violation(
-        self, decision: Decision, read_object: ReadObject, request: Request, plan: _KindPlan
+        self,
+        decision: admission.Decision,
+        read_object: ReadObject,
+        request: admission.Request,
+        plan: _KindPlan,
     ) -> audit_report.Violation:
         return audit_report.Violation(
             _about(read_object, request, plan),
@@ -509,11 +503,11 @@ class ObjectAuditor:
             self._policies.place(decision.source, decision.policy, decision.binding),
             decision.message,
             audit_report.effect_of(decision),
-            decision.cause is not Cause.VALIDATION,
+            decision.cause is not admission.Cause.VALIDATION,
         )
 
     def _ignored(
-        self, decision: Decision, read_object: ReadObject, findings: audit_report.Findings
+        self, decision: admission.Decision, read_object: ReadObject, findings: audit_report.Findings
     ) -> None:
         """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
         key = (decision.policy, decision.source)
@@ -525,7 +519,7 @@ class ObjectAuditor:
 
 
 def _about(
-    read_object: ReadObject, request: Request, plan: _KindPlan
+    read_object: ReadObject, request: admission.Request, plan: _KindPlan
 ) -> audit_report.AuditedObject:
     return audit_report.AuditedObject(
         read_object.place,

@@ -6,38 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.cli.claims import (
-    BOUNDED,
-    COUNTEREXAMPLE,
-    PROVED,
-    UNDECIDED,
-    ClaimAnswer,
-    ClaimExample,
-    ClaimReport,
-)
+from celadon.cli import claims
 from celadon.cli.diff import Against, Reason
 from celadon.cli.proofs import OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
+from celadon.cli.report import report_model
 from celadon.cli.report.diff_view import request_lines
-from celadon.cli.report.report_model import (
-    SHAPES,
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportStyle,
-    ReportView,
-    Shapes,
-    document,
-    error_case,
-    error_finding,
-    joined,
-    lines,
-    one_line,
-    plural,
-    policy_error_lines,
-    yaml_text,
-)
 from celadon.kube.json_types import JsonDict
 
 # --- Proofs ------------------------------------------------------------------
@@ -55,12 +28,12 @@ _COUNTED: Final = {
 _UNDECIDED: Final = "not decided"
 
 
-class ProofView(ReportView[ProofReport]):
+class ProofView(report_model.ReportView[ProofReport]):
     """Answers about policies and definitions."""
 
     command = "celadon prove"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: report_model.ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
         reported_items = [
             item for item in self.report.items if item.sort == VALIDATION or _is_told(item)
@@ -87,7 +60,7 @@ class ProofView(ReportView[ProofReport]):
             for item in self.report.items
         ]
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[report_model.Finding]:
         """A finding for each fault, and for what is not decided."""
         for item in self.report.items:
             name = f"{item.subject} {item.field}"
@@ -95,8 +68,8 @@ class ProofView(ReportView[ProofReport]):
                 is_undecided = remark.title == _UNDECIDED
                 if not (remark.is_fault or is_undecided):
                     continue
-                yield Finding(
-                    Level.WARNING if is_undecided else Level.ERROR,
+                yield report_model.Finding(
+                    report_model.Level.WARNING if is_undecided else report_model.Level.ERROR,
                     item.place,
                     remark.title,
                     f"{name}: {remark.title}{f': {remark.text}' if remark.text else ''}",
@@ -105,24 +78,28 @@ class ProofView(ReportView[ProofReport]):
                     details=tuple(_example_lines(item)) if remark.is_fault else (),
                 )
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[report_model.FindingRule]:
         """Return what the groups stand for."""
-        return [FindingRule(group, group, group.replace("-", " ")) for group in groups]
+        return [report_model.FindingRule(group, group, group.replace("-", " ")) for group in groups]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[report_model.ReportCase]:
         """A case for each place."""
         for item in self.report.items:
-            state = CaseState.SKIPPED if item.is_undecided else CaseState.PASSED
+            state = (
+                report_model.CaseState.SKIPPED
+                if item.is_undecided
+                else report_model.CaseState.PASSED
+            )
             remarks = [
                 f"{each.title}: {each.text}".removesuffix(": ")
                 for each in item.remarks
                 if each.is_fault or each.title == _UNDECIDED
             ]
-            yield ReportCase(
+            yield report_model.ReportCase(
                 "prove",
                 f"{item.subject} {item.field}",
                 item.place,
-                CaseState.FAILED if item.is_finding else state,
+                report_model.CaseState.FAILED if item.is_finding else state,
                 "; ".join(remarks),
                 "\n".join((*remarks, *_example_lines(item))),
             )
@@ -143,11 +120,11 @@ def _count(name: str, items: Sequence[ProofItem]) -> str:
     return f"{len(items)} {name}, {findings} with findings, {undecided} not decided"
 
 
-def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:
-    yield look.paint("bold", lines(f"{item.place}: {item.subject} {item.field}"))
+def _lines(item: ProofItem, look: report_model.ReportStyle) -> Iterator[str]:
+    yield look.paint("bold", report_model.lines(f"{item.place}: {item.subject} {item.field}"))
     for remark in item.remarks:
         title = look.paint("error", remark.title) if remark.is_fault else remark.title
-        yield f"  {title}: {one_line(remark.text)}" if remark.text else f"  {title}"
+        yield f"  {title}: {report_model.one_line(remark.text)}" if remark.text else f"  {title}"
     if item.examples:
         yield "  for instance:"
         yield from (f"    {line}" for line in _example_lines(item))
@@ -159,7 +136,7 @@ def _example_lines(item: ProofItem) -> Iterator[str]:
             yield "---"
         if example.title:
             yield f"# {example.title}"
-        yield from lines(yaml_text(example.manifest)).splitlines()
+        yield from report_model.lines(report_model.yaml_text(example.manifest)).splitlines()
 
 
 # --- Claims ------------------------------------------------------------------
@@ -168,47 +145,47 @@ def _example_lines(item: ProofItem) -> Iterator[str]:
 #
 # For people: counterexamples first, then what is not decided, then what is proved.
 
-_SHAPES: Final[Shapes] = {
-    **SHAPES,
+_SHAPES: Final[report_model.Shapes] = {
+    **report_model.SHAPES,
     Against: ("policy", "binding", "param", "field", "*place", "message"),
     Reason: ("message", "*place"),
-    ClaimExample: (
+    claims.ClaimExample: (
         *("verdict=verdict.verdict", "against=verdict.against", "object=manifest"),
         *("oldObject=old_manifest", "around", "user", "groups", "remark"),
     ),
-    ClaimAnswer: (
+    claims.ClaimAnswer: (
         *("name", "claim", "operation", "apiVersion=api_version", "kind", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
     ),
 }
 
 _MEANT: Final = {
-    COUNTEREXAMPLE: "a request is against what is claimed of the policies",
-    UNDECIDED: "whether the policies are as claimed is not decided",
+    claims.COUNTEREXAMPLE: "a request is against what is claimed of the policies",
+    claims.UNDECIDED: "whether the policies are as claimed is not decided",
 }
 _STYLES: Final = {"denied": "denied", "admitted": "admitted"}
 
 
-class ClaimView(ReportView[ClaimReport]):
+class ClaimView(report_model.ReportView[claims.ClaimReport]):
     """Claims and their answers."""
 
     command = "celadon prove"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: report_model.ReportStyle) -> str:
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
-        blocks = [*policy_error_lines(report.errors, look)]
-        blocks += (_counterexample(answer, look) for answer in report.of(COUNTEREXAMPLE))
-        blocks += ([lines(f"notice: {notice}")] for notice in report.notices)
+        blocks = [*report_model.policy_error_lines(report.errors, look)]
+        blocks += (_counterexample(answer, look) for answer in report.of(claims.COUNTEREXAMPLE))
+        blocks += ([report_model.lines(f"notice: {notice}")] for notice in report.notices)
         rest = [*_undecided(report, look), *_proved(report)]
         blocks += [rest] if rest else []
         blocks.append([look.paint("bold", report.summary)])
-        return joined(blocks)
+        return report_model.joined(blocks)
 
     def data(self) -> JsonDict:
         """The document of kind ProofReport."""
         report = self.report
-        return document(
+        return report_model.document(
             "ProofReport",
             _SHAPES,
             summary={"answer": report.summary, "exitCode": int(report.exit)},
@@ -218,91 +195,102 @@ class ClaimView(ReportView[ClaimReport]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[report_model.Finding]:
         """A finding for each counterexample, and for what is not decided."""
-        yield from map(error_finding, self.report.errors)
-        for answer in self.report.of(COUNTEREXAMPLE):
+        yield from map(report_model.error_finding, self.report.errors)
+        for answer in self.report.of(claims.COUNTEREXAMPLE):
             assert answer.example is not None
             message = (
                 f"{answer.name}: {answer.endpoint} {answer.example.verdict.verdict}: {answer.claim}"
             )
             details = (*_against(answer), *request_lines(answer.example))
-            yield Finding(
-                Level.ERROR, answer.place, COUNTEREXAMPLE, message, COUNTEREXAMPLE, answer.name,
+            yield report_model.Finding(
+                report_model.Level.ERROR,
+                answer.place,
+                claims.COUNTEREXAMPLE,
+                message,
+                claims.COUNTEREXAMPLE,
+                answer.name,
                 details=details,
-            )  # fmt: skip
-        for answer in self.report.of(UNDECIDED):
+            )
+        for answer in self.report.of(claims.UNDECIDED):
             reasons = tuple(reason.message for reason in answer.reasons)
-            message = f"{answer.name}: {answer.endpoint}: {UNDECIDED}"
+            message = f"{answer.name}: {answer.endpoint}: {claims.UNDECIDED}"
             place = answer.place if answer.place.file else answer.reasons[0].place
-            yield Finding(
-                Level.WARNING,
+            yield report_model.Finding(
+                report_model.Level.WARNING,
                 place,
-                UNDECIDED,
+                claims.UNDECIDED,
                 message,
                 "not-decided",
                 answer.name,
                 details=reasons,
             )
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[report_model.FindingRule]:
         """Return what the groups stand for."""
         meanings = {key.replace(" ", "-"): text for key, text in _MEANT.items()}
         return [
-            FindingRule(group, group, meanings.get(group, group.replace("-", " ")))
+            report_model.FindingRule(group, group, meanings.get(group, group.replace("-", " ")))
             for group in groups
         ]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[report_model.ReportCase]:
         """A case for each question."""
-        yield from map(error_case, self.report.errors)
+        yield from map(report_model.error_case, self.report.errors)
         for answer in self.report.answers:
-            state, text = CaseState.PASSED, answer.answer
-            if answer.answer == COUNTEREXAMPLE:
-                state, text = CaseState.FAILED, f"{answer.answer}: {answer.claim}"
-            elif answer.answer == UNDECIDED:
-                state = CaseState.SKIPPED
+            state, text = report_model.CaseState.PASSED, answer.answer
+            if answer.answer == claims.COUNTEREXAMPLE:
+                state, text = report_model.CaseState.FAILED, f"{answer.answer}: {answer.claim}"
+            elif answer.answer == claims.UNDECIDED:
+                state = report_model.CaseState.SKIPPED
                 text = "; ".join(reason.message for reason in answer.reasons)
             details = "\n".join(request_lines(answer.example)) if answer.example else ""
-            yield ReportCase(
+            yield report_model.ReportCase(
                 "prove", f"{answer.name} {answer.endpoint}", answer.place, state, text, details
             )
 
 
-def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
+def _counterexample(answer: claims.ClaimAnswer, look: report_model.ReportStyle) -> list[str]:
     assert answer.example is not None
     verdict = answer.example.verdict.verdict
     place = f"{answer.place}: " if answer.place.file else ""
-    head = look.paint("bold", f"{COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
-    result = [head, f"  {lines(place)}{lines(answer.claim)}"]
+    head = look.paint("bold", f"{claims.COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
+    result = [head, f"  {report_model.lines(place)}{report_model.lines(answer.claim)}"]
     result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
     result += (f"    {line}" for line in (*_against(answer), *request_lines(answer.example)))
     return result
 
 
-def _against(answer: ClaimAnswer) -> Iterator[str]:
+def _against(answer: claims.ClaimAnswer) -> Iterator[str]:
     assert answer.example is not None
     for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
-        yield lines(f"# {place}{by.policy}: {by.message}")
+        yield report_model.lines(f"# {place}{by.policy}: {by.message}")
 
 
-def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:
-    title = look.paint("notice", UNDECIDED)
-    for answer in report.of(UNDECIDED):
+def _undecided(report: claims.ClaimReport, look: report_model.ReportStyle) -> Iterator[str]:
+    title = look.paint("notice", claims.UNDECIDED)
+    for answer in report.of(claims.UNDECIDED):
         for reason in answer.reasons:
             place = f"{reason.place}: " if reason.place.file else ""
-            yield lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
+            yield report_model.lines(
+                f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}"
+            )
 
 
-def _proved(report: ClaimReport) -> Iterator[str]:
+def _proved(report: claims.ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
     for claim_answer in report.answers:
-        if claim_answer.answer in (PROVED, BOUNDED):
+        if claim_answer.answer in (claims.PROVED, claims.BOUNDED):
             ways.setdefault(
                 (claim_answer.name, claim_answer.answer, claim_answer.items, claim_answer.bounded),
                 [],
             ).append(claim_answer.endpoint)
     for (name, answer, items, bounded), endpoints in ways.items():
-        bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
-        yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")
+        bound = (
+            f" with at most {report_model.plural(items, 'item')} in {', '.join(bounded)}"
+            if items
+            else ""
+        )
+        yield report_model.lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")

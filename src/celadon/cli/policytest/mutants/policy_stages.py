@@ -11,26 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
-from celadon.admission import Decision, ExpressionMemory, Outcome, PolicyFrame, Verdict
-from celadon.admission.registration import (
-    BINDING_KIND,
-    POLICY_KIND,
-    Binding,
-    Policy,
-    RegistrationObject,
-    decode_object,
+from celadon.admission import (
+    Decision,
+    ExpressionMemory,
+    Outcome,
+    PolicyFrame,
+    Verdict,
+    registration,
 )
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, WebhookOutcome
+from celadon.cli.policytest import case_results
 from celadon.cli.policytest.case_judging import Bench, PreparedRequest
-from celadon.cli.policytest.case_results import (
-    Case,
-    Expectation,
-    Measured,
-    PolicyTest,
-    Status,
-    TextMatch,
-)
 from celadon.cli.policytest.case_running import full_name, run_case
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
@@ -46,7 +38,7 @@ from celadon.records import dataclass
 # the test: the requests, what there is in the cluster, the other policies, and the programs of
 # all expressions that are the same.
 
-_VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
+_VALIDATING = frozenset({registration.POLICY_KIND, registration.BINDING_KIND})
 
 
 def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
@@ -98,29 +90,31 @@ def is_original(document: Document, original: Document) -> bool:
     )
 
 
-def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
+def _decoded(alteration: Alteration) -> Placed[registration.RegistrationObject] | None:
     value = alteration.altered
     if value is None:
         return None
     document = replace(alteration.document, value=value)
     version = str(value["apiVersion"]).rpartition("/")[2]
-    return Placed(decode_object(value, value["kind"], version).value, document)
+    return Placed(registration.decode_object(value, value["kind"], version).value, document)
 
 
 def _changed(
-    policy_set: PolicySet, document: Document, placed: Placed[RegistrationObject] | None
+    policy_set: PolicySet,
+    document: Document,
+    placed: Placed[registration.RegistrationObject] | None,
 ) -> PolicySet:
     """Return the set with other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
     for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
             policies[name] = policy
-        elif placed is not None and isinstance(placed.value, Policy):
+        elif placed is not None and isinstance(placed.value, registration.Policy):
             policies[name] = Placed(placed.value, placed.document)
     for name, binding in policy_set.bindings.items():
         if not is_original(binding.document, document):
             bindings[name] = binding
-        elif placed is not None and isinstance(placed.value, Binding):
+        elif placed is not None and isinstance(placed.value, registration.Binding):
             bindings[name] = Placed(placed.value, placed.document)
     return replace(policy_set, policies=policies, bindings=bindings)
 
@@ -183,7 +177,7 @@ class Glance:
         return _signs(self.sent.outcome, self._verdict)
 
 
-def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Glance:
+def glance(bench: Bench, case: case_results.Case, sent: PreparedRequest | None = None) -> Glance:
     """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
     if sent is None:
         sent = bench.sent(case)
@@ -265,7 +259,7 @@ _QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
 """What stands before and behind an expression, as `celadon.admission` puts it."""
 
 
-def for_altered(case: Case, alteration: Alteration) -> Case:
+def for_altered(case: case_results.Case, alteration: Alteration) -> case_results.Case:
     """The case with what is expected where its messages quote the altered expression."""
     texts = _texts(alteration)
     if texts is None:
@@ -273,14 +267,14 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     original, altered = texts
     expectation = case.expect
 
-    def put(match: TextMatch) -> TextMatch:
+    def put(match: case_results.TextMatch) -> case_results.TextMatch:
         return replace(match, text=_quoting(match.text, original, altered))
 
     text_matches = (
         isinstance(expectation.validation, str)
         and expectation.validation.split() == original.split()
     )
-    expect: Expectation = replace(
+    expect: case_results.Expectation = replace(
         expectation,
         message=None if expectation.message is None else put(expectation.message),
         warnings=None if expectation.warnings is None else tuple(map(put, expectation.warnings)),
@@ -324,9 +318,9 @@ class Stage:
     """`documents` are the policy and its bindings; those that stand in the test itself are part of
     the test, and stay. `glances` are at the cases, with the policy as it is."""
 
-    test: PolicyTest
+    test: case_results.PolicyTest
     bench: Bench
-    cases: list[Case]
+    cases: list[case_results.Case]
     documents: tuple[Document, ...]
     glances: list[Glance] = field(default_factory=list)
 
@@ -357,11 +351,12 @@ def is_mutating(alteration: Alteration) -> bool:
 
 
 def stages(
-    chosen: Sequence[tuple[PolicyTest, Sequence[Case]]], versions: Sequence[str]
-) -> dict[Measured, list[Stage]]:
+    chosen: Sequence[tuple[case_results.PolicyTest, Sequence[case_results.Case]]],
+    versions: Sequence[str],
+) -> dict[case_results.Measured, list[Stage]]:
     """Return the stages by the policies that cases are about. `versions` are for tests that name
     none."""
-    result: dict[Measured, list[Stage]] = {}
+    result: dict[case_results.Measured, list[Stage]] = {}
     for test, cases in chosen:
         if not test.problems:
             for policy, stage in _stages(test, cases, (test.versions or tuple(versions))[-1]):
@@ -370,16 +365,16 @@ def stages(
 
 
 def _stages(
-    test: PolicyTest, cases: Sequence[Case], version: str
-) -> Iterator[tuple[Measured, Stage]]:
+    test: case_results.PolicyTest, cases: Sequence[case_results.Case], version: str
+) -> Iterator[tuple[case_results.Measured, Stage]]:
     memory: ExpressionMemory = {}
     bench = Bench(test, version, memory=memory)
-    stages_by_policy: dict[Measured, Stage] = {}
+    stages_by_policy: dict[case_results.Measured, Stage] = {}
     for case in cases:
         if version not in (case.versions or (version,)):
             continue
         result = run_case(bench, case)
-        if result.status is not Status.PASSED or result.outcome is None:
+        if result.status is not case_results.Status.PASSED or result.outcome is None:
             continue
         before = glance(bench, case)
         for part in bench.setting(case).sets.all:
@@ -393,7 +388,7 @@ def _stages(
     yield from stages_by_policy.items()
 
 
-def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:
+def _documents(part: PolicySet, name: str, test: case_results.PolicyTest) -> tuple[Document, ...]:
     bindings = (
         binding.document
         for binding in part.bindings.values()
