@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from celadon import kube
 from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
@@ -38,14 +39,6 @@ from celadon.admission.registration.registration_types import (
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.world import ObjectWorld
 from celadon.cel import Environment, Issue, IssueKind, syntax, types
-from celadon.kube import (
-    ApiVersionError,
-    FieldPath,
-    GroupVersionKind,
-    JsonObject,
-    StatusError,
-    parse_api_version,
-)
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
@@ -197,7 +190,7 @@ MAX_KINDS: Final = 200
 _DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
 """Fields whose reading says that an expression tells kinds apart."""
 
-_BaseKey: TypeAlias = tuple[GroupVersionKind, bool, GroupVersionKind | None, bool]
+_BaseKey: TypeAlias = tuple[kube.GroupVersionKind, bool, kube.GroupVersionKind | None, bool]
 
 
 class ActualTypes:
@@ -208,7 +201,7 @@ class ActualTypes:
         self._types = KindTypes(bundle.custom)
         self._bases: dict[_BaseKey, Environment] = {}
 
-    def kinds(self, case: PolicyCase) -> list[GroupVersionKind]:
+    def kinds(self, case: PolicyCase) -> list[kube.GroupVersionKind]:
         """The matched kinds whose schema is known."""
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
@@ -225,8 +218,10 @@ class ActualTypes:
             and (len(mistake.kinds) == kind_count or not _tells_kinds_apart(case, mistake))
         ]
 
-    def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
-        result: dict[tuple[FieldPath, int | None, str], Mistake] = {}
+    def _found(
+        self, case: PolicyCase, checks: Mapping[kube.FieldPath, SharedChecks]
+    ) -> list[Mistake]:
+        result: dict[tuple[kube.FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
             for expression, issue, node in self._check(case, kind, checks):
                 key = (expression.path, issue.offset, _without_names(issue.message, kind))
@@ -235,7 +230,10 @@ class ActualTypes:
         return list(result.values())
 
     def _check(
-        self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
+        self,
+        case: PolicyCase,
+        kind: kube.GroupVersionKind,
+        checks: Mapping[kube.FieldPath, SharedChecks],
     ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
         variable_types: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
@@ -259,7 +257,7 @@ class ActualTypes:
     def _environment(
         self,
         case: PolicyCase,
-        kind: GroupVersionKind,
+        kind: kube.GroupVersionKind,
         role: Role,
         variable_types: Mapping[str, types.Type],
     ) -> Environment:
@@ -278,8 +276,8 @@ class ActualTypes:
 
     def _base(
         self,
-        kind: GroupVersionKind,
-        param_kind: GroupVersionKind | None,
+        kind: kube.GroupVersionKind,
+        param_kind: kube.GroupVersionKind | None,
         *,
         has_params: bool,
         is_message: bool,
@@ -299,21 +297,21 @@ class ActualTypes:
             env = self._bases[key] = release.extend(names, objects)
         return env
 
-    def _param_kind(self, spec: PolicySpec) -> GroupVersionKind | None:
+    def _param_kind(self, spec: PolicySpec) -> kube.GroupVersionKind | None:
         if spec.param_kind is None:
             return None
         try:
-            group_version = parse_api_version(spec.param_kind.api_version)
-        except ApiVersionError:
+            group_version = kube.parse_api_version(spec.param_kind.api_version)
+        except kube.ApiVersionError:
             return None
-        return GroupVersionKind(*group_version, spec.param_kind.kind)
+        return kube.GroupVersionKind(*group_version, spec.param_kind.kind)
 
 
-def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
+def _checks(case: PolicyCase) -> Mapping[kube.FieldPath, SharedChecks]:
     """Return the checks by expression; they are the same for those with the same text. Variables
     have their own: which others they may name depends on where they stand."""
     shared = SharedTypes()
-    by_text: dict[str | FieldPath, SharedChecks] = {}
+    by_text: dict[str | kube.FieldPath, SharedChecks] = {}
     result = {}
     for expression in case.expressions:
         if expression.checked is not None and expression.tree is not None:
@@ -324,7 +322,7 @@ def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
     return result
 
 
-def _without_names(message: str, kind: GroupVersionKind) -> str:
+def _without_names(message: str, kind: kube.GroupVersionKind) -> str:
     """The message without the name of the kind, so that kinds can share it."""
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
@@ -413,7 +411,7 @@ class Trial:
 
     case: MutatingCase
     expression: PolicyExpression
-    kind: GroupVersionKind
+    kind: kube.GroupVersionKind
     unstable_path: str = ""
     missing_parent: str = ""
 
@@ -457,7 +455,7 @@ def _requests(bundle: Bundle, case: MutatingCase) -> Iterator[Request]:
             )
 
 
-def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
+def _samples(kind: kube.GroupVersionKind) -> Iterator[kube.JsonObject]:
     obj: JsonDict = {"metadata": {"name": "sample", "namespace": "default"}}
     if kind.kind == "Pod":
         obj["spec"] = _POD
@@ -492,7 +490,7 @@ def _tried(case: MutatingCase, request: Request) -> Iterator[Trial]:
             if not rounds.notes.changes:
                 continue
             second = engine.rounds(world, MutatedKinds()).run(replace(request, object=first), 0)
-        except StatusError as error:
+        except kube.StatusError as error:
             missing = _MISSING.search(str(error))
             if missing is not None:
                 parent = missing[1].rpartition("/")[0]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from celadon.admission import compiled_expressions, decision_source
+from celadon.admission.lint import subjects
 from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
@@ -24,21 +25,6 @@ from celadon.admission.lint.rules import (
     null_rules,
     value_rules,
     wording_rules,
-)
-from celadon.admission.lint.subjects import (
-    BindingCase,
-    Bundle,
-    KindTypes,
-    LintMemory,
-    MutatingCase,
-    PolicyCase,
-    Prepared,
-    Registered,
-    Rule,
-    RuleCase,
-    Settings,
-    matched_kinds,
-    operations_of,
 )
 from celadon.admission.policies.typecheck import TypeChecker
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
@@ -80,7 +66,7 @@ from celadon.records import dataclass, replace
 # that has any.
 
 
-def rule_cases(number: int, definition: JsonObject, version: str) -> Iterator[RuleCase]:
+def rule_cases(number: int, definition: JsonObject, version: str) -> Iterator[subjects.RuleCase]:
     """Yield those of the definition with this number, as stored rules of this version."""
     base = environment(version)
     for i, item in enumerate(definition["spec"]["versions"]):
@@ -110,7 +96,7 @@ def _nodes_with_rules(field_path: FieldPath, schema: Schema) -> Iterator[tuple[F
 
 def _case(
     number: int, path: FieldPath, node: Schema, base: Environment, *, is_root: bool
-) -> RuleCase | None:
+) -> subjects.RuleCase | None:
     """Return the rule at a node; None where the node has no type, of which the API server
     complains."""
     scopes = rule_scopes(node, is_root=is_root)
@@ -132,7 +118,7 @@ def _case(
         and not node.rules[expression.index].optional_old_self
     }
     accesses = tuple(rule_accesses(expressions, transitions))
-    return RuleCase(number, node, is_root, tuple(expressions), accesses)
+    return subjects.RuleCase(number, node, is_root, tuple(expressions), accesses)
 
 
 def _compiled(
@@ -149,11 +135,13 @@ def _compiled(
 
 
 def prepare(
-    documents: Sequence[Mapping[str, Json]], settings: Settings, memory: LintMemory | None = None
-) -> Bundle:
+    documents: Sequence[Mapping[str, Json]],
+    settings: subjects.Settings,
+    memory: subjects.LintMemory | None = None,
+) -> subjects.Bundle:
     """The documents of a run; their numbers are those of the findings. What `memory` knows is not
     made again."""
-    memory = memory or LintMemory()
+    memory = memory or subjects.LintMemory()
     kinds = [metadata.gvk(document) for document in documents]
     definitions = tuple(
         (number, document)
@@ -167,8 +155,8 @@ def prepare(
         catalog = catalog.with_crds(document for _, document in definitions)
         for _, definition in definitions:
             custom.update(custom_schemas(definition))
-    preparer = _Preparer(Bundle(settings, catalog, custom=custom))
-    registered: list[Prepared] = []
+    preparer = _Preparer(subjects.Bundle(settings, catalog, custom=custom))
+    registered: list[subjects.Prepared] = []
     others = []
     for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
         if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
@@ -177,7 +165,7 @@ def prepare(
         else:
             others.append(document)
     memory.end()
-    return Bundle(
+    return subjects.Bundle(
         settings,
         catalog,
         tuple(prepared.registered for prepared in registered),
@@ -204,8 +192,8 @@ def prepare(
 
 
 def _rules(
-    definitions: Sequence[tuple[int, Mapping[str, Json]]], settings: Settings
-) -> tuple[RuleCase, ...]:
+    definitions: Sequence[tuple[int, Mapping[str, Json]]], settings: subjects.Settings
+) -> tuple[subjects.RuleCase, ...]:
     return tuple(
         case
         for number, definition in definitions
@@ -216,7 +204,7 @@ def _rules(
 class _Preparer:
     """Prepares one document after the other, by what the whole input defines."""
 
-    def __init__(self, definitions: Bundle) -> None:
+    def __init__(self, definitions: subjects.Bundle) -> None:
         self._settings = definitions.settings
         self._catalog = definitions.catalog
         self._actual = ActualTypes(definitions)
@@ -226,11 +214,11 @@ class _Preparer:
 
     def prepared(
         self, number: int, document: Mapping[str, Json], kind: GroupVersionKind
-    ) -> Prepared:
+    ) -> subjects.Prepared:
         """Return everything that can be known of a document without the others."""
         registered = _registered(number, document, kind, self._settings)
         policy = _policy(registered, self._catalog, self._settings)
-        return Prepared(
+        return subjects.Prepared(
             registered,
             policy,
             _binding(registered),
@@ -241,10 +229,10 @@ class _Preparer:
 
 
 def _registered(
-    number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: Settings
-) -> Registered:
+    number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: subjects.Settings
+) -> subjects.Registered:
     correction = corrected(document, kind)
-    base = Registered(
+    base = subjects.Registered(
         number,
         kind,
         correction.document,
@@ -265,24 +253,28 @@ def _registered(
     )
 
 
-def _policy(registered: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
+def _policy(
+    registered: subjects.Registered, catalog: Catalog, settings: subjects.Settings
+) -> subjects.PolicyCase | None:
     policy = registered.value
     if not isinstance(policy, ValidatingAdmissionPolicy):
         return None
     match = policy.spec.match_constraints
-    operations = operations_of(() if match is None else match.resource_rules)
+    operations = subjects.operations_of(() if match is None else match.resource_rules)
     expressions = tuple(_Compiler(policy.spec, settings.version).all(policy.spec))
-    return PolicyCase(
+    return subjects.PolicyCase(
         registered.document,
         policy,
         expressions,
         tuple(accesses(expressions, operations)),
         operations,
-        matched_kinds(match, catalog),
+        subjects.matched_kinds(match, catalog),
     )
 
 
-def _mutating(registered: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
+def _mutating(
+    registered: subjects.Registered, catalog: Catalog, settings: subjects.Settings
+) -> subjects.MutatingCase | None:
     policy = registered.value
     if not isinstance(policy, MutatingAdmissionPolicy):
         return None
@@ -290,21 +282,21 @@ def _mutating(registered: Registered, catalog: Catalog, settings: Settings) -> M
     compiler = _Compiler(policy.spec, settings.version)
     compiler.conditions_and_variables()
     expressions = tuple(compiler.mutations(policy.spec))
-    return MutatingCase(
+    return subjects.MutatingCase(
         registered.document,
         policy,
         expressions,
-        matched_kinds(match, catalog),
-        frozenset(matched_kinds(match, catalog, Operation.UPDATE.name)),
+        subjects.matched_kinds(match, catalog),
+        frozenset(subjects.matched_kinds(match, catalog, Operation.UPDATE.name)),
         tuple(written for expression in expressions for written in written_fields(expression)),
     )
 
 
-def _binding(registered: Registered) -> BindingCase | None:
+def _binding(registered: subjects.Registered) -> subjects.BindingCase | None:
     binding = registered.value
     if not isinstance(binding, ValidatingAdmissionPolicyBinding):
         return None
-    return BindingCase(registered.document, binding)
+    return subjects.BindingCase(registered.document, binding)
 
 
 class _Compiler:
@@ -420,9 +412,9 @@ RULES: Final = (
 
 def lint(
     documents: Sequence[JsonObject],
-    settings: Settings,
-    rules: Sequence[Rule] = RULES,
-    memory: LintMemory | None = None,
+    settings: subjects.Settings,
+    rules: Sequence[subjects.Rule] = RULES,
+    memory: subjects.LintMemory | None = None,
 ) -> list[Finding]:
     """Return what the rules have against the documents, which have `apiVersion` and `kind`; those
     of other groups are looked up. In the order of the documents, fields and positions. `memory`
@@ -442,7 +434,7 @@ def lint(
     return sorted(dict.fromkeys(findings), key=_place)
 
 
-def policy_costs(documents: Sequence[JsonObject], settings: Settings) -> list[float]:
+def policy_costs(documents: Sequence[JsonObject], settings: subjects.Settings) -> list[float]:
     """Return what each policy among the documents may cost at most, for an object of the size of
     the settings, in the units of the limits of an API server."""
     with answering_as(settings.version):
@@ -455,15 +447,15 @@ def _place(finding: Finding) -> tuple[int, str, int, str]:
 
 
 def chosen(
-    select: Sequence[str], ignore: Sequence[str], rules: Sequence[Rule] = RULES
-) -> list[Rule]:
+    select: Sequence[str], ignore: Sequence[str], rules: Sequence[subjects.Rule] = RULES
+) -> list[subjects.Rule]:
     """The rules whose code or name begins with one of `select` (none: all) and none of `ignore`."""
     return [
         rule for rule in rules if (not select or _named(rule, select)) and not _named(rule, ignore)
     ]
 
 
-def _named(rule: Rule, prefixes: Sequence[str]) -> bool:
+def _named(rule: subjects.Rule, prefixes: Sequence[str]) -> bool:
     return any(rule.code.startswith(prefix) or rule.name == prefix for prefix in prefixes)
 
 
@@ -495,7 +487,7 @@ class TypedScopes:
     """The scopes of all documents that stand beside these definitions; the types of a kind are
     made once."""
 
-    def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
+    def __init__(self, definitions: Iterable[JsonObject], settings: subjects.Settings) -> None:
         all_definitions = [
             definition
             for definition in definitions
@@ -511,7 +503,7 @@ class TypedScopes:
                 self._custom.update(custom_schemas(crd))
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # half written
-        self._types = KindTypes(self._custom)
+        self._types = subjects.KindTypes(self._custom)
 
     def at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
         """The scopes of the expression there, at least one."""
@@ -523,7 +515,7 @@ class TypedScopes:
             return [self._of_rule(document, path)]
         spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))
         rules = spec.get("rules") if path[:1] == ("webhooks",) else _scope_rules(spec)
-        kinds = matched_kinds(_decoded(rules), self._catalog)
+        kinds = subjects.matched_kinds(_decoded(rules), self._catalog)
         typed_kinds = [kind for kind in kinds if self._types.of(kind) is not None][:MAX_SCOPES]
         if len(kinds) > MAX_SCOPES or not typed_kinds:
             return [TypedScope(self._of_policy(spec, path, None))]

@@ -23,15 +23,7 @@ from celadon.admission.compiled_expressions import (
     PolicyScope,
 )
 from celadon.admission.decision_source import Source
-from celadon.admission.registration.registration_types import (
-    IGNORE,
-    AuditAnnotation,
-    MatchCondition,
-    ParamKind,
-    ValidatingAdmissionPolicy,
-    Validation,
-    Variable,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.verdict import Action, Cause
 from celadon.cel import Program
 from celadon.kube import JsonObject
@@ -142,13 +134,13 @@ class FrameSpec(Protocol):
     """The part of a policy's spec that is the same for both."""
 
     @property
-    def param_kind(self) -> ParamKind | None: ...
+    def param_kind(self) -> registration_types.ParamKind | None: ...
 
     @property
-    def variables(self) -> tuple[Variable, ...]: ...
+    def variables(self) -> tuple[registration_types.Variable, ...]: ...
 
     @property
-    def match_conditions(self) -> tuple[MatchCondition, ...]: ...
+    def match_conditions(self) -> tuple[registration_types.MatchCondition, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +148,7 @@ class PolicyFrame:
     """A policy at one endpoint. For requests of the `plain_sizes` nothing needs to be counted."""
 
     name: str
-    param_kind: ParamKind | None
+    param_kind: registration_types.ParamKind | None
     ignores_failures: bool
     conditions: tuple[Condition, ...]
     variables: Mapping[str, Expression]
@@ -199,7 +191,9 @@ def compile_frame(
     return scope, variables, conditions
 
 
-def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Condition:
+def _condition(
+    index: int, condition: registration_types.MatchCondition, scope: PolicyScope
+) -> Condition:
     source = decision_source.condition(index)
     compiled = scope.compile(condition.expression, BOOL_RESULT, stored=True, source=source)
     return Condition(condition.name, compiled)
@@ -279,7 +273,7 @@ class CompiledPolicy(PolicyFrame):
 
 
 def compile_policy(
-    policy: ValidatingAdmissionPolicy,
+    policy: registration_types.ValidatingAdmissionPolicy,
     version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledPolicy:
@@ -300,7 +294,7 @@ def compile_policy(
     return CompiledPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
-        ignores_failures=spec.failure_policy == IGNORE,
+        ignores_failures=spec.failure_policy == registration_types.IGNORE,
         conditions=conditions,
         variables=variables,
         uses_authorizer=uses_authorizer(variables, phases),
@@ -311,13 +305,17 @@ def compile_policy(
     )
 
 
-def _annotation(index: int, annotation: AuditAnnotation, scope: PolicyScope) -> CompiledAnnotation:
+def _annotation(
+    index: int, annotation: registration_types.AuditAnnotation, scope: PolicyScope
+) -> CompiledAnnotation:
     source, text = decision_source.annotation(index), annotation.value_expression
     compiled = scope.compile(text, ANNOTATION_RESULT, stored=True, source=source)
     return CompiledAnnotation(annotation.key, compiled)
 
 
-def _validation(index: int, validation: Validation, scope: PolicyScope) -> CompiledValidation:
+def _validation(
+    index: int, validation: registration_types.Validation, scope: PolicyScope
+) -> CompiledValidation:
     message = None
     if validation.message_expression:
         message = scope.compile(
