@@ -26,13 +26,8 @@ from celadon.admission.registration import (
     MutatingAdmissionPolicyBinding,
     Rule,
 )
+from celadon.kube import well_known_values
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.well_known_values import (
-    ADMISSION_REGISTRATION,
-    AUTHENTICATION_GROUP,
-    AUTHORIZATION_GROUP,
-    NAMESPACE_NAME,
-)
 from celadon.records import dataclass
 
 # --- Settings ----------------------------------------------------------------
@@ -340,7 +335,10 @@ def _is_nothing(keys: _Keys) -> bool:
 
 NEVER: Final = "Never"
 IF_NEEDED: Final = "IfNeeded"
-REVIEW_GROUPS: Final = (AUTHENTICATION_GROUP, AUTHORIZATION_GROUP)
+REVIEW_GROUPS: Final = (
+    well_known_values.AUTHENTICATION_GROUP,
+    well_known_values.AUTHORIZATION_GROUP,
+)
 """Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
 the webhook itself asks for."""
 
@@ -482,7 +480,7 @@ def policy_configuration(
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
-        "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
+        "apiVersion": f"{well_known_values.ADMISSION_REGISTRATION}/v1",
         "kind": f"{'Mutating' if mutating else 'Validating'}WebhookConfiguration",
         "metadata": meta,
         "webhooks": [_webhook(coverage, settings, mutating=mutating) for coverage in coverages],
@@ -523,5 +521,9 @@ def _client(settings: InstallationSettings, path: str) -> JsonDict:
 def _without(selector: Selector, namespaces: Sequence[str]) -> JsonObject:
     if not namespaces:
         return dict(selector)
-    outside = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(namespaces)}
+    outside = {
+        "key": well_known_values.NAMESPACE_NAME,
+        "operator": "NotIn",
+        "values": list(namespaces),
+    }
     return conjunction([selector, {"matchExpressions": [outside]}])

@@ -30,13 +30,7 @@ from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass
-from celadon.webhook.cluster.cluster_client import (
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    require,
-)
+from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
 from celadon.webhook.deciding import ReviewConverter, Unanswerable, Unanswered
 
@@ -63,7 +57,7 @@ MOST_ANSWERS: Final = 4096
 class RemoteAuthorizer:
     """`clock` is monotonic. `asked` counts the questions that were sent."""
 
-    def __init__(self, client: ClusterClient, clock: Callable[[], float]) -> None:
+    def __init__(self, client: cluster_client.ClusterClient, clock: Callable[[], float]) -> None:
         self._client = client
         self._clock = clock
         self._answers: OrderedDict[Hashable, tuple[float, Answer]] = OrderedDict()
@@ -93,8 +87,8 @@ class RemoteAuthorizer:
             request = await self._client.request(
                 "POST", REVIEWS, access_review(attributes), seconds=ASK_SECONDS
             )
-            require(request, _REVIEW, f"POST {REVIEWS}")
-        except ClusterError as error:
+            cluster_client.require(request, _REVIEW, f"POST {REVIEWS}")
+        except cluster_client.ClusterError as error:
             return Ruling.NO_OPINION, "", str(error)
         answer = answer_of(request)
         self._answers[attributes.identity] = (self._clock() + GOOD_SECONDS, answer)
@@ -181,7 +175,7 @@ def _term(key: str, operator: str, values: Any) -> JsonDict:  # noqa: ANN401 - t
 class ClusterView:
     """Holds what all reviews of a time share. `max_staleness` is in seconds."""
 
-    client: ClusterClient
+    client: cluster_client.ClusterClient
     caches: ClusterCaches
     authorizer: RemoteAuthorizer
     catalog: Catalog
@@ -216,11 +210,11 @@ class ClusterWorld:
         async def find() -> None:
             try:
                 self._namespaces[name] = await self._view.client.get(f"{NAMESPACES}/{name}")
-            except ClusterRefusal as refusal:
-                if refusal.code != NOT_FOUND:
+            except cluster_client.ClusterRefusal as refusal:
+                if refusal.code != cluster_client.NOT_FOUND:
                     raise Unanswerable(f"namespace `{name}`: {refusal}") from None
                 self._namespaces[name] = None
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 raise Unanswerable(f"namespace `{name}`: {error}") from None
 
         raise Unanswered(find)

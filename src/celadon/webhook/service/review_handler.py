@@ -40,15 +40,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook.deciding import (
-    Decider,
-    Mutator,
-    Rulebook,
-    Unanswerable,
-    Unanswered,
-    described,
-    without_denial,
-)
+from celadon.webhook import deciding
 from celadon.webhook.reviews import Review, ReviewError, answer_review, decode_review
 from celadon.webhook.service.decision_log import DecisionLog, redacted, secret_texts
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
@@ -131,7 +123,7 @@ class ReviewHandler:
 
     def __init__(
         self,
-        rulebook: Callable[[], Rulebook | None],
+        rulebook: Callable[[], deciding.Rulebook | None],
         metrics: WebhookMetrics,
         log: DecisionLog | None,
         *,
@@ -179,40 +171,42 @@ class ReviewHandler:
             return self._too_deep(path)
         rules = self._rulebook()
         if rules is None:
-            text = f"no policies, waiting for {described(self._missing())}"
+            text = f"no policies, waiting for {deciding.described(self._missing())}"
             return self.refuse(path, 503, text, "not ready")
         decider = self._decider(path, review, rules)
         if decider is None:
             return self._answer(path, review, Verdict(), None, arrived)
         try:
             verdict = decider.verdict()
-        except Unanswered as question:
+        except deciding.Unanswered as question:
             return self._later(path, review, decider, question, arrived)
-        except Unanswerable as failure:
+        except deciding.Unanswerable as failure:
             return self._unanswerable(path, failure)
         except RecursionError:
             return self._too_deep(path)
         return self._answer(path, review, verdict, decider, arrived)
 
-    def _decider(self, path: str, review: Review, rules: Rulebook) -> Decider | Mutator | None:
+    def _decider(
+        self, path: str, review: Review, rules: deciding.Rulebook
+    ) -> deciding.Decider | deciding.Mutator | None:
         """Return what decides a review; None where there is nothing to decide by."""
         if path != MUTATE:
-            return Decider(review.request, rules, timed=self._metrics.is_timed())
+            return deciding.Decider(review.request, rules, timed=self._metrics.is_timed())
         if rules.mutation is None:
             return None
-        return Mutator(review.request, rules.mutation, rules.world())
+        return deciding.Mutator(review.request, rules.mutation, rules.world())
 
     async def _later(
         self,
         path: str,
         review: Review,
-        decider: Decider | Mutator,
-        question: Unanswered,
+        decider: deciding.Decider | deciding.Mutator,
+        question: deciding.Unanswered,
         arrived: float,
     ) -> HttpAnswer:
         try:
             verdict = await decider.settled(question)
-        except Unanswerable as failure:
+        except deciding.Unanswerable as failure:
             return self._unanswerable(path, failure)
         return self._answer(path, review, verdict, decider, arrived)
 
@@ -221,14 +215,14 @@ class ReviewHandler:
         path: str,
         review: Review,
         verdict: Verdict,
-        decider: Decider | Mutator | None,
+        decider: deciding.Decider | deciding.Mutator | None,
         arrived: float,
     ) -> HttpAnswer:
         metrics = self._metrics
         if self._denied is not None and not verdict.allowed:
             self._denied(review.request, verdict)
         if self._audit_only and not verdict.allowed:
-            verdict = without_denial(verdict)
+            verdict = deciding.without_denial(verdict)
             metrics.would_deny.add()
         findings = [] if decider is None else decider.findings
         if findings:
@@ -237,7 +231,7 @@ class ReviewHandler:
             metrics.timed(decider.times)
         patch: Sequence[JsonObject] = ()
         mutations = None
-        if isinstance(decider, Mutator):
+        if isinstance(decider, deciding.Mutator):
             patch, mutations = decider.patch, decider.notes
             metrics.mutated(mutations)
         answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
@@ -268,7 +262,7 @@ class ReviewHandler:
             for item in head["denied"]:
                 self._denied(*_heard_denial(item))
 
-    def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
+    def _unanswerable(self, path: str, failure: deciding.Unanswerable) -> HttpAnswer:
         """Answer with 503: what could not be found out may have been decisive."""
         return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
 
