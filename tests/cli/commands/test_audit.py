@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from celadon.cli import processes
 from celadon.cli.audit import audit_run
 from tests.cli.audit.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
 from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot
@@ -305,7 +306,7 @@ def test_what_is_soon_done_needs_no_workers(
     jobs: str, worth: int, expected: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forks: list[object] = []
-    started = audit_run.started
+    started = processes.started
 
     def counted(work: Any, stack: ExitStack) -> BinaryIO:
         forks.append(work)

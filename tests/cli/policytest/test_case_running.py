@@ -331,7 +331,7 @@ def test_an_accident_of_ours_is_one_case_s(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("celadon.cli.policytest.case_running.mismatches", fail)
+    monkeypatch.setattr("celadon.cli.policytest.case_judging.mismatches", fail)
     found = report(written(tmp_path, {"expect": "admit"}))
     assert (found.count(Status.BROKEN), found.exit) == (1, 70)
 

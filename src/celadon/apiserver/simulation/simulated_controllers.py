@@ -18,19 +18,11 @@ from celadon.apiserver.handlers.pods import BUDGETS
 from celadon.apiserver.simulation import deployments, workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
-from celadon.apiserver.simulation.planning import autoscaling, endpoint_slices, volume_claims
+from celadon.apiserver.simulation.planning import autoscaling, endpoint_slices, plans, volume_claims
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
-from celadon.apiserver.simulation.planning.plans import (
-    CREATED_NAME,
-    NOTHING_TO_DO,
-    ObjectEvent,
-    Plan,
-    Step,
-    Verb,
-)
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import (
     Members,
@@ -80,13 +72,13 @@ class PlanRunner:
         self._events = events
         self._resources = {resource.gvk.kind: resource for resource in resources}
 
-    async def run(self, plan: Plan, about: JsonObject) -> None:
+    async def run(self, plan: plans.Plan, about: JsonObject) -> None:
         """Carry out a plan, whose events are about an object. Raises Stale when something was
         refused."""
         refusal: str | None = None
         status_refused = False
         for step in plan.steps:
-            is_status = step.verb is Verb.STATUS
+            is_status = step.verb is plans.Verb.STATUS
             can_follow = step.follows_status and not status_refused
             if refusal is not None and not is_status and not can_follow:
                 continue
@@ -97,30 +89,30 @@ class PlanRunner:
         if refusal is not None:
             raise Stale
 
-    async def _take(self, step: Step, about: JsonObject, refusal: str | None) -> str | None:
+    async def _take(self, step: plans.Step, about: JsonObject, refusal: str | None) -> str | None:
         """Carry out one step, after what was refused, if anything was. Return None if it succeeded,
         or the error. Raises Stale."""
-        if step.verb is Verb.TELL:
+        if step.verb is plans.Verb.TELL:
             await self._tell(step.done, step.object)
             return None
         obj = step.object
         if refusal is not None and step.otherwise is not None:
             obj = step.otherwise(refusal)
         resource = self._resources[obj["kind"]]
-        if step.verb is Verb.CREATE:
+        if step.verb is plans.Verb.CREATE:
             return await self._create(resource, step, about)
-        if step.verb is Verb.DELETE:
+        if step.verb is plans.Verb.DELETE:
             return await self._delete(resource, step, about)
-        if step.verb is Verb.SCALE:
+        if step.verb is plans.Verb.SCALE:
             change = {"spec": {"replicas": obj["spec"]["replicas"]}}
             reply = await self._requests.patch(resource, obj, change, "scale")
         else:
-            subresource = "status" if step.verb is Verb.STATUS else ""
+            subresource = "status" if step.verb is plans.Verb.STATUS else ""
             reply = await self._requests.update(resource, obj, subresource)
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
         return reply.message if reply.failed else None
 
-    async def _create(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
+    async def _create(self, resource: Resource, step: plans.Step, about: JsonObject) -> str | None:
         reply = await self._requests.create(resource, step.object)
         if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
             return None if step.may_exist else reply.message
@@ -133,7 +125,7 @@ class PlanRunner:
             return await self._take(step.follow(reply.body), about, None)
         return None
 
-    async def _delete(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
+    async def _delete(self, resource: Resource, step: plans.Step, about: JsonObject) -> str | None:
         policy = "Foreground" if step.is_foreground else "Background"
         try:
             reply = await self._requests.delete(resource, step.object, policy=policy)
@@ -143,10 +135,10 @@ class PlanRunner:
         return reply.message if reply.failed else None
 
     async def _tell(
-        self, event: ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
+        self, event: plans.ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
     ) -> None:
         if event is not None:
-            text = event.message.replace(CREATED_NAME, name) if name else event.message
+            text = event.message.replace(plans.CREATED_NAME, name) if name else event.message
             if event.message.endswith(": "):
                 text += error
             await self._events.record(about, event.type, event.reason, text)
@@ -172,7 +164,7 @@ class PlannedController(workload_controller.WorkloadController):
         await self.runner.run(plan, workload)
         return plan.again
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Return what there is to do for a workload. Raises Stale."""
         raise NotImplementedError
 
@@ -211,7 +203,7 @@ class StatefulSets(PlannedController):
             self._members.pop(metadata.uid(change.old), None)
         return super().concerned(change)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
@@ -243,7 +235,7 @@ class DaemonSets(PlannedController):
             return map(workload_controller.item_of, self.view.every())
         return super().concerned(change)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from all nodes, and the pods and revisions of a set. Raises Stale."""
         nodes, pods = self.around.view(NODES).every(), await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(metadata.namespace(workload))
@@ -292,7 +284,7 @@ class Jobs(PlannedController):
             await self.runner.run(released_pods([orphan]), orphan)
         return None
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from the pods of a Job. Raises Stale."""
         pods = await self.claimed(PODS, workload)
         count = max(len(pods), (workload.get("spec") or {}).get("parallelism") or 0)
@@ -306,7 +298,7 @@ class CronJobs(PlannedController):
     workloads = CRON_JOBS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (JOBS,)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next Job of a schedule, and what becomes of former ones."""
         jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
         return await self.decided(len(jobs), cron_job_plan, workload, jobs, self.around.now())
@@ -347,7 +339,7 @@ class DisruptionBudgets(PlannedController):
             if any(_selects(budget, pod) for pod in pods):
                 yield workload_controller.item_of(budget)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
@@ -449,7 +441,7 @@ class EndpointSlices(_ServiceController):
         name = metadata.labels(changed).get(SERVICE_LABEL)
         return (f"{metadata.namespace(changed)}/{name}",) if name else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the slices of a Service from its pods and the nodes that they are on."""
         nodes = {
             metadata.name(item): metadata.labels(item) for item in self.around.view(NODES).every()
@@ -484,7 +476,7 @@ class MirroredSlices(PlannedController):
             return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
         return () if changed is None else (workload_controller.item_of(changed),)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the slices of Endpoints from what the Service of their name says."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         service = self.around.view(SERVICES).get(namespace, name)
@@ -517,7 +509,7 @@ class Endpoints(_ServiceController):
             await self.requests.delete(view.resource, left)
         return None
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the Endpoints of a Service from its pods."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
@@ -563,7 +555,7 @@ class VolumeClaims(PlannedController):
             if volume_claims.BIND_COMPLETED not in metadata.annotations(item)
         )
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan what a claim gets. The pods of its namespace are only looked at while it is not
         bound."""
         is_bound = volume_claims.BIND_COMPLETED in metadata.annotations(workload)
@@ -609,7 +601,7 @@ class Volumes(PlannedController):
         name = ((changed or {}).get("spec") or {}).get("volumeName")
         return (f"/{name}",) if name else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the phase of a volume from the claim that it names."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
@@ -632,12 +624,12 @@ class DefaultClass(PlannedController):
         is_first = metadata.name(change.new) == _SYSTEM and not self._is_done
         return (f"/{_SYSTEM}",) if is_first else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the standard StorageClass, once, if there is no class at all."""
         if self._is_done or self.around.view(STORAGE_CLASSES).every():
-            return NOTHING_TO_DO
+            return plans.NOTHING_TO_DO
         self._is_done = True
-        return Plan((Step(Verb.CREATE, STANDARD_CLASS, may_exist=True),))
+        return plans.Plan((plans.Step(plans.Verb.CREATE, STANDARD_CLASS, may_exist=True),))
 
 
 STANDARD_CLASS: Final = {

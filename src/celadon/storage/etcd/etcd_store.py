@@ -35,7 +35,24 @@ from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass, field, replace
 from celadon.storage import contract
-from celadon.storage.etcd import etcd_client, etcd_messages
+from celadon.storage.etcd.etcd_client import (
+    ATTEMPT_SECONDS,
+    CALL_SECONDS,
+    PAUSE_SECONDS,
+    Coming,
+    EtcdClient,
+    EtcdConnections,
+    EtcdMirror,
+    EtcdSettings,
+    KeySpelling,
+    Missed,
+)
+from celadon.storage.etcd.etcd_messages import (
+    Comparison,
+    EtcdTransaction,
+    RevisionRefused,
+    TransactionAnswer,
+)
 from celadon.storage.keyspace import Keyspace, Retention, Schedule, Watcher, Watchers
 
 # --- Compaction by one -------------------------------------------------------
@@ -56,7 +73,7 @@ class CompactionByOne:
     """`turn` is how often the key had been written when this process last looked, `revision` what
     etcd's revision was then."""
 
-    def __init__(self, client: etcd_client.EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
+    def __init__(self, client: EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
         self._client = client
         self._interval = interval
         self._turn = 0
@@ -74,9 +91,7 @@ class CompactionByOne:
         ServiceError."""
         value = str(self._revision).encode()
         answer = await self._client.transact(
-            etcd_messages.EtcdTransaction(
-                (etcd_messages.Comparison(KEY, version=self._turn),), ((KEY, value),), (KEY,)
-            )
+            EtcdTransaction((Comparison(KEY, version=self._turn),), ((KEY, value),), (KEY,))
         )
         former, self._revision = self._revision, answer.revision
         if not answer.succeeded:
@@ -299,13 +314,11 @@ START_SECONDS: Final = 30.0
 _T = TypeVar("_T")
 
 
-async def open_etcd(
-    settings: etcd_client.EtcdSettings, retention: Retention | None = None
-) -> EtcdStore:
+async def open_etcd(settings: EtcdSettings, retention: Retention | None = None) -> EtcdStore:
     """The store in the running event loop, when it has everything that is in etcd. `retention`: how
     much history the mirror keeps, as `Retention()` unless given. Raises ServiceError, OSError for
     files of the settings."""
-    store = EtcdStore(etcd_client.EtcdConnections(settings), settings, retention or Retention())
+    store = EtcdStore(EtcdConnections(settings), settings, retention or Retention())
     try:
         await store.begin()
     except BaseException:
@@ -326,15 +339,12 @@ class EtcdStore:
     """A `contract.Store`, and the `Audience` of its mirror."""
 
     def __init__(
-        self,
-        connections: etcd_client.EtcdConnections,
-        settings: etcd_client.EtcdSettings,
-        retention: Retention,
+        self, connections: EtcdConnections, settings: EtcdSettings, retention: Retention
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._client = etcd_client.EtcdClient(connections)
-        self._spelling = etcd_client.KeySpelling(settings.root, settings.prefix)
-        self._mirror = etcd_client.EtcdMirror(self._client, self._spelling, self, self._kept_value)
+        self._client = EtcdClient(connections)
+        self._spelling = KeySpelling(settings.root, settings.prefix)
+        self._mirror = EtcdMirror(self._client, self._spelling, self, self._kept_value)
         self._retention = retention
         self._lock = Lock()
         self._keyspace = Keyspace()
@@ -372,7 +382,7 @@ class EtcdStore:
             else:
                 return
 
-    def tell_before(self, coming: etcd_client.Coming) -> None:
+    def tell_before(self, coming: Coming) -> None:
         """Set who is told of the values that others write; they are not seen before it returns."""
         self._mirror.coming = coming
 
@@ -442,7 +452,7 @@ class EtcdStore:
             self._client.leave()  # so that `_follow` goes on behind what is loaded
         while (came := self._keyspace.revision) < revision:
             try:
-                await self._reached(revision, etcd_client.ATTEMPT_SECONDS)
+                await self._reached(revision, ATTEMPT_SECONDS)
             except contract.ServiceUnavailable:
                 if self._keyspace.revision == came:  # else it only has a lot to send
                     self._client.leave()
@@ -450,7 +460,7 @@ class EtcdStore:
         self._heard = self._loop.time()
         return revision
 
-    async def _reached(self, revision: int, seconds: float = etcd_client.CALL_SECONDS) -> None:
+    async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
         """Wait until the keyspace has reached a revision. Raises ServiceUnavailable if that takes
         longer."""
         if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
@@ -524,10 +534,8 @@ class EtcdStore:
                     del self._sent[item.key]
 
     async def _noticed(
-        self,
-        answer: Coroutine[Any, Any, etcd_messages.TransactionAnswer],
-        transaction: contract.Transaction,
-    ) -> etcd_messages.TransactionAnswer:
+        self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: contract.Transaction
+    ) -> TransactionAnswer:
         """Return whether etcd has room is known from what it says to writes that need some."""
         needs_room = any(
             isinstance(operation, contract.Put) for operation in transaction.operations
@@ -542,8 +550,8 @@ class EtcdStore:
         return outcome
 
     async def _transact(
-        self, spelled: etcd_messages.EtcdTransaction, transaction: contract.Transaction
-    ) -> etcd_messages.TransactionAnswer:
+        self, spelled: EtcdTransaction, transaction: contract.Transaction
+    ) -> TransactionAnswer:
         """Carry out a transaction, with leases for what does not last. Raises ServiceError."""
         leases = {
             self._spelling.written(operation.key): await self._leases.lease(operation.seconds)
@@ -558,16 +566,13 @@ class EtcdStore:
             self._leases.forget()
             raise
 
-    def _spelled(self, transaction: contract.Transaction) -> etcd_messages.EtcdTransaction:
+    def _spelled(self, transaction: contract.Transaction) -> EtcdTransaction:
         conditions = [
             (self._spelling.written(condition.key), condition)
             for condition in transaction.conditions
         ]
-        return etcd_messages.EtcdTransaction(
-            [
-                etcd_messages.Comparison(key, condition.mod_revision)
-                for key, condition in conditions
-            ],
+        return EtcdTransaction(
+            [Comparison(key, condition.mod_revision) for key, condition in conditions],
             [
                 (
                     self._spelling.written(operation.key),
@@ -578,16 +583,14 @@ class EtcdStore:
             [key for key, _ in conditions],
         )
 
-    def _learn(
-        self, transaction: contract.Transaction, answer: etcd_messages.TransactionAnswer
-    ) -> None:
+    def _learn(self, transaction: contract.Transaction, answer: TransactionAnswer) -> None:
         changed = zip(transaction.operations, answer.changed, strict=False)  # none if it failed
         done = [item for item, did in changed if did]
         if done:
             self._mirror.learn(answer.revision, done)
 
     def _outcome(
-        self, transaction: contract.Transaction, answer: etcd_messages.TransactionAnswer
+        self, transaction: contract.Transaction, answer: TransactionAnswer
     ) -> contract.Outcome:
         if not answer.succeeded:
             pairs = zip(transaction.conditions, answer.found, strict=True)
@@ -600,7 +603,7 @@ class EtcdStore:
             tuple([self._event(item.key, answer) if did else None for item, did in changed]),
         )
 
-    def _event(self, key: str, answer: etcd_messages.TransactionAnswer) -> contract.Event:
+    def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
         return next(event for event in self._sent[key].events if event.revision == answer.revision)
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
@@ -615,7 +618,7 @@ class EtcdStore:
             raise contract.Compacted(revision, self._keyspace.compacted)
         try:
             await self._client.compact(revision)
-        except etcd_messages.RevisionRefused as error:
+        except RevisionRefused as error:
             if error.is_future:
                 raise contract.FutureRevision(revision, self._keyspace.revision) from None
             raise contract.Compacted(
@@ -662,14 +665,14 @@ class EtcdStore:
         while True:
             try:
                 await self._mirror.follow()
-            except etcd_client.Missed:
+            except Missed:
                 with suppress(contract.ServiceError):
                     await self._mirror.begin()
             except contract.ServiceError:
                 pass  # the next member is asked
             except Exception:  # noqa: BLE001  the outer edge: a defect must not end the task
                 _LOG.exception("etcd's changes could not be followed")
-            await asyncio.sleep(etcd_client.PAUSE_SECONDS)
+            await asyncio.sleep(PAUSE_SECONDS)
 
     async def _beat(self) -> None:
         while True:

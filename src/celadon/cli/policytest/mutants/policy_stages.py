@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
-from celadon.admission import (
-    Decision,
-    ExpressionMemory,
-    Outcome,
-    PolicyFrame,
-    Verdict,
-    registration,
-)
+from celadon import admission
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, WebhookOutcome
 from celadon.cli.policytest import case_results
@@ -38,7 +31,7 @@ from celadon.records import dataclass
 # the test: the requests, what there is in the cluster, the other policies, and the programs of
 # all expressions that are the same.
 
-_VALIDATING = frozenset({registration.POLICY_KIND, registration.BINDING_KIND})
+_VALIDATING = frozenset({admission.registration.POLICY_KIND, admission.registration.BINDING_KIND})
 
 
 def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
@@ -69,10 +62,10 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     )
 
 
-def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
+def compiled_policy(engines: Engines, name: str) -> admission.PolicyFrame:
     """The policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
-    frames: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    frames: list[admission.PolicyFrame] = [*engines.validating.policies, *mutating]
     return next(frame for frame in frames if frame.name == name)
 
 
@@ -90,31 +83,33 @@ def is_original(document: Document, original: Document) -> bool:
     )
 
 
-def _decoded(alteration: Alteration) -> Placed[registration.RegistrationObject] | None:
+def _decoded(alteration: Alteration) -> Placed[admission.registration.RegistrationObject] | None:
     value = alteration.altered
     if value is None:
         return None
     document = replace(alteration.document, value=value)
     version = str(value["apiVersion"]).rpartition("/")[2]
-    return Placed(registration.decode_object(value, value["kind"], version).value, document)
+    return Placed(
+        admission.registration.decode_object(value, value["kind"], version).value, document
+    )
 
 
 def _changed(
     policy_set: PolicySet,
     document: Document,
-    placed: Placed[registration.RegistrationObject] | None,
+    placed: Placed[admission.registration.RegistrationObject] | None,
 ) -> PolicySet:
     """Return the set with other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
     for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
             policies[name] = policy
-        elif placed is not None and isinstance(placed.value, registration.Policy):
+        elif placed is not None and isinstance(placed.value, admission.registration.Policy):
             policies[name] = Placed(placed.value, placed.document)
     for name, binding in policy_set.bindings.items():
         if not is_original(binding.document, document):
             bindings[name] = binding
-        elif placed is not None and isinstance(placed.value, registration.Binding):
+        elif placed is not None and isinstance(placed.value, admission.registration.Binding):
             bindings[name] = Placed(placed.value, placed.document)
     return replace(policy_set, policies=policies, bindings=bindings)
 
@@ -131,7 +126,7 @@ def _changed(
 # `shown` nobody can be told apart by what a client or the audit log gets to see.
 
 
-_LOOKED: frozenset[Outcome] = frozenset({Outcome.EVALUATED})
+_LOOKED: frozenset[admission.Outcome] = frozenset({admission.Outcome.EVALUATED})
 
 
 class Glance:
@@ -140,7 +135,9 @@ class Glance:
 
     __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
 
-    def __init__(self, sent: PreparedRequest | None, verdict: Verdict | None = None) -> None:
+    def __init__(
+        self, sent: PreparedRequest | None, verdict: admission.Verdict | None = None
+    ) -> None:
         self.sent = sent
         self._verdict = verdict
         self._shown: str | None = None
@@ -187,7 +184,7 @@ def glance(bench: Bench, case: case_results.Case, sent: PreparedRequest | None =
     return Glance(sent, engine.noted(sent.document_request.request, sent.setting.world))
 
 
-def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
+def _answer(sent: PreparedRequest, verdict: admission.Verdict) -> tuple[Any, ...]:
     return (
         sent.document_request.request.object,
         verdict.status,
@@ -196,13 +193,13 @@ def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     )
 
 
-def _reached(outcome: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
+def _reached(outcome: WebhookOutcome, verdict: admission.Verdict) -> frozenset[str]:
     notes = (*verdict.notes, *(() if outcome.mutation is None else outcome.mutation.notes))
     reached = {note.policy for note in notes if note.outcome in _LOOKED}
     return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
-def _signs(outcome: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
+def _signs(outcome: WebhookOutcome, verdict: admission.Verdict) -> tuple[Any, ...]:
     happened = outcome.mutation
     spoke = [
         (decision.policy, decision.binding, decision.source, decision.cause)
@@ -225,7 +222,7 @@ def _said(outcome: WebhookOutcome) -> tuple[Any, ...]:
     return happened.failures, happened.notes
 
 
-def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
+def _spoken(outcome: WebhookOutcome, verdict: admission.Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
     failures = () if outcome.mutation is None else outcome.mutation.failures
@@ -242,7 +239,7 @@ def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
     }
 
 
-def _without_cost(decision: Decision) -> Decision:
+def _without_cost(decision: admission.Decision) -> admission.Decision:
     return decision if decision.cost is None else replace(decision, cost=None)
 
 
@@ -367,7 +364,7 @@ def stages(
 def _stages(
     test: case_results.PolicyTest, cases: Sequence[case_results.Case], version: str
 ) -> Iterator[tuple[case_results.Measured, Stage]]:
-    memory: ExpressionMemory = {}
+    memory: admission.ExpressionMemory = {}
     bench = Bench(test, version, memory=memory)
     stages_by_policy: dict[case_results.Measured, Stage] = {}
     for case in cases:
