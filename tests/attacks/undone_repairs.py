@@ -512,8 +512,8 @@ UNDONE = (
     Undone(
         "a webhook that leads elsewhere, and takes the credentials for it along",
         "apiserver/webhook_client.py",
-        "own = self._own if _server(self.url) == self._owner else ()",
-        "own = self._own",
+        "own = self._own_headers if _server(self.url) == self._owner else ()",
+        "own = self._own_headers",
         "tests/apiserver/webhook_routes/test_webhook_credentials.py"
         "::test_nobody_else_is_shown_them",
     ),

@@ -62,7 +62,7 @@ class StoreWorld:
         self._served = served
         self._authorizer = authorizer
         self._namespaces: dict[str, kube.JsonObject | None] = {}
-        self._seen = -1
+        self._revision = -1
         """The revision at which the namespaces were read."""
 
     @property
@@ -74,8 +74,8 @@ class StoreWorld:
         """Asked three times by most writes; what was found is good until something is written."""
         revision = self._objects.store.revision()
         namespaces = self._namespaces
-        if revision != self._seen or len(namespaces) >= _REMEMBERED:
-            self._seen, self._namespaces = revision, (namespaces := {})
+        if revision != self._revision or len(namespaces) >= _REMEMBERED:
+            self._revision, self._namespaces = revision, (namespaces := {})
         try:
             return namespaces[name]
         except KeyError:

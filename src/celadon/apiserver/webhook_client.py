@@ -42,7 +42,7 @@ class WebhookCredentials:
     def __init__(self, config: clientconfig.Kubeconfig, clock: Callable[[], float]) -> None:
         self._config = config
         self._clock = clock
-        self._made: dict[str, clientconfig.ClientCredentials] = {}
+        self._credentials: dict[str, clientconfig.ClientCredentials] = {}
 
     def user_of(self, host: str, port: int) -> str:
         """The name of the user for calls of a server; empty for nobody."""
@@ -55,10 +55,10 @@ class WebhookCredentials:
 
     def of(self, user: str) -> clientconfig.ClientCredentials:
         """Return the credentials of a user that `user_of` gave."""
-        credentials = self._made.get(user)
+        credentials = self._credentials.get(user)
         if credentials is None:
             credentials = clientconfig.ClientCredentials(self._config.users[user], self._clock)
-            self._made[user] = credentials
+            self._credentials[user] = credentials
         return credentials
 
 
@@ -248,7 +248,7 @@ class Exchange:
         held: HeldBytes | None = None,
     ) -> None:
         self._pool = pool
-        self._own = own_headers
+        self._own_headers = own_headers
         self._owner = _server(url)
         self._body = body
         self._held = HeldBytes() if held is None else held
@@ -304,7 +304,7 @@ class Exchange:
     async def _tried(self, method: str, body: bytes, trace: _Trace, *, is_last: bool) -> _Answer:
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2].encode()
-        own = self._own if _server(self.url) == self._owner else ()
+        own = self._own_headers if _server(self.url) == self._owner else ()
         headers = [(b"Host", host), *_HEADERS, *own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
@@ -403,7 +403,7 @@ class _Body:
     """Reads the body of an answer, within the room there is."""
 
     def __init__(self, response: httpcore.Response, held: HeldBytes) -> None:
-        self._got = response
+        self._response = response
         self._held = held
         self._parts: list[bytes] = []
         self._size = 0
@@ -414,7 +414,7 @@ class _Body:
         inflater = _Inflater() if is_compressed else None
         pieces = 0
         try:
-            async for part in self._got.aiter_stream():
+            async for part in self._response.aiter_stream():
                 pieces += 1
                 if pieces > MAX_PIECES:
                     raise BrokenBody(f"more than {MAX_PIECES} pieces")

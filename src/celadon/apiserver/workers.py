@@ -709,10 +709,10 @@ class _Lender:
     """Lends threads to works. Who has done one waits for the next. To make a thread is to wait
     until it has had its first turn, for which the loop has no time: another one does that."""
 
-    __slots__ = ("_beginner", "_free", "_wanted")
+    __slots__ = ("_beginner", "_free", "_works")
 
     def __init__(self) -> None:
-        self._wanted: _Works = queue.SimpleQueue()
+        self._works: _Works = queue.SimpleQueue()
         self._beginner: threading.Thread | None = None
         self._free: deque[_Free] = deque()
 
@@ -721,7 +721,7 @@ class _Lender:
         try:
             work.thread, works = self._free.pop()
         except IndexError:
-            works = self._wanted
+            works = self._works
             if self._beginner is None:
                 begin = self._begin_threads
                 self._beginner = threading.Thread(target=begin, name="beginner", daemon=True)
@@ -730,7 +730,7 @@ class _Lender:
 
     def stop(self) -> None:
         """Stop: nothing begins any more."""
-        self._wanted.put(None)
+        self._works.put(None)
         while self._free:
             with contextlib.suppress(IndexError):  # it has just ended by itself
                 self._free.pop()[1].put(None)
@@ -738,7 +738,7 @@ class _Lender:
     # Nothing of what was done stays in the variables of a thread that waits.
 
     def _begin_threads(self) -> None:
-        while (work := self._wanted.get()) is not None:
+        while (work := self._works.get()) is not None:
             works: _Works = queue.SimpleQueue()
             works.put(work)
             thread = threading.Thread(target=self._live, args=(works,), name="worker", daemon=True)

@@ -352,18 +352,18 @@ def too_deep(text: str) -> int:
 class _Walk:
     """Goes over a text once, from its beginning to its end."""
 
-    __slots__ = ("_at", "_text", "places")
+    __slots__ = ("_position", "_text", "places")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._position = 0
         self.places: dict[KeyPath, int] = {}
 
     def document(self) -> None:
         """The whole text: headers of tables, and pairs below them."""
         table: KeyPath = ()
         self._blank()
-        while self._at < len(self._text):
+        while self._position < len(self._text):
             if self._next() == "[":
                 self._skip("[ \t")
                 table = self._key(())
@@ -379,10 +379,10 @@ class _Walk:
 
     def _key(self, table: KeyPath) -> KeyPath:
         """The path of the key that stands here, or of the last part of a dotted one."""
-        start = self._at
+        start = self._position
         match = _KEY.match(self._text, start)
         assert match is not None, "tomllib has taken the text"
-        self._at = match.end()
+        self._position = match.end()
         path = table
         for name in _names(match[0]):
             path = (*path, name)[:PLACED]
@@ -396,47 +396,47 @@ class _Walk:
             case "{":
                 self._inline_table(path)
             case _:
-                match = _SCALAR.match(self._text, self._at)
+                match = _SCALAR.match(self._text, self._position)
                 assert match is not None, "tomllib has taken the text"
-                self._at = match.end()
+                self._position = match.end()
 
     def _items(self, path: KeyPath) -> None:
-        self._at += 1
+        self._position += 1
         number = 0
         self._blank()
         while self._next() != "]":
             item_path = (*path, number)[:PLACED]
-            self.places.setdefault(item_path, self._at)
+            self.places.setdefault(item_path, self._position)
             self._value(item_path)
             number += 1
             self._comma()
-        self._at += 1
+        self._position += 1
 
     def _inline_table(self, path: KeyPath) -> None:
-        self._at += 1
+        self._position += 1
         self._blank()
         while self._next() != "}":
             self._pair(path)
             self._comma()
-        self._at += 1
+        self._position += 1
 
     def _comma(self) -> None:
         self._blank()
         if self._next() == ",":
-            self._at += 1
+            self._position += 1
             self._blank()
 
     def _next(self) -> str:
-        return self._text[self._at : self._at + 1]
+        return self._text[self._position : self._position + 1]
 
     def _blank(self) -> None:
-        match = _BLANK.match(self._text, self._at)
+        match = _BLANK.match(self._text, self._position)
         assert match is not None, "it matches nothing, too"
-        self._at = match.end()
+        self._position = match.end()
 
     def _skip(self, characters: str) -> None:
         while self._next() and self._next() in characters:
-            self._at += 1
+            self._position += 1
 
 
 def _names(key: str) -> list[str]:

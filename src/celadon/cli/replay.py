@@ -28,7 +28,7 @@ from celadon.cli.audit_logs import (
     text,
     total_bytes,
 )
-from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
@@ -506,13 +506,13 @@ def _notices(
 ) -> Iterator[Notice]:
     policies = inputs.sets.validating
     if not findings.events and not findings.problems:
-        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
+        yield Notice(NoticeReason.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
     yield from not_applied(inputs.sets.mutating, "requests are judged as they came to be stored")
     yield from policy_notices(policies, None, Coverage(), existing, objects=False)
     bound = {binding.value.spec.policy_name for binding in policies.bindings.values()}
     for name, placed in sorted(policies.policies.items()):
         if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"
-            yield Notice(Silence.POLICY_UNMATCHED, placed.place(), text)
+            yield Notice(NoticeReason.POLICY_UNMATCHED, placed.place(), text)
     if lookups_of(inputs.sets).namespaces:
         yield from assumed_namespaces(findings.namespaces, existing)

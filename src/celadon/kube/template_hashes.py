@@ -81,17 +81,17 @@ class _Part:
     """A text that stands in many templates, and what it makes of the low byte of a checksum
     (`_made`). What is above the low byte is only multiplied (`_factor`)."""
 
-    __slots__ = ("_factor", "_made", "text")
+    __slots__ = ("_factor", "_hashes", "text")
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._factor = pow(_FNV_PRIME, len(text), _FNV_BITS + 1)
-        self._made: dict[int, int] = {}
+        self._hashes: dict[int, int] = {}
 
     def after(self, digest: int) -> int:
         """The checksum of what has that `digest`, followed by this text."""
         low = digest & 0xFF
-        own_digest = self._made.get(low)
+        own_digest = self._hashes.get(low)
         if own_digest is None:
             own_digest = self._own(low)
         return own_digest + (digest - low) * self._factor & _FNV_BITS
@@ -101,10 +101,10 @@ class _Part:
         if len(self.text) > _LONG:
             digest = checksum(self.text, low)
         else:
-            if len(self._made) == _FEW_LOWS:
-                self._made = dict(enumerate(_of_all_lows(self.text)))
+            if len(self._hashes) == _FEW_LOWS:
+                self._hashes = dict(enumerate(_of_all_lows(self.text)))
             digest = _continued(self.text, low)
-        self._made[low] = digest
+        self._hashes[low] = digest
         return digest
 
 

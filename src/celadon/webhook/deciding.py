@@ -208,7 +208,7 @@ class ReviewConverter:
 
     def __init__(self, webhooks: CalledWebhooks) -> None:
         self._webhooks = webhooks
-        self._given: dict[
+        self._conversions: dict[
             tuple[str, str, bool], Sequence[JsonObject] | admission.ConversionError
         ] = {}
 
@@ -230,7 +230,7 @@ class ReviewConverter:
         """Return converted objects, known by what is in them: what is decided anew makes the same
         objects anew. Raises Unanswered for what nobody was asked yet."""
         key = json_text(list(objects)), kind.api_version, stored
-        converted = self._given.get(key)
+        converted = self._conversions.get(key)
         if converted is None:
             raise Unanswered(lambda: self._find(key, objects, kind))
         if isinstance(converted, admission.ConversionError):
@@ -241,9 +241,9 @@ class ReviewConverter:
         self, key: tuple[str, str, bool], objects: Sequence[JsonObject], kind: GroupVersionKind
     ) -> None:
         try:
-            self._given[key] = await self._webhooks.ask(objects, kind, stored=key[2])
+            self._conversions[key] = await self._webhooks.ask(objects, kind, stored=key[2])
         except admission.ConversionError as error:
-            self._given[key] = error
+            self._conversions[key] = error
 
 
 # --- Decider -----------------------------------------------------------------

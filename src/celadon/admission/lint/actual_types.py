@@ -75,15 +75,15 @@ class SharedTypes:
 
     def __init__(self) -> None:
         self._same: dict[types.Type, types.Type] = {}
-        self._known: dict[int, tuple[types.Type, types.Type | None]] = {}
+        self._types_by_id: dict[int, tuple[types.Type, types.Type | None]] = {}
 
     def shared(self, type_: types.Type) -> types.Type | None:
         """Return the type that stands for all equal types; None for one with objects in it, which
         belong to a kind."""
-        cached = self._known.get(id(type_))
+        cached = self._types_by_id.get(id(type_))
         if cached is None:
             same = None if _has_objects(type_) else self._same.setdefault(type_, type_)
-            cached = self._known[id(type_)] = (type_, same)
+            cached = self._types_by_id[id(type_)] = (type_, same)
         return cached[1]
 
 

@@ -355,17 +355,17 @@ _MOST: Final = 64
 class KindTypes:
     """The types of built-in kinds, and of custom ones by their schemas; each is made once."""
 
-    __slots__ = ("_custom", "_known")
+    __slots__ = ("_custom", "_types")
 
     def __init__(self, custom: Mapping[GroupVersionKind, schemas.Schema]) -> None:
         self._custom = custom
-        self._known: dict[GroupVersionKind, schemas.SchemaType | None] = {}
+        self._types: dict[GroupVersionKind, schemas.SchemaType | None] = {}
 
     def of(self, kind: GroupVersionKind) -> schemas.SchemaType | None:
         """Return the type of a kind; None if nobody knows the kind."""
-        if kind not in self._known:
-            self._known[kind] = _builtin_type(kind) or self._custom_type(kind)
-        return self._known[kind]
+        if kind not in self._types:
+            self._types[kind] = _builtin_type(kind) or self._custom_type(kind)
+        return self._types[kind]
 
     def _custom_type(self, kind: GroupVersionKind) -> schemas.SchemaType | None:
         schema = self._custom.get(kind)
@@ -421,11 +421,11 @@ class LintMemory:
     """Keeps what runs of the linter leave to the next ones. It is empty at first, and to be given
     to every run."""
 
-    __slots__ = ("_conditions", "_known", "_rules", "_used")
+    __slots__ = ("_conditions", "_prepared", "_rules", "_used")
 
     def __init__(self) -> None:
         self._conditions = ""
-        self._known: dict[str, Prepared] = {}
+        self._prepared: dict[str, Prepared] = {}
         self._rules: tuple[RuleCase, ...] | None = None
         self._used: dict[str, Prepared] = {}
 
@@ -433,7 +433,7 @@ class LintMemory:
         """A run under these conditions: the settings, and the definitions with their numbers."""
         text = repr(conditions)
         if text != self._conditions:
-            self._known = {}
+            self._prepared = {}
             self._rules = None
             self._conditions = text
         self._used = {}
@@ -441,7 +441,7 @@ class LintMemory:
     def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
         """Return what is known of a document, made if it is not."""
         text = repr(document)
-        prepared = self._known.get(text)
+        prepared = self._prepared.get(text)
         prepared = make() if prepared is None else prepared.as_number(number)
         self._used[text] = prepared
         return prepared
@@ -454,7 +454,7 @@ class LintMemory:
 
     def end(self) -> None:
         """The run is over: what it did not need is forgotten."""
-        self._known = self._used
+        self._prepared = self._used
 
 
 # --- Rules -------------------------------------------------------------------

@@ -154,12 +154,12 @@ class KnownConfiguration:
     configuration, and the plans for it, are remembered for built-in kinds: those of definitions may
     change."""
 
-    __slots__ = ("_every", "_known", "_plans", "_value")
+    __slots__ = ("_bases", "_every", "_plans", "_value")
 
     def __init__(self, value: PatchObject, every: Mapping[_Path, EveryItem]) -> None:
         self._value = value
         self._every = every
-        self._known: dict[kube.GroupVersionKind, kube.JsonObject | None] = {}
+        self._bases: dict[kube.GroupVersionKind, kube.JsonObject | None] = {}
         self._plans: dict[MergePlanner, Plan | None] = {}
 
     def plan(self, planner: MergePlanner) -> Plan | None:
@@ -177,9 +177,9 @@ class KnownConfiguration:
             return None
         if kinds.custom(kind) is not None:
             return kinds.fitting(self._value, kind)
-        if kind not in self._known:
-            self._known[kind] = kinds.fitting(self._value, kind)
-        return self._known[kind]
+        if kind not in self._bases:
+            self._bases[kind] = kinds.fitting(self._value, kind)
+        return self._bases[kind]
 
 
 def constant_configuration(expression: Expression) -> KnownConfiguration | None:

@@ -639,26 +639,26 @@ class PerEndpoint(Generic[T]):
     remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
     """
 
-    __slots__ = ("_catalog", "_find", "_found")
+    __slots__ = ("_catalog", "_find", "_values")
 
     def __init__(self, find: Callable[[Target, Catalog], T]) -> None:
         self._find = find
         self._catalog: Catalog | None = None
-        self._found: dict[_Endpoint, T] = {}
+        self._values: dict[_Endpoint, T] = {}
 
     def __len__(self) -> int:
         """Return how many endpoints are remembered."""
-        return len(self._found)
+        return len(self._values)
 
     def of(self, request: Request, catalog: Catalog) -> T:
         """Return what `find` says of the request's endpoint."""
         if catalog is not self._catalog:
-            self._catalog, self._found = catalog, {}
+            self._catalog, self._values = catalog, {}
         endpoint = _endpoint_of(request)
-        cached = self._found.get(endpoint)
+        cached = self._values.get(endpoint)
         if cached is None:
             cached = self._find(Target(*endpoint), catalog)
-            if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
-                self._found = {}
-            self._found[endpoint] = cached
+            if len(self._values) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
+                self._values = {}
+            self._values[endpoint] = cached
         return cached

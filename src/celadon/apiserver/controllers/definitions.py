@@ -404,7 +404,7 @@ class DefinitionApiServices:
         self._services = services
         self._new_context = new_context
         self._services_prefix = collection_prefix(services)
-        self._wanted: dict[str, tuple[JsonObject, frozenset[str]]] = {}
+        self._expected: dict[str, tuple[JsonObject, frozenset[str]]] = {}
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -440,9 +440,9 @@ class DefinitionApiServices:
         """Remembered for the stored object: a definition with thousands of versions is looked at
         once for each of them."""
         name = metadata.name(definition)
-        entry = self._wanted.get(name)
+        entry = self._expected.get(name)
         if entry is None or entry[0] is not definition:
-            entry = self._wanted[name] = definition, frozenset(_services_of(definition))
+            entry = self._expected[name] = definition, frozenset(_services_of(definition))
         return entry[1]
 
     async def _create(self, service: JsonObject) -> None:

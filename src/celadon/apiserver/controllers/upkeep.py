@@ -54,15 +54,15 @@ class FlowControlUpkeep:
         self._levels = levels
         self._requests = requests
         self._now = now
-        self._begun = False
+        self._has_begun = False
 
     @property
     def prefixes(self) -> Sequence[str]:
         return (self._schemas.prefix, self._levels.prefix)
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
-        if not self._begun:
-            self._begun = True
+        if not self._has_begun:
+            self._has_begun = True
             yield _UPKEEP
         yield _STATUSES
 
@@ -252,21 +252,21 @@ class QuotaCounts:
         self._charges = charges
         self._now = now
         self._prefix = collection_prefix(quotas)
-        self._known: dict[str, set[str]] = {}
+        self._namespaces: dict[str, set[str]] = {}
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         if change.key.startswith(self._prefix):
             return self._changed_quota(change) or self._counting(change)
-        return self._counting(change) if self._known else ()
+        return self._counting(change) if self._namespaces else ()
 
     def _changed_quota(self, change: controller_loops.Change) -> tuple[str, ...]:
         namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
         item = f"{namespace}/{name}"
-        items = self._known.setdefault(namespace, set())
+        items = self._namespaces.setdefault(namespace, set())
         if change.new is None:
             items.discard(item)
             if not items:
-                del self._known[namespace]
+                del self._namespaces[namespace]
             return ()
         items.add(item)
         old = (change.old or {}).get("spec")
@@ -275,7 +275,7 @@ class QuotaCounts:
     def _counting(self, change: controller_loops.Change) -> tuple[str, ...]:
         """The quotas of a namespace in which something counts for less, or has gone."""
         namespace = metadata.namespace(change.new if change.new is not None else change.old)
-        quotas = self._known.get(namespace)
+        quotas = self._namespaces.get(namespace)
         if not quotas or change.old is None:
             return ()
         if change.new is not None:
@@ -483,7 +483,7 @@ class OwnService:
     ) -> None:
         self._objects = objects
         self._services = services
-        self._wanted = expected
+        self._expected = expected
         self._new_context = new_context
         self._namespace, self._name = metadata.namespace(expected), metadata.name(expected)
         self._key = object_key(services, self._namespace, self._name)
@@ -499,7 +499,7 @@ class OwnService:
     async def reconcile(self, item: str) -> None:
         if self._objects.get(self._services, self._namespace, item) is None:
             target, context = Target(self._services, self._namespace), self._new_context()
-            draft = create.begin_create(draft_of(self._wanted, target, context), target)
+            draft = create.begin_create(draft_of(self._expected, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
             created = create.finish_create(draft)
             result = in_order(stored_object(created, target, context))

@@ -36,7 +36,7 @@ class ImagePolicy:
         self._seconds = seconds
         self._clock = clock
         self._backend: ImageBackend | None = None
-        self._known: OrderedDict[bytes, tuple[float, plugins.ImageVerdict]] = OrderedDict()
+        self._verdicts: OrderedDict[bytes, tuple[float, plugins.ImageVerdict]] = OrderedDict()
 
     @property
     def has_backend(self) -> bool:
@@ -72,14 +72,14 @@ class ImagePolicy:
         ask: Callable[[JsonObject], Awaitable[plugins.ImageVerdict]],
     ) -> plugins.ImageVerdict:
         key = hashlib.sha256(json.dumps(review["spec"], sort_keys=True).encode()).digest()
-        cached = self._known.get(key)
+        cached = self._verdicts.get(key)
         if cached is not None and self._seconds() < cached[0]:
-            self._known.move_to_end(key)
+            self._verdicts.move_to_end(key)
             return cached[1]
         verdict = await ask(review)
         allow_seconds = settings.allow_seconds if verdict.allowed else settings.deny_seconds
-        self._known[key] = (self._seconds() + allow_seconds, verdict)
-        self._known.move_to_end(key)
-        if len(self._known) > MOST_REMEMBERED:
-            self._known.popitem(last=False)
+        self._verdicts[key] = (self._seconds() + allow_seconds, verdict)
+        self._verdicts.move_to_end(key)
+        if len(self._verdicts) > MOST_REMEMBERED:
+            self._verdicts.popitem(last=False)
         return verdict

@@ -357,7 +357,7 @@ class EventRecorder:
         self._numbers = numbers
         self._component, self._host = component, host
         self._correlator = Correlator()
-        self._told = _Recent(_RecordedEvent)
+        self._recent = _Recent(_RecordedEvent)
 
     async def record(
         self,
@@ -372,7 +372,7 @@ class EventRecorder:
         about, now = (metadata.uid(obj), metadata.name(obj)), self._now()
         key = self._correlator.key_of(about, kind, reason, message, field, now)
         is_combined = key == (about, kind, reason)
-        series = self._told.of(key)
+        series = self._recent.of(key)
         series.count += 1
         if not self._correlator.may_tell(about, kind, now):
             return
@@ -410,7 +410,7 @@ class EventRecorder:
         """Write an event of `events.k8s.io`: what is told again about the same version of an object
         is a series, whatever its message is."""
         about = (metadata.uid(obj), metadata.resource_version(obj))
-        series = self._told.of((about, kind, reason, action))
+        series = self._recent.of((about, kind, reason, action))
         series.count += 1
         time = facts.precise_time_text(self._now())
         if series.event is not None:

@@ -385,7 +385,7 @@ class Nodes:
         self._pods = around.view(well_known_values.PODS)
         self._requests = around.requests(_ACCOUNT)
         self._events = around.recorder(self._requests, _ACCOUNT)
-        self._known: dict[str, bool] = {}
+        self._ready: dict[str, bool] = {}
         """By the names of nodes that have been seen, whether they took pods."""
         self._kubelets: dict[str, Kubelet] = {}
         self._missing: dict[str, int] | None = None
@@ -413,7 +413,7 @@ class Nodes:
         node = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if node is None:
-            self._known.pop(item, None)
+            self._ready.pop(item, None)
             self._kubelets.pop(item, None)
             if number is not None:
                 kubelet = self._kubelet(item)
@@ -452,14 +452,14 @@ class Nodes:
         """Tell of a node that is new, or that takes pods no longer or again."""
         name = metadata.name(node)
         takes_pods = not (node.get("spec") or {}).get("unschedulable")
-        if name not in self._known:
+        if name not in self._ready:
             text = f"Node {name} event: Registered Node {name} in Controller"
             await self._events.record(node, "Normal", "RegisteredNode", text)
-        if self._known.get(name, True) != takes_pods:
+        if self._ready.get(name, True) != takes_pods:
             events, reason = self._kubelet(name).events, "NodeSchedulable"
             reason = reason if takes_pods else "NodeNotSchedulable"
             await _tell_state(events, _as_kubelet_tells(node), reason)
-        self._known[name] = takes_pods
+        self._ready[name] = takes_pods
 
     # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
     # their kubelet says nothing.

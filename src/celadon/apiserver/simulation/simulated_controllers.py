@@ -677,12 +677,12 @@ class Autoscalers(PlannedController):
 
     def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
-        self._known: dict[str, _Memory] = {}
+        self._memories: dict[str, _Memory] = {}
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change. A status is written by nobody else."""
         if change.new is None and change.old is not None:
-            self._known.pop(metadata.uid(change.old), None)
+            self._memories.pop(metadata.uid(change.old), None)
         if _asked(change.old) == _asked(change.new):
             return ()
         return super().concerned(change)
@@ -691,7 +691,7 @@ class Autoscalers(PlannedController):
         """Scale a workload, if need be. What metrics recommend is remembered for the next time, and
         a change if it could be made. Raises Stale."""
         target, now = self._target(workload), self.around.now()
-        memory = self._known.setdefault(metadata.uid(workload), _Memory())
+        memory = self._memories.setdefault(metadata.uid(workload), _Memory())
         if isinstance(target, autoscaling.Target) and not memory.recommendations:
             memory.recommendations.append(autoscaling.Recommendation(now, target.replicas))
         count = len(target.pods) if isinstance(target, autoscaling.Target) else 0

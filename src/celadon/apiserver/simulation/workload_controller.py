@@ -35,7 +35,7 @@ class Surroundings:
         self.settings = settings
         self.version = surroundings.version
         self.now = surroundings.now
-        self._given = surroundings
+        self._surroundings = surroundings
         self._perform = surroundings.perform
         self._cluster = cluster_client.ClusterView(surroundings.objects)
         self._numbers = itertools.count()
@@ -47,7 +47,7 @@ class Surroundings:
 
     def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """Return an object of a kind that nobody keeps in view; None if it is not there."""
-        entry = self._given.objects.get(built_in(gvr), namespace, name)
+        entry = self._surroundings.objects.get(built_in(gvr), namespace, name)
         return None if entry is None else entry.object
 
     def timestamp(self) -> str:
@@ -68,7 +68,7 @@ class Surroundings:
 
     def aside(self, account: str) -> controller_loops.Offload:
         """Return what does long work of a controller, which has as much time as a user."""
-        return self._given.aside(account)
+        return self._surroundings.aside(account)
 
     def recorder(
         self, requests: cluster_client.Requests, component: str, host: str = ""

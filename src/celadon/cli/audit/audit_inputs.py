@@ -353,19 +353,19 @@ class _Copy(io.RawIOBase):
     """A view of a descriptor with a position of its own: processes share the descriptor's."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._at = descriptor, 0
+        self._descriptor, self._position = descriptor, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        pread = os.pread(self._descriptor, len(buffer), self._at)
+        pread = os.pread(self._descriptor, len(buffer), self._position)
         buffer[: len(pread)] = pread
-        self._at += len(pread)
+        self._position += len(pread)
         return len(pread)
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from celadon.cli.audit.audit_inputs import (
 from celadon.cli.audit.etcd_snapshots import StoredPiece
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check import upgrade_report
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
@@ -201,10 +201,10 @@ def _notices(
 ) -> Iterator[Notice]:
     policies = audit.sets.validating
     if not findings.objects and not findings.problems:
-        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
+        yield Notice(NoticeReason.NOTHING_TO_CHECK, Place(), "there is no object to audit")
     if not policies.policies and not policies.broken:
         yield Notice(
-            Silence.NO_POLICY,
+            NoticeReason.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy",
             "give policies and bindings with `-f`, or take some with `--library`",
@@ -224,7 +224,7 @@ def _notices(
 def _guessed(findings: audit_report.Findings) -> Iterator[Notice]:
     for (api_version, kind), (resource, place) in findings.guessed.items():
         yield Notice(
-            Silence.UNKNOWN_KIND,
+            NoticeReason.UNKNOWN_KIND,
             place,
             f"kind `{kind}` of {api_version} is not known, taken for the namespaced "
             f"resource `{resource}`",
@@ -512,7 +512,7 @@ def _lost(uses: ApiUses) -> Iterator[Notice]:
     for key, (place, definition) in uses.lost.items():
         version = key.rpartition("/")[2]
         yield Notice(
-            Silence.UNKNOWN_KIND,
+            NoticeReason.UNKNOWN_KIND,
             place,
             f"`{definition}` has objects that are stored in `{version}`, which it does not have "
             "any more: nobody can read them",

@@ -18,7 +18,7 @@ from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LAB
 from celadon.admission.writing import write_options
 from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head, Piece, ReadObject
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.manifests import PolicySet
 from celadon.cli.check.object_preparation import Prepare, PreparedObject
 from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
@@ -180,7 +180,6 @@ class ObjectAuditor:
 
     __slots__ = (
         "_engine",
-        "_kept",
         "_options",
         "_plans",
         "_plugins",
@@ -188,6 +187,7 @@ class ObjectAuditor:
         "_prepare",
         "_reader",
         "_settings",
+        "_violation_count",
         "_wants_namespaces",
         "_world",
     )
@@ -212,12 +212,12 @@ class ObjectAuditor:
         self._options = write_options(settings.operation, WriteOptions())
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
-        self._kept = 0
+        self._violation_count = 0
 
     def anew(self, most: int) -> ObjectAuditor:
         """Return an auditor that knows what this one knows, and keeps so many violations."""
         other = copy.copy(self)
-        other._kept = self._settings.limit - most
+        other._violation_count = self._settings.limit - most
         return other
 
     def block(self, block: Block) -> audit_report.Findings:
@@ -407,8 +407,8 @@ class ObjectAuditor:
                 if decision.cause is admission.Cause.CONFIGURATION:
                     findings.coverage.misconfigured.add(decision.policy)
                 findings.found += 1
-                if self._kept < self._settings.limit:
-                    self._kept += 1
+                if self._violation_count < self._settings.limit:
+                    self._violation_count += 1
                     findings.violations.append(
                         self._violation(decision, read_object, request, plan)
                     )
@@ -441,8 +441,8 @@ class ObjectAuditor:
             return security
         against[finding.plugin] = audit_report.Against({finding.effect})
         findings.found += 1
-        if self._kept < self._settings.limit:
-            self._kept += 1
+        if self._violation_count < self._settings.limit:
+            self._violation_count += 1
             findings.violations.append(
                 audit_report.Violation(
                     _about(read_object, request, plan),
@@ -515,7 +515,7 @@ class ObjectAuditor:
             rule = self._policies.place(decision.source, decision.policy, decision.binding)
             title = f"{read_object.value['kind']} {metadata.name(read_object.value)}"
             text = f"policy `{decision.policy}` ignored an error on {title}: {decision.message}"
-            findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
+            findings.ignored[key] = Notice(NoticeReason.ERROR_IGNORED, rule, text)
 
 
 def _about(

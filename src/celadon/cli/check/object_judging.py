@@ -184,7 +184,7 @@ def ignored_failure(
     """An error that `failurePolicy: Ignore` let pass."""
     rule = policies.place(failure.source, failure.policy, failure.binding)
     text = f"mutating policy `{failure.policy}` ignored an error on {title}: {failure.text}"
-    return check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text)
+    return check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, rule, text)
 
 
 # --- Server remarks ----------------------------------------------------------
@@ -564,7 +564,9 @@ class Judge:
         for call in calls:
             if call.outcome is check_report.Outcome.IGNORED:
                 text = f"{call.message}, ignored for {document_request.title}"
-                notice = check_report.Notice(check_report.Silence.ERROR_IGNORED, call.place, text)
+                notice = check_report.Notice(
+                    check_report.NoticeReason.ERROR_IGNORED, call.place, text
+                )
                 self.findings.ignored.setdefault(call.place, notice)
 
 
@@ -603,7 +605,9 @@ def _ignore(
         subject = f"policy `{decision.policy}` ignored an error on {document_request.title}"
         text = f"{subject}: {decision.message}"
         key = (decision.policy, decision.source)
-        ignored.setdefault(key, check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text))
+        ignored.setdefault(
+            key, check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, rule, text)
+        )
 
 
 def _about(

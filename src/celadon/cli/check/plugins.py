@@ -583,4 +583,4 @@ def unasked_plugins(
         return ()
     never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]
     partly = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
-    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.why)))
+    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.reason)))

@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.audit.audit_report import FailOn
     from celadon.cli.audit.audit_run import Audit, audit_inputs
     from celadon.cli.check.check_options import read_policies
-    from celadon.cli.check.check_report import Silence
+    from celadon.cli.check.check_report import NoticeReason
     from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
 
@@ -234,7 +234,7 @@ def run(options: argparse.Namespace) -> Exit:
         report = audit_inputs(audit, inputs)
     progress.done()
     if options.library is not None:  # nobody expects a cluster to have something for each of them
-        report = report.without(Silence.POLICY_UNMATCHED)
+        report = report.without(NoticeReason.POLICY_UNMATCHED)
     _show(report, AUDIT, options)
     return report.exit
 

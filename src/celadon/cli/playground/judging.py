@@ -104,12 +104,12 @@ class _LastOfRelease(Generic[_Made]):
 
     def __init__(self, make: Callable[[PolicySet, str], _Made]) -> None:
         self._make = make
-        self._known: dict[str, tuple[PolicySet, _Made]] = {}
+        self._engines: dict[str, tuple[PolicySet, _Made]] = {}
 
     def __call__(self, policy_set: PolicySet, release: str) -> _Made:
-        remembered = self._known.get(release)
+        remembered = self._engines.get(release)
         if remembered is None or remembered[0] is not policy_set:
-            remembered = self._known[release] = policy_set, self._make(policy_set, release)
+            remembered = self._engines[release] = policy_set, self._make(policy_set, release)
         return remembered[1]
 
 

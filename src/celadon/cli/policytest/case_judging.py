@@ -93,7 +93,7 @@ def _is_asked(answer: AuthorizerAnswer, attributes: Attributes) -> bool:
         "namespace": attributes.namespace,
         "name": attributes.name,
     }
-    return all(actual[name] == value for name, value in answer.asked.items())
+    return all(actual[name] == value for name, value in answer.attributes.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +370,7 @@ def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         actual = outcome.verdict.value + (f", denied by the plugin {plugin}" if plugin else "")
         yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
     elif expect.verdict in ADMITTING and outcome.result.is_refused:
-        by = outcome.others[0].policy if outcome.others else ""
+        by = outcome.other_violations[0].policy if outcome.other_violations else ""
         actual = f"denied by policy `{by}`, which is not under test" if by else "refused"
         yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
 
@@ -614,7 +614,7 @@ def _ignored(
         if note.source is not None and note.policy in under_test:
             place = _place(note, judged.setting)
             text = f"policy `{note.policy}` ignored an error: {note.detail}"
-            yield check_report.Notice(check_report.Silence.ERROR_IGNORED, place, text)
+            yield check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, place, text)
 
 
 def _place(note: Note, setting: Cluster) -> check_report.Place:

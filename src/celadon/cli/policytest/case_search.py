@@ -466,7 +466,7 @@ class _Search:
         self._subject = subject_of(self._sets, name, version, catalog)
         self._definitions = values
         self._read: ReadPlaces = self._subject.read
-        self._found = SearchResult(self._subject)
+        self._result = SearchResult(self._subject)
 
     def found(self) -> SearchResult:
         """Return what the search comes to."""
@@ -490,7 +490,7 @@ class _Search:
             ]
             reached = [request for request in layer if self._try(request)]
         self._find_passing()
-        return self._found
+        return self._result
 
     def _of_solver(self) -> Iterator[TrialRequest]:
         """Return what a solver finds, where there is one."""
@@ -508,7 +508,7 @@ class _Search:
     def _solved(self, seeds: Sequence[TrialRequest]) -> Iterator[TrialRequest]:
         """The seeds with values that let a request pass, and with those that each rule is against,
         as long as that is looked for."""
-        subject, progress = self._subject, self._found
+        subject, progress = self._subject, self._result
         conditions = [(condition, True) for condition in subject.conditions]
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
@@ -570,7 +570,7 @@ class _Search:
     def _find_passing(self) -> None:
         """Find for each of several validations what it lets pass that differs in what it reads, and
         is not what is admitted anyway."""
-        progress = self._found
+        progress = self._result
         if self._subject.mutates or len(self._subject.rules) == 1:
             return
         for index, against in progress.against.items():
@@ -613,7 +613,7 @@ class _Search:
     def _try(self, request: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:
         with `alone`, requests that one rule refuses and no other, too."""
-        progress = self._found
+        progress = self._result
         is_done = progress.is_complete and not (
             alone and len(self._alone) < len(progress.subject.rules)
         )
@@ -652,8 +652,8 @@ class _Search:
             return
         fields = {step.field for step in mutated.steps}
         for i, rule in enumerate(self._subject.rules):
-            if rule.field in fields and i not in self._found.against:
-                self._found.against[i] = Against(request, patch=mutated.patch)
+            if rule.field in fields and i not in self._result.against:
+                self._result.against[i] = Against(request, patch=mutated.patch)
 
     def _take_violations(self, request: TrialRequest, outcome: case_results.CaseOutcome) -> None:
         if outcome.verdict is not case_results.CaseVerdict.DENY:
@@ -661,7 +661,7 @@ class _Search:
         fields = {violation.field: violation for violation in outcome.deciding}
         for i, rule in enumerate(self._subject.rules):
             violation = fields.get(rule.field)
-            against = self._found.against
+            against = self._result.against
             better = i not in against or (len(fields) == 1 and i not in self._alone)
             if violation is not None and not violation.is_error and better:
                 against[i] = Against(request, violation.message)

@@ -160,7 +160,7 @@ def reached(
     came true several times is there several times."""
     for binding in explanation.bindings:
         goals = bindings.get(binding.binding.name, ())
-        yield from (goal for goal in goals if _happened(goal.wanted, binding))
+        yield from (goal for goal in goals if _happened(goal.expected, binding))
         for case in binding.cases:
             for run in _runs(case):
                 yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
@@ -190,7 +190,7 @@ def _in_run(aims: Iterable[Aim], run: explain.ExpressionRun) -> Iterator[Goal]:
     _note_frames(0, run.frame, frames)
     for aim in aims:
         if aim.part is None:
-            if aim.goal.wanted is ExpectedOutcome.EVALUATED or run.failed:
+            if aim.goal.expected is ExpectedOutcome.EVALUATED or run.failed:
                 yield aim.goal
             continue
         loop = 0 if aim.part.loop is None else aim.part.loop.id
@@ -211,7 +211,7 @@ def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return False
-    match aim.goal.wanted:
+    match aim.goal.expected:
         case ExpectedOutcome.TRUE:
             return outcome.value is True
         case ExpectedOutcome.FALSE:

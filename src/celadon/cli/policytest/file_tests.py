@@ -240,7 +240,7 @@ class ShortBindings:
     ) -> None:
         self._test = test
         self._objects = objects
-        self._known = loaded
+        self._loaded = loaded
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
@@ -258,7 +258,7 @@ class ShortBindings:
         policy = spec["policyName"]
         version, kind = "admissionregistration.k8s.io/v1", registration.BINDING_KIND
         bound = []
-        for document in self._known():
+        for document in self._loaded():
             if document.value["kind"] in _KINDS and metadata.name(document.value) == policy:
                 version, kind = document.value["apiVersion"], _KINDS[document.value["kind"]]
             elif document.value["kind"] in _KINDS.values():

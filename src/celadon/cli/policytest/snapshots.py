@@ -72,7 +72,7 @@ def _edits(document: documents.Document, cases: Sequence[CaseResult]) -> Iterato
         steps: Steps = ("cases", index, "expect")
         if case.case.expect.snapshot:
             yield _edit(document, steps, _snapshot(case, as_json=document.chunk.is_json))
-        elif [mismatch.what for mismatch in case.mismatches] == ["message"]:
+        elif [mismatch.part for mismatch in case.mismatches] == ["message"]:
             message = case.case.expect.message
             if message is not None and message.how is How.IS:
                 expect = document.value_at(steps)

@@ -235,7 +235,7 @@ def plugin_lines(
         yield f"admission plugins asked: {', '.join(asked_names)}"
     reasons: dict[str, list[str]] = {}
     for plugin in unasked:
-        reasons.setdefault(plugin.why, []).append(plugin.plugin)
+        reasons.setdefault(plugin.reason, []).append(plugin.plugin)
     if not reasons:
         return
     few = len(reasons) if look.verbosity > 0 else FEW
@@ -460,7 +460,7 @@ def error_finding(error: PolicyError) -> Finding:
 def notice_finding(notice: Notice, *, strict: bool) -> Finding:
     """The finding that something went by in silence."""
     level = Level.ERROR if strict else Level.NOTE
-    reason = notice.silence.value
+    reason = notice.reason.value
     return Finding(level, notice.place, reason, notice.message, f"notice/{reason}", reason)
 
 
@@ -473,7 +473,7 @@ def error_case(error: PolicyError) -> ReportCase:
 def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCase:
     """The case of something that went by in silence."""
     outcome = CaseState.FAILED if strict else CaseState.SKIPPED
-    name = notice.silence.value
+    name = notice.reason.value
     return ReportCase("notice", name, notice.place, outcome, notice.message, details, remark=True)
 
 

@@ -523,17 +523,17 @@ class RememberedKinds:
 
     def __init__(self, version: str) -> None:
         self._version = version
-        self._known: dict[str, DefinedKinds] = {}
+        self._kinds: dict[str, DefinedKinds] = {}
 
     def of(self, definitions: Iterable[JsonObject]) -> KindsOnDemand:
         """Return the kinds of all these definitions together; those of others are forgotten."""
-        self._known = {
+        self._kinds = {
             metadata.name(definition): self._kinds_of(definition) for definition in definitions
         }
-        return KindsOnDemand(self._known.values())
+        return KindsOnDemand(self._kinds.values())
 
     def _kinds_of(self, definition: JsonObject) -> DefinedKinds:
-        kinds = self._known.get(metadata.name(definition))
+        kinds = self._kinds.get(metadata.name(definition))
         if kinds is not None and kinds.spec == definition["spec"]:
             return kinds
         return DefinedKinds(definition, self._version)

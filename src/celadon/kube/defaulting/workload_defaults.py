@@ -227,21 +227,21 @@ class _NodePorts:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._taken: list[int] = []
+        self._taken_ports: list[int] = []
 
     def next(self) -> int:
         """Take a free port and return it."""
-        port = self._run.context.network.node_port(self._taken)
-        self._taken.append(port)
+        port = self._run.context.network.node_port(self._taken_ports)
+        self._taken_ports.append(port)
         return port
 
     def fault(self, port: int) -> str:
         """Take one that a client asks for, or return why it cannot be had."""
-        if port in self._taken:
+        if port in self._taken_ports:
             return ALLOCATED_PORT
         fault = self._run.context.network.port_fault(port)
         if not fault:
-            self._taken.append(port)
+            self._taken_ports.append(port)
         return fault
 
     def require(self, index: int, port: int) -> None:

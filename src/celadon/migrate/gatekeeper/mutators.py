@@ -19,7 +19,7 @@ from celadon.kube.resources import Catalog
 from celadon.migrate import cel_text, translations
 from celadon.migrate.gatekeeper import constraint_translation
 from celadon.migrate.gatekeeper.templates import is_mutator
-from celadon.migrate.shapes import Form, Place, is_selectable, object_place
+from celadon.migrate.shapes import Form, PatchTarget, Place, is_selectable, object_place
 
 
 def translate_mutators(
@@ -211,38 +211,33 @@ _NEVER: Final = translations.NotTranslated("a mutation that never changes anythi
 
 
 @dataclass(frozen=True, slots=True)
-class _PatchTarget:
-    """A value that is edited, with its JSON pointer, an expression, and its type in CEL."""
+class _MutatedValue(PatchTarget):
+    """A value that a mutator edits."""
 
-    place: Place
-    pointer: str
-    type_name: str
-
-    def member(self, name: str) -> _PatchTarget:
-        """A field of it, or what a map has at a key. Raises NotTranslated."""
+    def field(self, name: str) -> _MutatedValue:
+        """Return a field of it, or what a map has at a key. Raises NotTranslated."""
         shape = self.place.shape.member(name)
         if shape is None:
             raise translations.NotTranslated(
                 f"the field `{name}`, which objects of the kind do not have"
             )
-        pointer = translations.pointer_to(self.pointer, name)
-        return _PatchTarget(self.place.member(name, shape), pointer, f"{self.type_name}.{name}")
+        return self.member(name, shape)
 
-    def item(self) -> _PatchTarget:
-        """An item of a list, which has no pointer yet."""
+    def item(self) -> _MutatedValue:
+        """Return an item of a list, which has no pointer yet."""
         return replace(self, place=self.place.item("item"))
 
-    def there(self) -> _PatchTarget:
-        """The same, where it is known to be there."""
+    def there(self) -> _MutatedValue:
+        """Return the value, taken to be there."""
         return replace(self, place=self.place.there())
 
     def written(self, value: object) -> str:
-        """A value that is to stand here. Raises NotTranslated."""
+        """Return the expression of a value that is to stand here. Raises NotTranslated."""
         if isinstance(value, Mapping):
             # A typed object has fields with names of CEL only; what else there is can be a map.
             is_map = self.place.shape.form is Form.MAP or not all(map(is_selectable, value))
             members = (
-                f"{cel_text.quoted(name) if is_map else name}: {self.member(name).written(member)}"
+                f"{cel_text.quoted(name) if is_map else name}: {self.field(name).written(member)}"
                 for name, member in value.items()
             )
             return f"{'' if is_map else self.type_name}{{{', '.join(members)}}}"
@@ -268,7 +263,7 @@ class _Write:
     adds: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
-    def at(self, spot: _PatchTarget) -> str:
+    def at(self, spot: _MutatedValue) -> str:
         """Return what is written where something may be already."""
         plain = spot.place.there().plain
         if self.takes:
@@ -282,7 +277,7 @@ def _expressions(kind: str, spec: JsonObject, gvks: Sequence[GroupVersionKind]) 
     """Return the JSON patches of a mutator, one after the other. Raises NotTranslated."""
     path = _path(spec["location"])
     parameters = spec.get("parameters") or {}
-    root = _PatchTarget(object_place(gvks), "''", "Object")
+    root = _MutatedValue(object_place(gvks), "''", "Object")
     is_of_metadata = path[0] == _Field("metadata")
     if is_of_metadata is not (kind == "AssignMetadata"):
         raise translations.NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
@@ -346,7 +341,7 @@ _Choice = tuple[cel_text.Condition, str]
 _INDEX: Final = "index"
 
 
-def _edits(root: _PatchTarget, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
+def _edits(root: _MutatedValue, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
     """Return the JSON patches that write at a path, one after the other. Raises NotTranslated."""
     first = next((n for n, item in enumerate(path) if isinstance(item, _Items)), len(path))
     names = [item.name for item in path[:first] if isinstance(item, _Field)]
@@ -379,18 +374,18 @@ def _nested(names: Sequence[str], value: object) -> object:
     return value
 
 
-def _at(spot: _PatchTarget, names: Sequence[str]) -> _PatchTarget:
+def _at(spot: _MutatedValue, names: Sequence[str]) -> _MutatedValue:
     for name in names:
-        spot = spot.member(name)
+        spot = spot.field(name)
     return spot
 
 
-def _patch(spot: _PatchTarget, value: str, op: str = "add") -> str:
+def _patch(spot: _MutatedValue, value: str, op: str = "add") -> str:
     return f"JSONPatch{{op: '{op}', path: {spot.pointer}, value: {value}}}"
 
 
 def _below(
-    spot: _PatchTarget, names: Sequence[str], tests: Mapping[int, bool], write: _Write
+    spot: _MutatedValue, names: Sequence[str], tests: Mapping[int, bool], write: _Write
 ) -> tuple[cel_text.Condition, list[_Choice]]:
     """Return when something is written at fields below a place, and the patches to choose from.
     Raises NotTranslated."""
@@ -407,13 +402,13 @@ def _below(
 
 
 def _way(
-    spot: _PatchTarget,
+    spot: _MutatedValue,
     names: Sequence[str],
     tests: Mapping[int, bool],
     value: object,
     *,
     to_end: bool,
-) -> tuple[cel_text.Condition, list[_Choice], _PatchTarget | None]:
+) -> tuple[cel_text.Condition, list[_Choice], _MutatedValue | None]:
     """Return whether the path tests hold, the patches that add what is absent on the way, whole,
     and the end of the way, where all is there; none if what would be there must not be. With
     `to_end`, an end that is absent is added, too. Raises NotTranslated."""
@@ -422,7 +417,7 @@ def _way(
     choices: list[_Choice] = []
     present_spot = spot
     for depth, name in enumerate(names):
-        spot, present_spot = spot.member(name), present_spot.member(name)
+        spot, present_spot = spot.field(name), present_spot.field(name)
         condition = spot.place.present()
         if depth in tests:
             guards.append(condition if tests[depth] else cel_text.negation(condition))
@@ -445,7 +440,7 @@ def _way(
 
 
 def _of_items(
-    listed: _PatchTarget,
+    listed: _MutatedValue,
     items: _Items,
     rest: Sequence[str],
     tests: Mapping[int, bool],
@@ -455,7 +450,7 @@ def _of_items(
     variable = listed.place.item_name
     # An item has the pointer of its list and its index.
     pointer = f"{listed.pointer[:-1]}/' + string({_INDEX})"
-    item = _PatchTarget(listed.place.there().item(variable), pointer, listed.type_name)
+    item = _MutatedValue(listed.place.there().item(variable), pointer, listed.type_name)
     if rest:
         guard, choices = _below(item, rest, tests, write)
     else:
@@ -481,7 +476,7 @@ def _has_key(place: Place, items: _Items) -> cel_text.Condition:
 
 
 def _appended(
-    root: _PatchTarget,
+    root: _MutatedValue,
     names: Sequence[str],
     tests: Mapping[int, bool],
     items: _Items,

@@ -29,7 +29,7 @@ from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
-from celadon.migrate.shapes import Form, Place, Shape, is_selectable
+from celadon.migrate.shapes import Form, PatchTarget, Place, Shape, is_selectable
 from celadon.migrate.translations import (
     NotTranslated,
     apply_configuration,
@@ -55,14 +55,9 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class _PatchTarget:
-    """A part of the patch goes to this place."""
+class _GuardedTarget(PatchTarget):
+    """A part of the patch goes to this place, where the items and what is around them allow it."""
 
-    place: Place
-    pointer: str
-    """The expression of the JSON pointer."""
-    type_name: str
-    """The name of its type in CEL: `Object.spec`."""
     items: str = ""
     """The list whose items are edited; empty outside of lists."""
     variable: str = ""
@@ -140,7 +135,7 @@ class _Edits:
 
     # Walking.
 
-    def fields(self, spot: _PatchTarget, patch: Mapping[str, Json]) -> None:
+    def fields(self, spot: _GuardedTarget, patch: Mapping[str, Json]) -> None:
         """Edit an object or map that is there."""
         for key, value in patch.items():
             anchor = anchor_of(key)
@@ -164,18 +159,12 @@ class _Edits:
             else:
                 raise NotTranslated(f"the anchor `{key}` in a patch")
 
-    def _member(self, spot: _PatchTarget, name: str, value: Json, *, replaces: bool) -> None:
+    def _member(self, spot: _GuardedTarget, name: str, value: Json, *, replaces: bool) -> None:
         shape = spot.place.shape.member(name)
         if shape is None or name in _DIRECTIVES:
             raise _without_field(name)
-        place = spot.place.member(name, shape)
-        below = replace(
-            spot,
-            place=place,
-            pointer=pointer_to(spot.pointer, name),
-            type_name=f"{spot.type_name}.{name}",
-        )
-        condition = place.present()
+        below = spot.member(name, shape)
+        condition = below.place.present()
         if not replaces:
             self._add(below, negation(condition), value)
         elif isinstance(value, Mapping):
@@ -183,13 +172,13 @@ class _Edits:
             if condition != ALWAYS and not _has_conditions(value):
                 self._add(below, negation(condition), value)
             guards = (*spot.guards, condition)
-            self.fields(replace(below, place=place.there(), guards=guards), value)
+            self.fields(replace(below, place=below.place.there(), guards=guards), value)
         elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
             self._items(below, value)
         else:
             self._add(below, ALWAYS, value)
 
-    def _items(self, spot: _PatchTarget, items: Sequence[Json]) -> None:
+    def _items(self, spot: _GuardedTarget, items: Sequence[Json]) -> None:
         keys = _keys(spot.place)
         if not keys:
             if any(_has_anchor(item) for item in items):
@@ -203,7 +192,7 @@ class _Edits:
                 raise NotTranslated("items that are no objects")
             self._item(spot, keys, item)
 
-    def _item(self, spot: _PatchTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
+    def _item(self, spot: _GuardedTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
         conditions, rest = _split(item)
         if _is_element(keys, item):
             self._of_element(spot, keys, conditions, rest)
@@ -253,7 +242,7 @@ class _Edits:
 
     def _of_element(
         self,
-        spot: _PatchTarget,
+        spot: _GuardedTarget,
         keys: Sequence[str],
         conditions: Mapping[str, Json],
         rest: Mapping[str, Json],
@@ -268,24 +257,24 @@ class _Edits:
                 "Go through the list that is patched, and ask for the other in preconditions.",
             )
 
-    def _each(self, spot: _PatchTarget, only: Condition, rest: Mapping[str, Json]) -> None:
+    def _each(self, spot: _GuardedTarget, only: Condition, rest: Mapping[str, Json]) -> None:
         """Edit the items of a list for which a condition holds."""
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
         items = f"{spot.place.optional}.orValue([])" if spot.place.unsure else spot.place.plain
         pointer = f"{spot.pointer[:-1]}/' + string({_INDEX_VARIABLE})"
-        self.fields(_PatchTarget(place, pointer, spot.type_name, items, variable, only), rest)
+        self.fields(_GuardedTarget(place, pointer, spot.type_name, items, variable, only), rest)
 
     # Writing.
 
-    def _add(self, spot: _PatchTarget, condition: Condition, value: Json) -> None:
+    def _add(self, spot: _GuardedTarget, condition: Condition, value: Json) -> None:
         if condition != NEVER:
             writer = Writer(self.names)
             text = writer.value(spot.place, spot.type_name, value)
             writer.check(value)
             self._write(spot, conjunction([condition, *writer.needs]), text)
 
-    def _write(self, spot: _PatchTarget, condition: Condition, value: str) -> None:
+    def _write(self, spot: _GuardedTarget, condition: Condition, value: str) -> None:
         patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
         if spot.items:
             only = conjunction([spot.only, condition])
@@ -397,7 +386,7 @@ def merge_patch(
 ) -> Patch:
     """Return what a patch does to an object. Raises NotTranslated."""
     edits = _Edits(names, item)
-    edits.fields(_PatchTarget(place, "''", "Object"), patch)
+    edits.fields(_GuardedTarget(place, "''", "Object"), patch)
     condition = conjunction(edits.conditions)
     merged = _stripped_of_conditions(patch)
     if edits.mutations and merged and _is_merged(place.shape, merged):
@@ -461,12 +450,9 @@ class PatchedElement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
+class _Stop(PatchTarget):
     """A place on the way of a path."""
 
-    place: Place
-    pointer: str
-    type_name: str
     rest: tuple[str, ...]
     """What of the path follows it."""
 
@@ -577,7 +563,7 @@ def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tupl
 
 
 def _there(stop: _Stop) -> _Stop:
-    return _Stop(stop.place.there(), stop.pointer, stop.type_name, stop.rest)
+    return replace(stop, place=stop.place.there())
 
 
 def _nested(rest: Sequence[str], value: Json) -> Json:
@@ -631,9 +617,7 @@ def _stops(
             shape = now.place.shape.member(name)
             if shape is None:
                 raise _without_field(name)
-            member = now.place.member(name, shape)
-            pointer = pointer_to(now.pointer, name)
-            stops.append(_Stop(member, pointer, f"{now.type_name}.{name}", rest))
+            stops.append(replace(now.member(name, shape), rest=rest))
     return stops, guards, is_in_item
 
 

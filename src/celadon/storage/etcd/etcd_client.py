@@ -120,7 +120,7 @@ class Exchange:
         handle.setopt(pycurl.READFUNCTION, self._read)
         handle.setopt(pycurl.WRITEFUNCTION, self._write)
         handle.setopt(pycurl.HEADERFUNCTION, self._header)
-        self._left = b""
+        self._unread = b""
         self._is_taken = False
         self._came = bytearray()
         self._status = -1
@@ -135,19 +135,19 @@ class Exchange:
     ) -> None:
         """Set up the next call, which may last so long (None: for ever; none at all: it times out
         before it is sent). `heard` is called when something came."""
-        self._left = bytes(1) + len(request).to_bytes(4, "big") + request
+        self._unread = bytes(1) + len(request).to_bytes(4, "big") + request
         self._is_taken = False
         self._came = bytearray()
         self._status, self._text = -1, ""
         self._heard = heard
-        self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._left))
+        self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._unread))
         # To libcurl, 0 is for ever.
         milliseconds = 0 if seconds is None else max(1, int(seconds * 1000))
         self.handle.setopt(pycurl.TIMEOUT_MS, milliseconds)
 
     def _read(self, most: int) -> bytes:
         self._is_taken = True
-        part, self._left = self._left[:most], self._left[most:]
+        part, self._unread = self._unread[:most], self._unread[most:]
         return part
 
     def _write(self, part: bytes) -> None:
@@ -573,9 +573,9 @@ class EtcdMirror:
         self._kept_value = kept_value
         self.coming: Coming = _nothing
         self._space = Keyspace()
-        self._shown = contract.FIRST_REVISION
+        self._shown_revision = contract.FIRST_REVISION
         """The last revision that the watch has shown."""
-        self._known: dict[int, Sequence[contract.Operation]] = {}
+        self._operations: dict[int, Sequence[contract.Operation]] = {}
         """What this process has done at revisions that the mirror has not come to yet."""
 
     async def begin(self) -> None:
@@ -589,13 +589,13 @@ class EtcdMirror:
             except messages.RevisionRefused:
                 start = await self._oldest(start)
         self._space = space
-        self._known.clear()
+        self._operations.clear()
         self._audience.begin_with(space)
 
     def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
         """This process has done that, and nothing else happened, at a new revision."""
         if revision > self._space.revision:
-            self._known[revision] = operations
+            self._operations[revision] = operations
             self._catch_up()
 
     async def _loaded(self, start: int) -> Keyspace:
@@ -629,8 +629,8 @@ class EtcdMirror:
         """Take in changes until the member fails. Raises ServiceError; Missed, when the mirror has
         to begin again."""
         parts: list[messages.KeyValue] = []
-        self._shown = self._space.revision
-        async with aclosing(self._client.changes(self._shown + 1)) as answers:
+        self._shown_revision = self._space.revision
+        async with aclosing(self._client.changes(self._shown_revision + 1)) as answers:
             async for answer in answers:
                 if answer.compacted:
                     raise Missed
@@ -649,18 +649,18 @@ class EtcdMirror:
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         revision = self._space.revision
-        published = before = self._shown
+        published = before = self._shown_revision
         for change in changes:
             if change.mod_revision == published + 1:
                 published += 1
-                self._known.pop(published, None)
+                self._operations.pop(published, None)
             elif change.mod_revision != published or published == before:
                 raise Missed
             event = self._event(change, former) if published > revision else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
-        self._shown = published
+        self._shown_revision = published
         if published > revision:
             self._audience.apply(events, published)
             self._catch_up()
@@ -680,9 +680,9 @@ class EtcdMirror:
 
     def _catch_up(self) -> None:
         """Apply what is known without being shown, as far as there is no gap."""
-        while self._known:
+        while self._operations:
             revision = self._space.revision + 1
-            operations = self._known.pop(revision, None)
+            operations = self._operations.pop(revision, None)
             if operations is None:
                 return
             events = [self._own_event(operation, revision) for operation in operations]

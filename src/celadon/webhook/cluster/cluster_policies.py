@@ -67,7 +67,7 @@ class ConfigMapPolicies:
     they are."""
 
     version: str
-    _known: dict[str, _Snapshot] = field(default_factory=dict)
+    _policies: dict[str, _Snapshot] = field(default_factory=dict)
 
     def documents(self, config_maps: Iterable[kube.JsonObject]) -> Documents:
         """Return the documents of all ConfigMaps. Of two documents with one name, that of the first
@@ -75,21 +75,21 @@ class ConfigMapPolicies:
         result = {
             kube.metadata.name(config_map): self._read(config_map) for config_map in config_maps
         }
-        self._known = {name: result[name] for name in sorted(result)}
+        self._policies = {name: result[name] for name in sorted(result)}
         return {
-            kind: [doc for value in self._known.values() for doc in value.documents[kind]]
+            kind: [doc for value in self._policies.values() for doc in value.documents[kind]]
             for kind in KINDS
         }
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return why the newest version of something is not in use, each with its place."""
-        return tuple(problem for value in self._known.values() for problem in value.problems)
+        return tuple(problem for value in self._policies.values() for problem in value.problems)
 
     def _read(self, config_map: kube.JsonObject) -> _Snapshot:
         name = kube.metadata.name(config_map)
         revision = str(kube.metadata.metadata(config_map).get("resourceVersion") or "")
-        before = self._known.get(name)
+        before = self._policies.get(name)
         if before is not None and before.revision == revision:
             return before
         documents, problems = _documents(name, config_map.get("data") or {}, self.version)
@@ -334,7 +334,7 @@ class ClusterPolicies:
         self._rules: Rulebook | None = None
         self._loads = 0
         self._failed_loads = 0
-        self._told: tuple[str, ...] = ()
+        self._messages: tuple[str, ...] = ()
         self._loaded_at = 0.0
 
     def _answer_as(self, version: str) -> None:
@@ -493,11 +493,11 @@ class ClusterPolicies:
     def _tell_problems(self) -> None:
         """Log the problems that were not there at the last call."""
         problems = self._problems()
-        news = [problem for problem in problems if problem not in self._told]
+        news = [problem for problem in problems if problem not in self._messages]
         for text in news:
             warn("something of the cluster's policies cannot be used", {"err": text})
         self._failed_loads += bool(news)
-        self._told = problems
+        self._messages = problems
 
     def _current_catalog(self) -> Catalog:
         """The same object while nothing has changed: an engine remembers what follows from it."""

@@ -133,14 +133,14 @@ class Glance:
     """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
     are the policies that were evaluated."""
 
-    __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
+    __slots__ = ("_text", "_verdict", "reached", "seen", "sent")
 
     def __init__(
         self, sent: PreparedRequest | None, verdict: admission.Verdict | None = None
     ) -> None:
         self.sent = sent
         self._verdict = verdict
-        self._shown: str | None = None
+        self._text: str | None = None
         self.seen: tuple[Any, ...] = ()
         self.reached: frozenset[str] = frozenset()
         if sent is not None and verdict is not None:
@@ -152,12 +152,12 @@ class Glance:
     @property
     def shown(self) -> str:
         """Return JSON that is equal for what looks the same from outside."""
-        if self._shown is None and self.sent is not None and self._verdict is not None:
+        if self._text is None and self.sent is not None and self._verdict is not None:
             outcome, verdict = self.sent.outcome, self._verdict
             spoken = sorted(map(json.dumps, _spoken(outcome, verdict)))
             result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
-            self._shown = json.dumps(result, sort_keys=True, default=str)
-        return self._shown or ""
+            self._text = json.dumps(result, sort_keys=True, default=str)
+        return self._text or ""
 
     @property
     def answer(self) -> tuple[Json, ...]:
