@@ -226,7 +226,7 @@ class Comments:
                     self._of_lines.setdefault(number, []).append(comment)
 
     def all(self) -> Iterator[Silenced]:
-        """Every comment of the file."""
+        """Yield every comment of the file."""
         yield from self._of_file
         for comments in self._of_lines.values():
             yield from comments
@@ -347,7 +347,7 @@ class LintConfig:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All rules that it names."""
+        """Return all rules that it names."""
         ignored = (name for _, names in self.per_file_ignores for name in names)
         return (*self.select, *self.ignore, *ignored)
 

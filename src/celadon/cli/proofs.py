@@ -437,8 +437,8 @@ class Subject:
     def answered(
         self, limits: ProofLimits, cache: ProofCache, progress: Callable[[str], None]
     ) -> list[ProofItem]:
-        """The same, each in its place; kept where it depends on nothing but the document. Raises
-        OSError."""
+        """Return the same, each in its place; kept where it depends on nothing but the document.
+        Raises OSError."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
         items = None if self.bindings else cache.get(key)

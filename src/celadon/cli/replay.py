@@ -115,7 +115,7 @@ class Sighted:
 
 @dataclass(slots=True)
 class Sightings:
-    """All times, by each of `BY`."""
+    """Counts all times, by each of `BY`."""
 
     total: Sighted = field(default_factory=Sighted)
     groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})

@@ -42,8 +42,8 @@ _LONGEST_KEY = 1024
 
 
 class FlowParser(yaml.SafeLoader):
-    """The same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a key
-    that replaces another one of its level goes to the end."""
+    """Yields the same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a
+    key that replaces another one of its level goes to the end."""
 
     def next_possible_simple_key(self) -> int | None:
         """The number of the token that the oldest possible key begins with."""

@@ -186,7 +186,7 @@ AMOUNTS: Final = (
 
 
 def containers(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
-    """All containers of a pod; `path` is that of its spec."""
+    """Yield all containers of a pod; `path` is that of its spec."""
     for field in well_known_values.CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield path.child(field).index(index), container

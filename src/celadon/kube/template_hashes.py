@@ -49,8 +49,8 @@ _WORD: Final = 1 << 64
 
 
 def template_hash(template: JsonObject, collisions: int | None = None) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
-    often it was somebody else's already."""
+    """Return a hash such as `6b474476c4`: the digits of a checksum in safe characters. `collisions`
+    counts how often it was somebody else's already."""
     digest = _FNV_START
     for part in _parts(template):
         digest = part.after(digest)
@@ -132,8 +132,8 @@ def printed(template: JsonObject) -> str:
 
 
 def _parts(template: JsonObject) -> Sequence[_Part]:
-    """That text in pieces: between the values stands what all templates with the same fields have
-    in common, and what is known of it is kept."""
+    """Return that text in pieces: between the values stands what all templates with the same fields
+    have in common, and what is known of it is kept."""
     parts = [_BEGIN]
     _writer(_ROOT)(template, parts)
     return parts

@@ -229,9 +229,9 @@ class KubeApi:
         user: ClientAccess | None = None,
         content_type: str = "",
     ) -> Any:  # noqa: ANN401 - any JSON
-        """One request without the network, and the object in its answer. `path` is with the query;
-        a PATCH is a merge patch unless `content_type` says otherwise; `user` is the administrator
-        unless given. Raises RequestRefused."""
+        """Send one request without the network; return the object in its answer. `path` is with the
+        query; a PATCH is a merge patch unless `content_type` says otherwise; `user` is the
+        administrator unless given. Raises RequestRefused."""
         token = "" if user is None else user.token
         coroutine = self._handler.request(
             method, path, body, token=token, content_type=content_type

@@ -201,7 +201,7 @@ def header(scope: Scope, name: bytes) -> str:
 
 
 async def read_body(receive: Receive) -> bytes:
-    """All of the body. Raises Unacceptable 413, Disconnected."""
+    """Read all of the body. Raises Unacceptable 413, Disconnected."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -636,7 +636,7 @@ class _Course(Admitters, NoteTaker):
     def mutating_webhooks(
         self, request: AdmissionRequest, draft: Draft | None
     ) -> webhooks.MutatingPhase:
-        """All of them."""
+        """Return all of them."""
         return webhooks.MutatingPhase(
             self._hooks[True], self._world, _readmitted, _new_uid, _as_json
         )
@@ -644,7 +644,7 @@ class _Course(Admitters, NoteTaker):
     def validating_webhooks(
         self, request: AdmissionRequest
     ) -> Callable[[AdmissionRequest], webhooks.ValidatingPhase]:
-        """All of them."""
+        """Return all of them."""
         hooks = self._hooks[False]
         return lambda request: webhooks.ValidatingPhase(
             hooks, request, self._world, _new_uid, _as_json

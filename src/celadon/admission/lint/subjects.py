@@ -374,7 +374,7 @@ class KindTypes:
 
 @per_release(maxsize=_MOST)
 def _builtin_type(kind: GroupVersionKind) -> schemas.SchemaType | None:
-    """The same for all: built-in kinds of a release never change."""
+    """It is the same for all: built-in kinds of a release never change."""
     schema = schemas.schema_for(kind)
     return None if schema is None else _made(schema, kind)
 

@@ -390,7 +390,7 @@ class Inputs:
         return tuple(itertools.chain.from_iterable(inputs))
 
     def blocks(self) -> Iterator[audit_blocks.Block]:
-        """All blocks, the same ones each time."""
+        """Yield all blocks, the same ones each time."""
         before = 0
         for item in self.inputs:
             yield from input_blocks(item, before)

@@ -284,7 +284,7 @@ class ApiUses:
         self.first.setdefault(use, (place, title))
 
     def note_object(self, value: JsonObject, place: Place, *, stored: bool) -> None:
-        """All uses that an object shows."""
+        """Note all uses that an object shows."""
         gvk = metadata.gvk(value)
         namespace, name = metadata.namespace(value), metadata.name(value)
         title = f"{namespace}/{name}" if namespace else name

@@ -82,7 +82,7 @@ class KeptPages:
         self._results.keep(self._key(resource, number), result)
 
     def forget(self) -> None:
-        """All pages of this audit. Raises OSError."""
+        """Forget all pages of this audit. Raises OSError."""
         for key in self._keys:
             self._results.forget(key)
 

@@ -307,8 +307,8 @@ def run_test(
     options: RunOptions,
     tally: CoverageTally | None = None,
 ) -> Iterator[case_results.CaseResult]:
-    """One result for each case and version, a case after the other. Nothing of a test that cannot
-    be read as a whole. Who measures coverage gives a `tally`."""
+    """Yield one result for each case and version, a case after the other. Nothing of a test that
+    cannot be read as a whole. Who measures coverage gives a `tally`."""
     if test.problems:
         return
     benches: dict[str, case_judging.Bench] = {}

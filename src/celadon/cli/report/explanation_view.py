@@ -70,7 +70,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         return ()
 
     def text(self, look: model.ReportStyle) -> str:
-        """All objects, one behind the other."""
+        """Return all objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)
         return "\n\n".join("\n".join(page.item(item, 0)) for item in items) + "\n"

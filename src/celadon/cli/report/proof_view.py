@@ -49,7 +49,7 @@ class ProofView(report_model.ReportView[ProofReport]):
         return items if sort != PART or any(map(_is_told, items)) else []
 
     def data(self) -> list[JsonDict]:
-        """All answers, each with its place."""
+        """Return all answers, each with its place."""
         return [
             {
                 "definition" if item.sort == RULE else "policy": item.subject,

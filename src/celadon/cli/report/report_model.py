@@ -55,7 +55,7 @@ def one_line(text: str) -> str:
 
 
 def lines(text: str) -> str:
-    """The same for a text of several lines; tabs stay too."""
+    """Return the same for a text of several lines; tabs stay too."""
     if text.isprintable():
         return _without_commands(text)
     return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))

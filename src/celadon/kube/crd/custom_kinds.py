@@ -53,7 +53,7 @@ from celadon.records import dataclass
 
 
 def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
-    """Every repetition at or below a path."""
+    """Return every repetition at or below a path."""
     if isinstance(value, dict):
         return _in_object(value, schema, path)
     if isinstance(value, list):

@@ -59,8 +59,8 @@ class InternalDefinition:
         return schema_in(self.versions[i]) or schema_in(self.shared)
 
     def schemas(self) -> Iterator[tuple[FieldPath, JsonObject]]:
-        """All schemas with their places, in upstream's order: those of the versions, or the shared
-        one."""
+        """Yield all schemas with their places, in upstream's order: those of the versions, or the
+        shared one."""
         place = ("schema", "openAPIV3Schema")
         for i, version in enumerate(self.versions):
             result = schema_in(version)

@@ -376,7 +376,7 @@ def _custom_type(kind: _Same) -> MergeType:
 
 
 def merge_type(kind: GroupVersionKind, custom: Schema | None) -> MergeType | None:
-    """The same by the schema of a custom kind; None for a kind that nobody knows."""
+    """Return the same by the schema of a custom kind; None for a kind that nobody knows."""
     if custom is not None:
         return made_type(published_schema(custom, kind))
     return built_in_type(kind)

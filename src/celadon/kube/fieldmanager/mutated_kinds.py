@@ -393,7 +393,7 @@ class MutatedKinds:
     def _merged_built_in(
         self, merged_kind: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
-        """With defaults. What it shares with the one before has them. DecodeError."""
+        """Merge with defaults. What it shares with the one before has them. DecodeError."""
         type_, defaulting = merged_kind.type, merged_kind.defaulting
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)

@@ -55,7 +55,7 @@ class PatchObject(extend.Record):
         return field in self.fields
 
     def equals(self, other: object) -> bool:
-        """The same type and equal fields."""
+        """Tell whether type and fields are equal."""
         return (
             isinstance(other, PatchObject)
             and self.cel_type.name == other.cel_type.name
@@ -99,7 +99,7 @@ class PatchOperation(extend.Record):
         raise extend.EvaluationError(f"unsupported field: {field}")
 
     def equals(self, other: object) -> bool:
-        """The same texts, and equal values or none."""
+        """Tell whether the texts are the same, and the values equal or absent."""
         if not isinstance(other, PatchOperation) or self.has_value is not other.has_value:
             return False
         return all(self[name] == other[name] for name in _TEXTS) and equal(

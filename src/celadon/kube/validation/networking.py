@@ -381,7 +381,7 @@ def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> E
 
 
 def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one: since 1.33, subsets that stay are not looked at again."""
+    """Yield the same of a changed one: since 1.33, subsets that stay are not looked at again."""
     # As `ValidateEndpointsUpdate` of `pkg/apis/core/validation`.
     if is_since("1.33") and (obj.get("subsets") or []) == (old.get("subsets") or []):
         return NO_ERRORS

@@ -200,7 +200,7 @@ def distinct(
 
 
 def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Errors:
-    """Each but the first of equal keys."""
+    """Yield each but the first of equal keys."""
     seen: set[Hashable] = set()
     for index, key in enumerate(keys):
         if key in seen:
@@ -454,7 +454,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a template, whose metadata lies open inside; and it is judged as a new one."""
+    """Yield the same of a template, whose metadata lies open inside; and it is judged as a new
+    one."""
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
@@ -625,7 +626,7 @@ def device_class(obj: JsonObject) -> Errors:
 
 
 def device_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one: what is as it was may use what is new."""
+    """Yield the same of a changed one: what is as it was may use what is new."""
     return _device_class(obj.get("spec") or {}, old.get("spec") or {})
 
 

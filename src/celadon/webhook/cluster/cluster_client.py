@@ -473,7 +473,7 @@ _LISTED_RESOURCES: Final[Shape] = {
 
 
 async def discover(client: ClusterClient) -> tuple[Resource, ...]:
-    """All resources of the cluster. A group whose server does not answer is left out. Raises
+    """Return all resources of the cluster. A group whose server does not answer is left out. Raises
     ClusterError."""
     resources: list[Resource] = []
     for path in ("/api", "/apis"):

@@ -303,8 +303,8 @@ class ClusterCaches:
         yield from (*self._fixed, *self.params.values())
 
     def ages(self) -> Mapping[str, float]:
-        """In seconds, by the plural of the resource; those of params by `params/` and the plural
-        with its group."""
+        """Return them in seconds, by the plural of the resource; those of params by `params/` and
+        the plural with its group."""
         ages = {collection.watched.name: collection.age() for collection in self._fixed}
         return ages | {
             f"params/{gvr.group_resource}": param.age() for gvr, param in self.params.items()

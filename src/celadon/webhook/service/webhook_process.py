@@ -401,7 +401,7 @@ class ServedCertificate:
         return changed
 
     def expires(self) -> float:
-        """In Unix time."""
+        """Return it in Unix time."""
         return self._expires
 
 
