@@ -147,7 +147,7 @@ def coverage_document(coverage: Coverage) -> JsonDict:
 
 _COVERAGE_SHAPES: Final[model.Shapes] = {
     Goal: (
-        *("file=place.file!", "line=place.line!", "field!", "text!", "outcome=wanted", "counts!"),
+        *("file=place.file!", "line=place.line!", "field!", "text!", "outcome=expected", "counts!"),
     )
 }
 
@@ -630,7 +630,7 @@ _SHAPES: Final = {
     case_results.CaseOutcome: (
         *("verdict", "code=result.code?", "sentence=result.sentence"),
         ("reached", lambda value: sorted(value.reached)),
-        *("deciding", "others"),
+        *("deciding", "others=other_violations"),
         ("ignored", lambda value: list(map(_ignored, value.ignored))),
         ("warnings", lambda value: [warning.text for warning in value.result.warnings]),
         "auditAnnotations=result.audit_annotations",
@@ -641,7 +641,7 @@ _SHAPES: Final = {
         "isError=is_error",
     ),
     case_results.Mismatch: (
-        "what!",
+        "what=part!",
         "expected!",
         "actual!",
         "file=place.file!",

@@ -588,7 +588,7 @@ BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 # shape says so: the names of its members in their order, as
 #
 #     "place"             the field of this name
-#     "reason=silence"    the member `reason`, from the field `silence`; it may be `place.line`
+#     "what=part"         the member `what`, from the field `part`; it may be `place.line`
 #     "line?"             left out also where it is 0 or false
 #     "message!"          kept although it is empty
 #     "*place"            the members of that record, in its stead
@@ -606,8 +606,8 @@ SHAPES: Final[Shapes] = {
     Place: ("file", "line?"),
     Problem: ("file", "line?", "column?", "message", "help"),
     PolicyError: ("*place", "kind", "name", "message"),
-    Notice: ("*place", "reason=silence", "message", "help"),
-    UnaskedPlugin: ("plugin", "reason=why", "objects?"),
+    Notice: ("*place", "reason", "message", "help"),
+    UnaskedPlugin: ("plugin", "reason", "objects?"),
 }
 """The shapes of what all reports have."""
 
