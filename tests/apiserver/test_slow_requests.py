@@ -22,7 +22,7 @@ from celadon.apiserver import object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, pods, verbs, write
+from celadon.apiserver.handlers import calls, endpoints, pods, verbs, write
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
@@ -614,7 +614,7 @@ def test_what_nobody_expected_is_an_answer(own: Running, monkeypatch: pytest.Mon
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(request_layers, "find_endpoint", broken)
+    monkeypatch.setattr(endpoints, "find_endpoint", broken)
     answer = ask(own, "GET", MAPS)
     assert (answer.code, answer.content_type) == (500, "text/plain; charset=utf-8")
     assert answer.body == (

@@ -123,8 +123,8 @@ UNDONE = (
     Undone(
         "a claim of another type than upstream reads",
         "apiserver/authn/service_account_tokens.py",
-        "            faults.append(wrong_type(",
-        "            _ = (wrong_type(",
+        "            faults.append(\n                signed_tokens.wrong_type(",
+        "            _ = (\n                signed_tokens.wrong_type(",
         "tests/apiserver/authn/test_service_account_tokens.py",
     ),
     Undone(
@@ -507,8 +507,8 @@ UNDONE = (
     Undone(
         "health that anybody may ask for, whatever the roles say",
         "apiserver/authz/access_decisions.py",
-        "        if MASTERS in attributes.user.groups:\n",
-        '        if MASTERS in attributes.user.groups or attributes.path == "/healthz":\n',
+        "        if kube.MASTERS in attributes.user.groups:\n",
+        '        if kube.MASTERS in attributes.user.groups or attributes.path == "/healthz":\n',
         "tests/apiserver/authz/test_access_decisions.py::test_no_path_is_open_to_everybody",
     ),
     Undone(
@@ -522,8 +522,8 @@ UNDONE = (
     Undone(
         "a webhook that leads elsewhere, and takes the credentials for it along",
         "apiserver/webhook_client.py",
-        "own = self._own if _server(self.url) == self._owner else ()",
-        "own = self._own",
+        "own = self._own_headers if _server(self.url) == self._owner else ()",
+        "own = self._own_headers",
         "tests/apiserver/webhook_routes/test_webhook_credentials.py"
         "::test_nobody_else_is_shown_them",
     ),

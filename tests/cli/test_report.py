@@ -13,11 +13,11 @@ from celadon.cli.check.check_report import (
     ClientWarning,
     Fault,
     Notice,
+    NoticeReason,
     ObjectResult,
     Place,
     PolicyError,
     Report,
-    Silence,
     State,
     Violation,
 )
@@ -85,7 +85,9 @@ REPORT = Report(
     policies=2,
     bindings=2,
     policy_errors=(PolicyError(Place("r.yaml", 7), KIND, "r", "r", "is invalid: x\ny"),),
-    notices=(Notice(Silence.POLICY_UNBOUND, Place("s.yaml", 1), "policy `s`: no binding", "bind"),),
+    notices=(
+        Notice(NoticeReason.POLICY_UNBOUND, Place("s.yaml", 1), "policy `s`: no binding", "bind"),
+    ),
     problems=(Problem("t.yaml", 2, "unreadable", "mend it"),),
 )
 

@@ -145,7 +145,7 @@ def test_a_notice(copy: Copy) -> None:
         ' on objects with their defaults: leave out `--no-defaulting`",\n        )\n',
         "\n\ndef _something(sightings: Sightings) -> Iterator[Notice]:\n"
         "    if sightings.any:\n"
-        '        yield Notice(Silence.SOMETHING, Place(), "something is there")\n',
+        '        yield Notice(NoticeReason.SOMETHING, Place(), "something is there")\n',
     )
     manifest = "examples/manifests/storefront.yaml"
     command = ("check", *POLICIES, manifest, "--no-generated-pods", "--output", "json")

@@ -11,24 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon import kube
 from celadon.admission.compiled_expressions import Meter, size_bound
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import (
-    Answer,
-    Attributes,
-    FieldPath,
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    Json,
-    JsonObject,
-    StatusError,
-    User,
-    fieldpath,
-    metadata,
-    status,
-)
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
@@ -49,7 +35,9 @@ class MatchError(Exception):
     webhook. `path` leads to the selector that could not be used, from the match constraints or
     resources on."""
 
-    def __init__(self, failure: StatusError, path: FieldPath = fieldpath.ROOT) -> None:
+    def __init__(
+        self, failure: kube.StatusError, path: kube.FieldPath = kube.fieldpath.ROOT
+    ) -> None:
         super().__init__(str(failure))
         self.failure = failure
         self.path = path
@@ -59,8 +47,8 @@ class MatchError(Exception):
 class Hit:
     """A rule that covers the target: as which resource and kind, for which names (None: all)."""
 
-    resource: GroupVersionResource
-    kind: GroupVersionKind
+    resource: kube.GroupVersionResource
+    kind: kube.GroupVersionKind
     names: frozenset[str] | None = None
 
 
@@ -79,9 +67,9 @@ class RememberedAnswers:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._answers: dict[Hashable, Answer] = {}
+        self._answers: dict[Hashable, kube.Answer] = {}
 
-    def authorize(self, attributes: Attributes) -> Answer:
+    def authorize(self, attributes: kube.Attributes) -> kube.Answer:
         key = attributes.identity
         answer = self._answers.get(key)
         if answer is None:
@@ -89,7 +77,7 @@ class RememberedAnswers:
         return answer
 
 
-def authorizer_values(request: Request, world: World) -> JsonObject:
+def authorizer_values(request: Request, world: World) -> kube.JsonObject:
     """`authorizer`, and `authorizer.requestResource` for what the request is about."""
     authorizer = Authorizer(request.user, RememberedAnswers(world))
     resource = request.resource
@@ -126,10 +114,10 @@ class RequestContext:
         self.request = request
         self.world = world
         self.name = request.name
-        self._activations: dict[GroupVersionKind, dict[str, object]] = {}
-        self._authorizer: JsonObject | None = None
-        self._converted: dict[GroupVersionKind, tuple[Json, Json]] = {}
-        self._namespace: JsonObject | None = None
+        self._activations: dict[kube.GroupVersionKind, dict[str, object]] = {}
+        self._authorizer: kube.JsonObject | None = None
+        self._converted: dict[kube.GroupVersionKind, tuple[kube.Json, kube.Json]] = {}
+        self._namespace: kube.JsonObject | None = None
         self._namespace_labels: Mapping[str, str] | None = None
         self._object_labels: Sequence[Mapping[str, str]] | None = None
         self._size: int | None = request.size
@@ -160,18 +148,18 @@ class RequestContext:
                 return None
             writes = request.operation in {Operation.CREATE, Operation.UPDATE}
             if about_namespace and writes and not request.subresource:
-                self._namespace_labels = metadata.labels(request.object)
+                self._namespace_labels = kube.metadata.labels(request.object)
             else:
-                self._namespace_labels = metadata.labels(self._stored_namespace())
+                self._namespace_labels = kube.metadata.labels(self._stored_namespace())
         return self._namespace_labels
 
-    def _stored_namespace(self) -> JsonObject:
+    def _stored_namespace(self) -> kube.JsonObject:
         name = self.request.namespace
         if not name:  # of another kind whose resource has this name
-            raise MatchError(status.internal_error("resource name may not be empty"))
+            raise MatchError(kube.status.internal_error("resource name may not be empty"))
         namespace = self.world.namespace(name)
         if namespace is None:
-            raise MatchError(status.not_found(GroupResource("", NAMESPACES), name))
+            raise MatchError(kube.status.not_found(kube.GroupResource("", NAMESPACES), name))
         return namespace
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:
@@ -180,23 +168,23 @@ class RequestContext:
             request = self.request
             connects = request.operation is Operation.CONNECT
             objects = (None if connects else request.object, request.old_object)
-            self._object_labels = [metadata.labels(o) for o in objects if o is not None]
+            self._object_labels = [kube.metadata.labels(o) for o in objects if o is not None]
         return self._object_labels
 
     # --- values, for evaluation ---
 
-    def namespace_object(self) -> JsonObject | None:
+    def namespace_object(self) -> kube.JsonObject | None:
         """The request's Namespace as expressions see it. StatusError when it does not exist: that
         goes to the client whatever the failure policy is."""
         stored = self._own_namespace()
         return None if stored is None else trimmed_namespace(stored)
 
-    def whole_namespace_object(self) -> JsonObject | None:
+    def whole_namespace_object(self) -> kube.JsonObject | None:
         """The request's Namespace as audit annotations see it."""
         stored = self._own_namespace()
         return None if stored is None else whole_namespace(stored)
 
-    def _own_namespace(self) -> JsonObject | None:
+    def _own_namespace(self) -> kube.JsonObject | None:
         if self._namespace is None and self._is_in_namespace():
             self._namespace = self._found_namespace()
         return self._namespace
@@ -208,14 +196,14 @@ class RequestContext:
             return False
         return request.kind.kind != "Namespace" or bool(request.kind.group)
 
-    def _found_namespace(self) -> JsonObject:
+    def _found_namespace(self) -> kube.JsonObject:
         name = self.request.namespace
         namespace = self.world.namespace(name)
         if namespace is None:
-            raise status.not_found(GroupResource("", NAMESPACES), name)
+            raise kube.status.not_found(kube.GroupResource("", NAMESPACES), name)
         return namespace
 
-    def objects(self, kind: GroupVersionKind) -> tuple[Any, Any]:
+    def objects(self, kind: kube.GroupVersionKind) -> tuple[Any, Any]:
         """Object and old object in the matched version; may raise ConversionError."""
         request = self.request
         if kind == request.kind:
@@ -257,11 +245,11 @@ class RequestContext:
             self._activations[hit.kind] = activation
         return activation
 
-    def conditions_request(self, hit: Hit) -> JsonObject:
+    def conditions_request(self, hit: Hit) -> kube.JsonObject:
         """`request` in match conditions: the matched kind, but the original resource."""
         return request_value(self.request, hit.kind, self.request.resource)
 
-    def authorizer(self) -> JsonObject:
+    def authorizer(self) -> kube.JsonObject:
         """`authorizer` and `authorizer.requestResource`."""
         if self._authorizer is None:
             self._authorizer = authorizer_values(self.request, self.world)
@@ -286,10 +274,10 @@ class RequestContext:
 
 
 def request_value(
-    request: Request, kind: GroupVersionKind, resource: GroupVersionResource
-) -> JsonObject:
+    request: Request, kind: kube.GroupVersionKind, resource: kube.GroupVersionResource
+) -> kube.JsonObject:
     """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
-    value: dict[str, Json] = {
+    value: dict[str, kube.Json] = {
         "uid": "",
         "kind": _kind_value(kind),
         "resource": _resource_value(resource),
@@ -313,18 +301,18 @@ def request_value(
     return value
 
 
-def _kind_value(kind: GroupVersionKind) -> dict[str, str]:
+def _kind_value(kind: kube.GroupVersionKind) -> dict[str, str]:
     group, version, name = kind
     return {"group": group, "version": version, "kind": name}
 
 
-def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
+def _resource_value(resource: kube.GroupVersionResource) -> dict[str, str]:
     group, version, name = resource
     return {"group": group, "version": version, "resource": name}
 
 
-def _user_value(user: User) -> dict[str, Json]:
-    value: dict[str, Json] = {}
+def _user_value(user: kube.User) -> dict[str, kube.Json]:
+    value: dict[str, kube.Json] = {}
     if user.name:
         value["username"] = user.name
     if user.uid:
@@ -336,9 +324,9 @@ def _user_value(user: User) -> dict[str, Json]:
     return value
 
 
-def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
+def trimmed_namespace(namespace: kube.JsonObject) -> dict[str, kube.Json]:
     """The fields of a Namespace that validations may read."""
-    value = metadata.metadata(namespace)
+    value = kube.metadata.metadata(namespace)
     return {
         "metadata": {key: value[key] for key in _NAMESPACE_METADATA if key in value},
         "spec": namespace.get("spec", {}),
@@ -346,9 +334,9 @@ def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
     }
 
 
-def whole_namespace(namespace: JsonObject) -> dict[str, Json]:
+def whole_namespace(namespace: kube.JsonObject) -> dict[str, kube.Json]:
     """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
-    data = metadata.metadata(namespace)
+    data = kube.metadata.metadata(namespace)
     return {
         **namespace,
         "metadata": {key: value for key, value in data.items() if key != "managedFields"},

@@ -36,14 +36,7 @@ from celadon.admission.explanations import (
     SelectorReason,
     VariablePart,
 )
-from celadon.admission.policies.compiled_mutations import (
-    FORBIDDEN,
-    Change,
-    CompiledMutatingPolicy,
-    MutationFailure,
-    MutationNotes,
-    compile_mutating_policy,
-)
+from celadon.admission.policies import compiled_mutations
 from celadon.admission.policies.compiled_policy import CompiledPolicy, PolicyFrame, compile_policy
 from celadon.admission.policies.matching import Binding, Hook, is_exempt, target_of
 from celadon.admission.policies.mutating import MutatingEngine
@@ -61,7 +54,7 @@ from celadon.admission.world import World
 from celadon.kube import StatusError
 from celadon.records import dataclass, replace
 
-Compiled = TypeVar("Compiled", CompiledPolicy, CompiledMutatingPolicy)
+Compiled = TypeVar("Compiled", CompiledPolicy, compiled_mutations.CompiledMutatingPolicy)
 
 _OF_CASES: Final = frozenset(
     {Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome.CONDITION_ERROR_IGNORED}
@@ -96,7 +89,7 @@ class MutationLook:
         return context
 
     def explained(
-        self, notes: MutationNotes, refused: StatusError | None
+        self, notes: compiled_mutations.MutationNotes, refused: StatusError | None
     ) -> explanations.Explanation:
         """Return what they did with the request of the first round, and whether they refused it.
         There must have been one."""
@@ -128,15 +121,17 @@ class _ChainRecord:
 
     notes: Sequence[Note]
     decisions: Sequence[Decision] = ()
-    failures: Sequence[MutationFailure] = ()
-    changes: Sequence[Change] = ()
+    failures: Sequence[compiled_mutations.MutationFailure] = ()
+    changes: Sequence[compiled_mutations.Change] = ()
     cases: Sequence[tuple[int, explanations.CaseRecord]] = ()
 
     def of(self, policy: str, binding: str, *, cases: bool = False) -> _ChainRecord:
         """Return what is about a policy and a binding, empty for none: about its params and what it
         was evaluated to, or about itself."""
 
-        def about(event: Note | Decision | MutationFailure | Change) -> bool:
+        def about(
+            event: Note | Decision | compiled_mutations.MutationFailure | compiled_mutations.Change,
+        ) -> bool:
             return event.policy == policy and event.binding == binding
 
         return _ChainRecord(
@@ -149,7 +144,7 @@ class _ChainRecord:
             [
                 failure
                 for failure in self.failures
-                if about(failure) and (failure.reason != FORBIDDEN) is cases
+                if about(failure) and (failure.reason != compiled_mutations.FORBIDDEN) is cases
             ],
             [change for change in self.changes if about(change) and cases],
             [
@@ -227,7 +222,7 @@ def _binding(
 
 
 def _case(
-    policy: CompiledPolicy | CompiledMutatingPolicy,
+    policy: CompiledPolicy | compiled_mutations.CompiledMutatingPolicy,
     case: explanations.CaseRecord,
     number: int,
     record: _ChainRecord,
@@ -247,7 +242,7 @@ def _case(
         case CompiledPolicy():
             validations = _validations(policy, runs, decisions)
             annotations = _annotations(policy, runs, decisions)
-        case CompiledMutatingPolicy():
+        case compiled_mutations.CompiledMutatingPolicy():
             mutations = _mutations(policy, runs, failures, changes)
         case _:
             assert_never(policy)
@@ -317,10 +312,10 @@ def _annotations(
 
 
 def _mutations(
-    policy: CompiledMutatingPolicy,
+    policy: compiled_mutations.CompiledMutatingPolicy,
     runs: _Runs,
-    failures: Sequence[MutationFailure],
-    changes: Sequence[Change],
+    failures: Sequence[compiled_mutations.MutationFailure],
+    changes: Sequence[compiled_mutations.Change],
 ) -> tuple[explanations.Part, ...]:
     wrong = {failure.index: failure for failure in failures if failure.index is not None}
     done = {change.index: change for change in changes}
@@ -391,7 +386,7 @@ def policy_expressions(
     """Match conditions, variables, then validations with their messages and audit annotations, or
     mutations; as this version of Kubernetes compiles what it has stored."""
     if isinstance(policy, MutatingAdmissionPolicy):
-        mutating = compile_mutating_policy(policy, version)
+        mutating = compiled_mutations.compile_mutating_policy(policy, version)
         conditions, variables = mutating.conditions, mutating.variables
         expressions = [mutation.expression for mutation in mutating.mutations]
     else:

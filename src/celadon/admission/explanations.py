@@ -29,13 +29,7 @@ from celadon.admission.policies.matching import (
     uncovered,
 )
 from celadon.admission.policies.params import ParamError, looked_in, resolve
-from celadon.admission.registration.registration_types import (
-    EQUIVALENT,
-    MatchResources,
-    ParamKind,
-    ParamRef,
-    Rule,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.request import Request
 from celadon.admission.verdict import Decision, Note, Verdict
 from celadon.admission.world import World
@@ -60,7 +54,7 @@ class RuleReason:
     empty if it does. `resource` is what it covers: that of the request, or an equivalent one."""
 
     index: int
-    rule: Rule
+    rule: registration_types.Rule
     uncovered: str
     resource: GroupVersionResource
 
@@ -90,7 +84,7 @@ class MatchReason:
 
 
 def match_reason(
-    match: MatchResources | None, target: Target, context: RequestContext
+    match: registration_types.MatchResources | None, target: Target, context: RequestContext
 ) -> MatchReason:
     """Return what match constraints or match resources say of the request."""
     hit, missed, error = _outcome(match, target, context)
@@ -108,7 +102,7 @@ def match_reason(
 
 
 def _outcome(
-    match: MatchResources | None, target: Target, context: RequestContext
+    match: registration_types.MatchResources | None, target: Target, context: RequestContext
 ) -> tuple[Hit | None, str, str]:
     planned = plan(match, target, context.world.catalog)
     if planned is None:
@@ -124,10 +118,13 @@ def _outcome(
 
 
 def _rules(
-    rules: Sequence[Rule], match: MatchResources, target: Target, context: RequestContext
+    rules: Sequence[registration_types.Rule],
+    match: registration_types.MatchResources,
+    target: Target,
+    context: RequestContext,
 ) -> Iterator[RuleReason]:
     equivalents: Sequence[GroupVersionResource] = ()
-    if match.match_policy == EQUIVALENT:
+    if match.match_policy == registration_types.EQUIVALENT:
         pairs = context.world.catalog.equivalents(target.resource, target.subresource)
         equivalents = [resource for resource, _ in pairs]
     for index, rule in enumerate(rules):
@@ -177,7 +174,7 @@ class ParamLookup:
     `resource` is None for a kind that is not known; `found` are names, `error` says why nothing
     could be looked for, `action` is `parameterNotFoundAction`."""
 
-    kind: ParamKind
+    kind: registration_types.ParamKind
     resource: GroupVersionResource | None
     namespace: str
     name: str
@@ -188,8 +185,8 @@ class ParamLookup:
 
 
 def param_lookup(
-    kind: ParamKind | None,
-    ref: ParamRef | None,
+    kind: registration_types.ParamKind | None,
+    ref: registration_types.ParamRef | None,
     namespace: str,
     catalog: Catalog,
     param_names: tuple[str, ...],

@@ -13,23 +13,7 @@ from typing import Any, Final
 from celadon.admission.activation import Hit, MatchError, RequestContext
 from celadon.admission.compiled_expressions import Expression
 from celadon.admission.conversion import ConversionError
-from celadon.admission.policies import params
-from celadon.admission.policies.compiled_policy import (
-    CompiledPolicy,
-    CompiledValidation,
-    Evaluator,
-    Finding,
-    Phases,
-)
-from celadon.admission.policies.matching import (
-    Candidate,
-    Invocation,
-    MatchPlan,
-    Misconfigured,
-    Passed,
-    invocations,
-    policy_hit,
-)
+from celadon.admission.policies import compiled_policy, matching, params
 from celadon.admission.policies.validating import Engine, decision_of
 from celadon.admission.request import Request
 from celadon.admission.verdict import Action, Cause, Decision
@@ -52,7 +36,7 @@ __all__ = ["Missing", "PartialVerdict", "judged_partly"]
 # are not counted where something is unknown.
 
 
-_Candidate = Candidate[CompiledPolicy]
+_Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 
 
 class Missing(enum.Enum):
@@ -122,18 +106,18 @@ class _PartialCase:
         """Adds what the policy says to the verdict."""
         candidate, verdict = self._candidate, self._verdict
         name = candidate.compiled.name
-        hit = policy_hit(candidate, self._context)
-        if isinstance(hit, Misconfigured):
+        hit = matching.policy_hit(candidate, self._context)
+        if isinstance(hit, matching.Misconfigured):
             self._misconfigured(hit)
             return
         if hit is None:
             if self._may_match(candidate.plan):
                 verdict.undecided.add(name)
             return
-        for invocation in invocations(candidate, self._context):
-            if isinstance(invocation, Misconfigured):
+        for invocation in matching.invocations(candidate, self._context):
+            if isinstance(invocation, matching.Misconfigured):
                 self._misconfigured(invocation)
-            elif isinstance(invocation, Passed):
+            elif isinstance(invocation, matching.Passed):
                 bound = next(b for b in candidate.bindings if b.binding.name == invocation.binding)
                 if self._may_match(bound.plan):
                     verdict.undecided.add(name)
@@ -144,7 +128,7 @@ class _PartialCase:
                 except ConversionError:
                     verdict.undecided.add(name)
 
-    def _may_match(self, plan: MatchPlan) -> bool:
+    def _may_match(self, plan: matching.MatchPlan) -> bool:
         """Return whether something that does not match might, with an old object's labels."""
         if Missing.OLD_OBJECT not in self._missing or plan.object_selector is None:
             return False
@@ -159,7 +143,7 @@ class _PartialCase:
             return False
         return any(hit.names is None or request.name in hit.names for hit in plan.hits)
 
-    def _misconfigured(self, misconfigured: Misconfigured) -> None:
+    def _misconfigured(self, misconfigured: matching.Misconfigured) -> None:
         policy = self._candidate.compiled
         self._verdict.matched.add(policy.name)
         if misconfigured.is_open:
@@ -177,7 +161,7 @@ class _PartialCase:
                 )
             )
 
-    def _invoke(self, invocation: Invocation, hit: Hit) -> None:
+    def _invoke(self, invocation: matching.Invocation, hit: Hit) -> None:
         policy, binding = self._candidate.compiled, invocation.bound.binding
         reads = any(_reads(policy, missing) for missing in self._missing)
         for raw_param in invocation.params:
@@ -185,16 +169,18 @@ class _PartialCase:
             if reads:
                 findings = self._partial(hit, param)
             else:
-                findings = list(Evaluator(self._context).evaluate(policy, hit, param).findings)
+                findings = list(
+                    compiled_policy.Evaluator(self._context).evaluate(policy, hit, param).findings
+                )
             for finding in findings:
                 decision = decision_of(policy.name, binding, params.param_name(raw_param), finding)
                 self._verdict.decisions.append(decision)
 
-    def _partial(self, hit: Hit, param: JsonObject | None) -> list[Finding]:
+    def _partial(self, hit: Hit, param: JsonObject | None) -> list[compiled_policy.Finding]:
         """Findings that hold whatever is missing; the policy is undecided if others may."""
         policy, undecided = self._candidate.compiled, self._verdict.undecided
         base = self._context.activation(hit)
-        phases = Phases(policy, hit, param, self._context, base, plain=True)
+        phases = compiled_policy.Phases(policy, hit, param, self._context, base, plain=True)
         activation = phases.activation(authorizer=True)
         variables = _PhaseVariables(activation, policy.variables, self._missing)
         about = {**activation, "namespaceObject": None}
@@ -211,7 +197,7 @@ class _PartialCase:
             undecided.add(policy.name)
         return [finding for finding in findings if finding is not None] if certain else []
 
-    def _validations(self, variables: _PhaseVariables) -> Iterator[Finding | None]:
+    def _validations(self, variables: _PhaseVariables) -> Iterator[compiled_policy.Finding | None]:
         """Yield what is against the request; None for what may be."""
         policy = self._candidate.compiled
         for index, validation in enumerate(policy.validations):
@@ -222,10 +208,10 @@ class _PartialCase:
             elif isinstance(value, EvaluationError):
                 text = f"expression '{validation.expression.text}' resulted in error: {value}"
                 action = Action.ADMIT if policy.ignores_failures else Action.DENY
-                yield Finding(index, source, action, text, cause=Cause.ERROR)
+                yield compiled_policy.Finding(index, source, action, text, cause=Cause.ERROR)
             elif value is not True:
                 text = _message(validation, variables)
-                yield Finding(index, source, Action.DENY, text, validation.reason)
+                yield compiled_policy.Finding(index, source, Action.DENY, text, validation.reason)
 
 
 class _PhaseVariables:
@@ -260,7 +246,7 @@ class _PhaseVariables:
             return error
 
 
-def _message(validation: CompiledValidation, variables: _PhaseVariables) -> str:
+def _message(validation: compiled_policy.CompiledValidation, variables: _PhaseVariables) -> str:
     if validation.message_expression is None:
         return validation.default_message
     value = variables.value(validation.message_expression)
@@ -273,7 +259,7 @@ def _selects_objects(candidate: _Candidate) -> bool:
     return any(plan.object_selector is not None for plan in plans)
 
 
-def _reads(policy: CompiledPolicy, missing: Missing) -> bool:
+def _reads(policy: compiled_policy.CompiledPolicy, missing: Missing) -> bool:
     """Return whether an expression may look at what is missing."""
     expressions = (
         *policy.variables.values(),

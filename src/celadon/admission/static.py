@@ -12,12 +12,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
 from celadon.admission.registration.policy_validation import validate_object_meta
-from celadon.admission.registration.registration_types import (
-    Binding,
-    Policy,
-    RegistrationObject,
-    WebhookConfiguration,
-)
 from celadon.admission.registration.strategy import GATE, STATIC_SUFFIX, validate_create
 from celadon.kube import FieldPath, GroupVersionKind, fieldpath
 from celadon.kube.go import Document, json_text, quote
@@ -64,12 +58,14 @@ class StaticError(NamedTuple):
     text: str
 
 
-def is_static(obj: RegistrationObject) -> bool:
+def is_static(obj: registration.RegistrationObject) -> bool:
     """Return whether its name says that it is for files."""
     return obj.name.endswith(STATIC_SUFFIX)
 
 
-def static_errors(objects: Sequence[RegistrationObject], file: str = "") -> Iterator[StaticError]:
+def static_errors(
+    objects: Sequence[registration.RegistrationObject], file: str = ""
+) -> Iterator[StaticError]:
     """Yield why a set of objects of one plugin cannot be loaded from files: what is wrong with
     each, then which references lead nowhere. `file` is shown where upstream names it."""
     for number, obj in enumerate(objects):
@@ -78,23 +74,23 @@ def static_errors(objects: Sequence[RegistrationObject], file: str = "") -> Iter
 
 
 def constraint_errors(
-    obj: RegistrationObject, number: int = 0, file: str = ""
+    obj: registration.RegistrationObject, number: int = 0, file: str = ""
 ) -> Iterator[StaticError]:
     """Yield what is wrong with one object that is in a file, in the order in which a server finds
     it."""
-    if isinstance(obj, WebhookConfiguration):
+    if isinstance(obj, registration.WebhookConfiguration):
         yield from _of_webhooks(number, obj, file)
-    elif isinstance(obj, Policy):
+    elif isinstance(obj, registration.Policy):
         yield from _of_policy(number, obj)
     else:
         yield from _of_binding(number, obj)
 
 
-def reference_errors(objects: Sequence[RegistrationObject]) -> Iterator[StaticError]:
+def reference_errors(objects: Sequence[registration.RegistrationObject]) -> Iterator[StaticError]:
     """Bindings whose policy is not among the objects."""
-    names = {obj.name for obj in objects if isinstance(obj, Policy)}
+    names = {obj.name for obj in objects if isinstance(obj, registration.Policy)}
     for number, obj in enumerate(objects):
-        if isinstance(obj, Binding) and obj.spec.policy_name.endswith(STATIC_SUFFIX):
+        if isinstance(obj, registration.Binding) and obj.spec.policy_name.endswith(STATIC_SUFFIX):
             policy_name = obj.spec.policy_name
             if policy_name not in names:
                 text = (
@@ -119,7 +115,7 @@ def name_error(name: str, file: str, seen: dict[str, str]) -> str:
     return ""
 
 
-def _of_policy(number: int, policy: Policy) -> Iterator[StaticError]:
+def _of_policy(number: int, policy: registration.Policy) -> Iterator[StaticError]:
     if policy.spec.param_kind is not None:
         text = (
             f"{type(policy).__name__} {quote(policy.name)}: spec.paramKind is not supported for "
@@ -128,7 +124,7 @@ def _of_policy(number: int, policy: Policy) -> Iterator[StaticError]:
         yield StaticError(number, FieldPath("spec", "paramKind"), text)
 
 
-def _of_binding(number: int, binding: Binding) -> Iterator[StaticError]:
+def _of_binding(number: int, binding: registration.Binding) -> Iterator[StaticError]:
     name, policy_name = quote(binding.name), binding.spec.policy_name
     if not policy_name:
         text = f"binding {name} must reference a policy (spec.policyName)"
@@ -145,7 +141,7 @@ def _of_binding(number: int, binding: Binding) -> Iterator[StaticError]:
 
 
 def _of_webhooks(
-    number: int, configuration: WebhookConfiguration, file: str
+    number: int, configuration: registration.WebhookConfiguration, file: str
 ) -> Iterator[StaticError]:
     for place, webhook in enumerate(configuration.webhooks):
         path = FieldPath("webhooks").index(place).child("clientConfig")
@@ -174,7 +170,7 @@ def _of_webhooks(
 # the `admissionregistration.k8s.io` kinds and `List`.
 
 
-R = TypeVar("R", bound=RegistrationObject)
+R = TypeVar("R", bound=registration.RegistrationObject)
 
 VERSION: Final = "v1"
 """The only one that files may be written in."""
@@ -247,7 +243,7 @@ class StaticDocument:
 class StaticObjects:
     """This is what a plugin has from its files, in their order."""
 
-    objects: tuple[RegistrationObject, ...] = ()
+    objects: tuple[registration.RegistrationObject, ...] = ()
 
     def of(self, kind: type[R]) -> list[R]:
         """Return the objects of one type."""
@@ -281,7 +277,7 @@ class _DecodedDocument(NamedTuple):
 
     gvk: GroupVersionKind
     single: str
-    objects: list[RegistrationObject]
+    objects: list[registration.RegistrationObject]
     items: list[Any]
 
 
@@ -291,7 +287,7 @@ class _Loading:
 
     plugin: StaticPlugin
     version: str
-    objects: list[RegistrationObject] = field(default_factory=list)
+    objects: list[registration.RegistrationObject] = field(default_factory=list)
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def take(self, document: StaticDocument) -> None:
@@ -351,18 +347,18 @@ class _Loading:
                 f"scheme {quote(self.plugin.scheme)}"
             )
 
-    def _decoded(self, value: object, kind: str, version: str) -> RegistrationObject:
+    def _decoded(self, value: object, kind: str, version: str) -> registration.RegistrationObject:
         try:
             return decode_object(value, kind, version).value
         except RegistrationError as error:
             raise ManifestError(error.why) from None
 
-    def _require_valid(self, obj: RegistrationObject, kind: str) -> None:
+    def _require_valid(self, obj: registration.RegistrationObject, kind: str) -> None:
         errors = [*validate_object_meta(obj.metadata), *validate_create(obj, self.version)]
         if errors:
             raise ManifestError(f"{kind} {quote(obj.name)}: {fieldpath.aggregate(errors)}")
 
-    def _accept(self, obj: RegistrationObject, kind: str, file: str) -> None:
+    def _accept(self, obj: registration.RegistrationObject, kind: str, file: str) -> None:
         wrong = name_error(obj.name, file, self.seen.setdefault(kind, {}))
         if wrong:
             raise ManifestError(wrong)

@@ -10,17 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.kube import well_known_values
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
-from celadon.kube.well_known_values import (
-    AUTHENTICATED,
-    DYNAMIC_RESOURCES,
-    HTTPS_PORT,
-    NODE_GROUP,
-    SYSTEM_NAMESPACES,
-    UNAUTHENTICATED,
-)
 
 SERVICE: Final = "kubernetes"
 
@@ -69,7 +62,7 @@ MAKERS: Final[Mapping[str, str]] = {
 
 def initial_namespaces() -> Iterator[JsonDict]:
     """The four that no server is without."""
-    for name in SYSTEM_NAMESPACES:
+    for name in well_known_values.SYSTEM_NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
@@ -100,7 +93,7 @@ def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
                 {
                     "name": "https",
                     "protocol": "TCP",
-                    "port": HTTPS_PORT,
+                    "port": well_known_values.HTTPS_PORT,
                     "targetPort": API_PORT,
                 }
             ],
@@ -271,7 +264,7 @@ def _leases(*verbs: str) -> JsonDict:
 
 _ACCOUNTS: Final = {"name": "*", "namespace": "kube-system"}
 _SYSTEM_ACCOUNTS: Final = [{"kind": "ServiceAccount", "serviceAccount": _ACCOUNTS}]
-_EVERYBODY: Final = _groups(UNAUTHENTICATED, AUTHENTICATED)
+_EVERYBODY: Final = _groups(well_known_values.UNAUTHENTICATED, well_known_values.AUTHENTICATED)
 _MANAGER: Final = "system:kube-controller-manager"
 _SCHEDULER: Final = "system:kube-scheduler"
 
@@ -345,7 +338,7 @@ _SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
         400,
         "ByUser",
         {
-            "subjects": _groups(NODE_GROUP),
+            "subjects": _groups(well_known_values.NODE_GROUP),
             "resourceRules": [
                 {
                     "verbs": ["*"],
@@ -358,7 +351,7 @@ _SCHEMAS: Final[Sequence[tuple[str, str, int, str, _Rules]]] = (
             ],
         },
     ),
-    ("system-nodes", "system", 500, "ByUser", _everything(_groups(NODE_GROUP))),
+    ("system-nodes", "system", 500, "ByUser", _everything(_groups(well_known_values.NODE_GROUP))),
     (
         "kube-controller-manager",
         "workload-high",
@@ -527,7 +520,7 @@ def api_services(catalog: Catalog) -> Iterator[JsonDict]:
 def _api_service(group: str, version: str) -> JsonDict:
     usual = _STABLE if version == "v1" else _OTHER
     of_group, priority = _OF_GROUP[group], _OF_VERSION.get((group, version), usual)
-    if group == DYNAMIC_RESOURCES and not is_since("1.32"):
+    if group == well_known_values.DYNAMIC_RESOURCES and not is_since("1.32"):
         of_group, priority = _DYNAMIC_RESOURCES_BEFORE_1_32
     return _local(group, version, of_group, priority, ON_START)
 

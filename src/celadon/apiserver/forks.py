@@ -30,22 +30,9 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
+from celadon import storage
 from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass, field
-from celadon.storage import (
-    Committed,
-    Condition,
-    Delete,
-    Entry,
-    Event,
-    Outcome,
-    Page,
-    Put,
-    Store,
-    StoreClosed,
-    Transaction,
-    Watch,
-)
 
 # --- Messages ----------------------------------------------------------------
 #
@@ -550,7 +537,7 @@ class ForkedStore:
     the first key begins with one of `own`: nothing else has been told apart from what the server
     itself has to do."""
 
-    before: Store
+    before: storage.Store
     parent: Parent
     own: tuple[str, ...] = ()
     _synced: Future[int] = field(default_factory=Future)
@@ -569,7 +556,7 @@ class ForkedStore:
     def writing_trouble(self) -> str:
         return self.before.writing_trouble()
 
-    def get(self, key: str, revision: int | None = None) -> Entry | None:
+    def get(self, key: str, revision: int | None = None) -> storage.Entry | None:
         return self.before.get(key, revision)
 
     def range(
@@ -578,10 +565,10 @@ class ForkedStore:
         start: str = "",
         limit: int | None = None,
         revision: int | None = None,
-    ) -> Page:
+    ) -> storage.Page:
         return self.before.range(prefix, start, limit, revision)
 
-    def submit(self, transaction: Transaction) -> Future[Outcome]:
+    def submit(self, transaction: storage.Transaction) -> Future[storage.Outcome]:
         """Have the parent carry out a transaction. Raises Elsewhere where it did not happen: the
         fork cannot see what is there instead."""
         if not self.own or not transaction.operations[0].key.startswith(self.own):
@@ -591,17 +578,22 @@ class ForkedStore:
             raise Elsewhere
         revision = ask.head["revision"]
         events = zip(transaction.operations, ask.head["entries"], strict=True)
-        future = Future[Outcome]()
+        future = Future[storage.Outcome]()
         result = tuple(self._event(event, revision, numbers) for event, numbers in events)
-        future.set_result(Committed(revision, result))
+        future.set_result(storage.Committed(revision, result))
         return future
 
-    def _event(self, operation: Put | Delete, revision: int, numbers: Any) -> Event | None:  # noqa: ANN401 - JSON
+    def _event(
+        self,
+        operation: storage.Put | storage.Delete,
+        revision: int,
+        numbers: Any,  # noqa: ANN401 - JSON
+    ) -> storage.Event | None:
         previous = self.before.get(operation.key)
-        if isinstance(operation, Delete):
-            return Event(revision, operation.key, None, previous) if previous else None
-        entry = Entry(operation.key, operation.value, *numbers)
-        return Event(revision, operation.key, entry, previous)
+        if isinstance(operation, storage.Delete):
+            return storage.Event(revision, operation.key, None, previous) if previous else None
+        entry = storage.Entry(operation.key, operation.value, *numbers)
+        return storage.Event(revision, operation.key, entry, previous)
 
     def compact(self, revision: int) -> Future[int]:
         raise Elsewhere
@@ -612,7 +604,7 @@ class ForkedStore:
         after: int | None = None,
         notify: Callable[[], object] | None = None,
         buffer: int = 0,
-    ) -> Watch:
+    ) -> storage.Watch:
         raise Elsewhere
 
     def held(self) -> AbstractContextManager[object]:
@@ -625,16 +617,16 @@ class ForkedStore:
         pass
 
 
-def _asked_to_store(transaction: Transaction) -> ForkMessage:
+def _asked_to_store(transaction: storage.Transaction) -> ForkMessage:
     operations = transaction.operations
-    values = [operation.value for operation in operations if isinstance(operation, Put)]
+    values = [operation.value for operation in operations if isinstance(operation, storage.Put)]
     head = {
         "conditions": [
             [condition.key, condition.mod_revision] for condition in transaction.conditions
         ],
         "operations": [
             [operation.key, len(operation.value), operation.seconds]
-            if isinstance(operation, Put)
+            if isinstance(operation, storage.Put)
             else [operation.key]
             for operation in operations
         ],
@@ -642,29 +634,31 @@ def _asked_to_store(transaction: Transaction) -> ForkMessage:
     return ForkMessage(head, b"".join(values))
 
 
-def asked_transaction(message: ForkMessage) -> Transaction:
+def asked_transaction(message: ForkMessage) -> storage.Transaction:
     """Return what a fork wants to be stored."""
-    index, operations = 0, list[Put | Delete]()
+    index, operations = 0, list[storage.Put | storage.Delete]()
     for key, *of_put in message.head["operations"]:
         if not of_put:
-            operations.append(Delete(key))
+            operations.append(storage.Delete(key))
             continue
         size, seconds = of_put
-        operations.append(Put(key, message.body[index : index + size], seconds))
+        operations.append(storage.Put(key, message.body[index : index + size], seconds))
         index += size
-    conditions = tuple(Condition(key, revision) for key, revision in message.head["conditions"])
-    return Transaction(conditions, tuple(operations))
+    conditions = tuple(
+        storage.Condition(key, revision) for key, revision in message.head["conditions"]
+    )
+    return storage.Transaction(conditions, tuple(operations))
 
 
 async def stored_for_fork(
-    submit: Callable[[Transaction], Awaitable[Outcome]], message: ForkMessage
+    submit: Callable[[storage.Transaction], Awaitable[storage.Outcome]], message: ForkMessage
 ) -> ForkMessage:
     """Return what a fork is told that wants something to be stored. Raises as the store."""
     try:
         outcome = await submit(asked_transaction(message))
-    except StoreClosed:
+    except storage.StoreClosed:
         return ForkMessage({})
-    if not isinstance(outcome, Committed):
+    if not isinstance(outcome, storage.Committed):
         return ForkMessage({})
     entries = [
         None

@@ -80,7 +80,7 @@ class LeaderElection:
         self._identity = identity
         self._clock = clock
         self._monotonic = monotonic
-        self._seen: JsonObject = {}
+        self._last_lease: JsonObject = {}
         self._seen_at = 0.0
         self._failures = 0
         self.leads = False
@@ -143,8 +143,8 @@ class LeaderElection:
             await self._leases.create(self._collection, self._lease(self._spec({}), {}))
             return True
         spec = lease.get("spec") or {}
-        if spec != self._seen:
-            self._seen, self._seen_at = spec, self._monotonic()
+        if spec != self._last_lease:
+            self._last_lease, self._seen_at = spec, self._monotonic()
         holder = spec.get("holderIdentity") or ""
         lasts = float(spec.get("leaseDurationSeconds") or 0)
         if holder and holder != self._identity and self._seen_at + lasts > self._monotonic():
@@ -156,7 +156,7 @@ class LeaderElection:
         written = await self._leases.update(
             self._path, self._lease(spec, lease.get("metadata") or {})
         )
-        self._seen, self._seen_at = written.get("spec") or {}, self._monotonic()
+        self._last_lease, self._seen_at = written.get("spec") or {}, self._monotonic()
 
     def _spec(self, before: JsonObject) -> JsonDict:
         now = _micro_time(self._clock())

@@ -13,15 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.apiserver.http_messages import (
-    JSON,
-    Header,
-    HttpAnswer,
-    HttpRequest,
-    json_bytes,
-    plain_text,
-    sorted_json_bytes,
-)
+from celadon.apiserver import http_messages
 from celadon.kube import JsonObject, StatusDetails, StatusError, status
 from celadon.kube.go import escaped_html, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
@@ -31,9 +23,9 @@ from celadon.remembering import LONGEST
 
 YAML: Final = "application/yaml"
 PROTOBUF: Final = MEDIA_TYPE
-BUILT_IN_TYPES: Final = (JSON, YAML, PROTOBUF)
-CUSTOM_TYPES: Final = (JSON, YAML)
-STREAM_TYPES: Final = (JSON, PROTOBUF)
+BUILT_IN_TYPES: Final = (http_messages.JSON, YAML, PROTOBUF)
+CUSTOM_TYPES: Final = (http_messages.JSON, YAML)
+STREAM_TYPES: Final = (http_messages.JSON, PROTOBUF)
 """Of the built-in types, those a watch can be written in."""
 
 _HEADERS_KEPT: Final = 256
@@ -56,7 +48,7 @@ class Form(enum.Enum):
 class Accepted:
     """`version` is that of the form: `v1` or `v1beta1`."""
 
-    media_type: str = JSON
+    media_type: str = http_messages.JSON
     form: Form = Form.OBJECT
     version: str = "v1"
     pretty: bool = False
@@ -108,7 +100,7 @@ RAW: Final = Accepted(pretty=True)
 """Of refusals whose client accepts nothing that they can be written in."""
 
 
-def accept_header(request: HttpRequest) -> str:
+def accept_header(request: http_messages.HttpRequest) -> str:
     """Return the header; of several the first counts."""
     return request.header("accept")
 
@@ -169,7 +161,7 @@ def _quality(text: str) -> float:
 
 
 def accepted(
-    request: HttpRequest,
+    request: http_messages.HttpRequest,
     types: Sequence[str],
     *,
     routed: bool = True,
@@ -197,7 +189,7 @@ def accepted(
     return replace(accepted, pretty=True) if pretty or is_pretty(request) else accepted
 
 
-def accepted_of_error(request: HttpRequest) -> Accepted:
+def accepted_of_error(request: http_messages.HttpRequest) -> Accepted:
     """Return how to write a refusal: whole, or indented where nothing else is accepted."""
     for clause in media_clauses(accept_header(request)):
         for media_type in BUILT_IN_TYPES:
@@ -240,7 +232,7 @@ def require_stream(accepted: Accepted, types: Sequence[str]) -> None:
         raise status.not_acceptable([_streamed(type_) for type_ in types if type_ in STREAM_TYPES])
 
 
-def require_route(request: HttpRequest, types: Sequence[str]) -> None:
+def require_route(request: http_messages.HttpRequest, types: Sequence[str]) -> None:
     """Refuse what the router in front of a path refuses. Raises StatusError 406."""
     _require_route(accept_header(request), types, types)
 
@@ -283,7 +275,7 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
     return Accepted(media_type, form, version)
 
 
-def is_pretty(request: HttpRequest) -> bool:
+def is_pretty(request: http_messages.HttpRequest) -> bool:
     """Tell whether JSON is indented whatever its media type says: by the query, else by who
     asks."""
     first = request.first("pretty")
@@ -303,18 +295,26 @@ def is_pretty(request: HttpRequest) -> bool:
 NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
 NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
 """Of answers that nobody keeps, which are most."""
-NOT_FOUND: Final = plain_text(404, "404 page not found\n", NO_SNIFF)
+NOT_FOUND: Final = http_messages.plain_text(404, "404 page not found\n", NO_SNIFF)
 """For paths that nobody answers: not a Status."""
 
 
 def object_answer(
-    code: int, obj: JsonObject, accepted: Accepted, *headers: Header, sort: bool = False
-) -> HttpAnswer:
+    code: int,
+    obj: JsonObject,
+    accepted: Accepted,
+    *headers: http_messages.Header,
+    sort: bool = False,
+) -> http_messages.HttpAnswer:
     """`sort` is for custom resources, whose members have no order of their own."""
-    return HttpAnswer(code, accepted.media_type, written(obj, accepted, sort=sort), headers)
+    return http_messages.HttpAnswer(
+        code, accepted.media_type, written(obj, accepted, sort=sort), headers
+    )
 
 
-def status_answer(error: StatusError, accepted: Accepted, *headers: Header) -> HttpAnswer:
+def status_answer(
+    error: StatusError, accepted: Accepted, *headers: http_messages.Header
+) -> http_messages.HttpAnswer:
     """A refusal. It keeps the media type, and is never shown as a table or as metadata."""
     details = error.status.details
     if details is not None and details.retry_after_seconds:
@@ -333,4 +333,4 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
         return escaped_html(pretty).encode("utf-8", "replace")
-    return (sorted_json_bytes(obj) if sort else json_bytes(obj)) + b"\n"
+    return (http_messages.sorted_json_bytes(obj) if sort else http_messages.json_bytes(obj)) + b"\n"

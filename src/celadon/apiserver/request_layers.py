@@ -20,7 +20,7 @@ from collections.abc import (
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.apiserver import request_work
+from celadon.apiserver import forks, negotiation, request_work
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz import impersonation
@@ -29,44 +29,14 @@ from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery import discovery_documents, server_pages
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
-from celadon.apiserver.forks import (
-    Elsewhere,
-    ForkedStore,
-    ForkFailed,
-    ForkMessage,
-    Parent,
-    stored_for_fork,
-)
+from celadon.apiserver.handlers import endpoints
 from celadon.apiserver.handlers.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
-from celadon.apiserver.handlers.endpoints import (
-    Endpoint,
-    NoSuchPath,
-    find_endpoint,
-    require_lasting,
-)
 from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, forget_deprecation, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
-from celadon.apiserver.negotiation import (
-    NO_SNIFF,
-    NOT_FOUND,
-    Accepted,
-    accepted_of_error,
-    object_answer,
-    status_answer,
-)
 from celadon.apiserver.object_store import Undecodable, collection_prefix
-from celadon.apiserver.operation import log_lines
+from celadon.apiserver.operation import log_lines, request_limits
 from celadon.apiserver.operation.metric_table import add_counts, counted_since, counts_of
-from celadon.apiserver.operation.request_limits import (
-    READING_VERBS,
-    TIMED_OUT,
-    TOO_MANY,
-    TooManyRequests,
-    is_long_running,
-    too_many,
-    within,
-)
 from celadon.apiserver.request_info import (
     RequestInfo,
     UnreadablePath,
@@ -249,20 +219,20 @@ class RequestLayers:
         except UnreadablePath as error:
             return _internal_error(request, f"failed to create RequestInfo: {error}")
         except TooMuchWork:
-            return TOO_MANY
+            return request_limits.TOO_MANY
         # Nothing is known of the request yet, so that the form of the answer cannot be negotiated.
         except StatusError as error:  # so much of this client was read already
-            return status_answer(error, Accepted())
+            return negotiation.status_answer(error, negotiation.Accepted())
         try:
             admitted = self._admitted(request, info, notes, seconds)
             answer = self._or_error(admitted, request, notes)
-            return await within(seconds, answer, request.departure)
+            return await request_limits.within(seconds, answer, request.departure)
         except TimeoutError:
-            return TIMED_OUT
-        except TooManyRequests as error:
-            return too_many(error.retry_after)
+            return request_limits.TIMED_OUT
+        except request_limits.TooManyRequests as error:
+            return request_limits.too_many(error.retry_after)
         except TooMuchWork:
-            return TOO_MANY
+            return request_limits.TOO_MANY
 
     # In the order of `DefaultBuildHandlerChain` (k8s.io/apiserver `pkg/server/config.go`):
     # deadline, authentication, impersonation, priority and fairness, authorization. Who may not do
@@ -358,34 +328,38 @@ class RequestLayers:
             if not is_since("1.35"):
                 return _internal_error(request, str(error))
             refusal = await self._refused(error, request, notes)
-            return replace(refusal, headers=(*refusal.headers, NO_SNIFF))
+            return replace(refusal, headers=(*refusal.headers, negotiation.NO_SNIFF))
         except StatusError as error:
             return await self._refused(error, request, notes)
         # The Status is made by the chain already, in the words of the policy or webhook.
         except Denied as denied:
-            return object_answer(denied.code, denied.body, await self._form_of_errors(request))
-        except NoSuchPath:
-            return NOT_FOUND
+            return negotiation.object_answer(
+                denied.code, denied.body, await self._form_of_errors(request)
+            )
+        except endpoints.NoSuchPath:
+            return negotiation.NOT_FOUND
         except FileError as error:
             log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
-            return status_answer(
+            return negotiation.status_answer(
                 status.plain_error(error.message), await self._form_of_errors(request)
             )
         except ServiceError as error:
             log_lines.warn("the data cannot be reached", {"err": str(error)})
-            return status_answer(
+            return negotiation.status_answer(
                 status.plain_error(str(error)), await self._form_of_errors(request)
             )
         except Undecodable as error:
             log_lines.warn("an object cannot be decoded", {"key": error.key, "err": str(error)})
-            return status_answer(
+            return negotiation.status_answer(
                 status.plain_error(str(error)), await self._form_of_errors(request)
             )
         except RecursionError:  # where no more stack was to be had (docs/decisions/0041-depth.md)
             log_lines.warn("an object is nested too deeply", {"path": request.path})
-            return status_answer(status.bad_request(TOO_DEEP), await self._form_of_errors(request))
+            return negotiation.status_answer(
+                status.bad_request(TOO_DEEP), await self._form_of_errors(request)
+            )
         except StoreClosed:
-            return status_answer(
+            return negotiation.status_answer(
                 status.service_unavailable("the server is shutting down"),
                 await self._form_of_errors(request),
             )
@@ -395,14 +369,14 @@ class RequestLayers:
         """Return a refusal as an answer. Raises TooMuchWork."""
         form = await self._form_of_errors(request)
         if not request_work.is_large_refusal(error):
-            return status_answer(error, form)
+            return negotiation.status_answer(error, form)
         work = self._stranger(request)
         if notes.user is not None:
             work.owner = notes.user.name
         try:
-            return await work.step(status_answer, error, form, aside=True)
+            return await work.step(negotiation.status_answer, error, form, aside=True)
         except StatusError as late:
-            return status_answer(late, form)
+            return negotiation.status_answer(late, form)
 
     async def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Return who asks, or as whom they ask."""
@@ -441,7 +415,7 @@ class RequestLayers:
     ) -> HttpAnswer:
         # Go's mux would send a redirect to the cleaned path; kube-apiserver has no route for it.
         if info.path.startswith("//"):
-            raise NoSuchPath(info.path)
+            raise endpoints.NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
         if remote is not None:
             return await self._passed_on(remote, request, info, user, notes)
@@ -462,7 +436,7 @@ class RequestLayers:
             else:
                 published = await work.step(publish, request, served, offered)
             if published is None:
-                raise NoSuchPath(info.path)
+                raise endpoints.NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = _endpoint(info, served, notes)
         work, gvk = self._work(request, user), endpoint.resource.gvk
@@ -483,7 +457,7 @@ class RequestLayers:
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(notes, gvk, definition)
-        require_lasting(endpoint, definition)
+        endpoints.require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
             if len(answer.body) > request_work.LARGE_ANSWER:
@@ -500,7 +474,10 @@ class RequestLayers:
 
     def _lasts_elsewhere(self, info: RequestInfo) -> bool:
         """Return whether another server answers for as long as it likes: nobody waits for that."""
-        return is_long_running(info) and self._core.aggregator.serving(info.path) is not None
+        return (
+            request_limits.is_long_running(info)
+            and self._core.aggregator.serving(info.path) is not None
+        )
 
     async def _passed_on(
         self,
@@ -512,7 +489,7 @@ class RequestLayers:
     ) -> HttpAnswer:
         seconds = self._core.settings.limits.deadline(request, info)
         answer = await self._core.aggregator.answer(remote, request, user, notes.audit_id, seconds)
-        if answer.stream is not None and is_long_running(info):
+        if answer.stream is not None and request_limits.is_long_running(info):
             answer.stream = self._counted(answer.stream, info)
         return answer
 
@@ -559,13 +536,13 @@ class RequestLayers:
             owner = f"from {request.remote_address}"
             answer = self._forked(request, notes, owner, lambda: self.answered(request, notes))
             seconds = self._core.settings.limits.seconds or None
-            return (await within(seconds, answer, request.departure))[0]
+            return (await request_limits.within(seconds, answer, request.departure))[0]
         except TimeoutError:
-            return TIMED_OUT
+            return request_limits.TIMED_OUT
         except TooMuchWork:
-            return TOO_MANY
+            return request_limits.TOO_MANY
         except StatusError as error:  # it was ended
-            return status_answer(error, Accepted())
+            return negotiation.status_answer(error, negotiation.Accepted())
         except (FileError, ServiceError, StoreClosed):
             return None
 
@@ -593,24 +570,24 @@ class RequestLayers:
     ) -> tuple[HttpAnswer | None, float]:
         core = self._core
 
-        def life(parent: Parent) -> ForkMessage:
-            core.objects.store = ForkedStore(core.objects.store, parent)
+        def life(parent: forks.Parent) -> forks.ForkMessage:
+            core.objects.store = forks.ForkedStore(core.objects.store, parent)
             families = core.metrics.families()
             before = counts_of(families)
             answer = asyncio.SelectorEventLoop().run_until_complete(answering())
             if answer.stream is not None:
-                raise Elsewhere
+                raise forks.Elsewhere
             counts = counted_since(families, before)
-            return ForkMessage({**_told(answer, notes), "counts": counts}, answer.body)
+            return forks.ForkMessage({**_told(answer, notes), "counts": counts}, answer.body)
 
-        async def stored(request_message: ForkMessage) -> ForkMessage:
-            return await stored_for_fork(core.objects.submit, request_message)
+        async def stored(request_message: forks.ForkMessage) -> forks.ForkMessage:
+            return await forks.stored_for_fork(core.objects.submit, request_message)
 
         try:
             message, spent = await core.workers.run_forked(
                 owner, life, stored, REQUEST_SECONDS, request.size
             )
-        except ForkFailed as error:
+        except forks.ForkFailed as error:
             log_lines.warn("no process for a request", {"err": str(error)})
             return None, 0.0
         if "elsewhere" in message.head:
@@ -624,15 +601,15 @@ class RequestLayers:
         answer = _heard(message, notes)
         if message.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
             served = core.served.current()
-            notes.endpoint = find_endpoint(notes.info, served.catalog, served.groups)
+            notes.endpoint = endpoints.find_endpoint(notes.info, served.catalog, served.groups)
         return answer, spent
 
-    def _begin_forked(self, endpoint: Endpoint) -> None:
+    def _begin_forked(self, endpoint: endpoints.Endpoint) -> None:
         """Set, in a fork, what it may write. Raises Elsewhere for what is no business of forks."""
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
-            raise Elsewhere
+            raise forks.Elsewhere
         store = self._core.objects.store
-        if isinstance(store, ForkedStore) and endpoint.verb in BODY_VERBS:
+        if isinstance(store, forks.ForkedStore) and endpoint.verb in BODY_VERBS:
             store.own = (collection_prefix(endpoint.resource),)
 
     # --- what all need ---
@@ -647,26 +624,28 @@ class RequestLayers:
         owner = f"from {request.remote_address}"
         return request_work.RequestWork(self._core.workers, owner, size=request.size)
 
-    async def _form_of_errors(self, request: HttpRequest) -> Accepted:
+    async def _form_of_errors(self, request: HttpRequest) -> negotiation.Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""
         aside = request.has_long_head
         try:
-            return await self._stranger(request).step(accepted_of_error, request, aside=aside)
+            return await self._stranger(request).step(
+                negotiation.accepted_of_error, request, aside=aside
+            )
         except (StatusError, TooMuchWork):
-            return Accepted()
+            return negotiation.Accepted()
 
 
 def _internal_error(request: HttpRequest, text: str) -> HttpAnswer:
     """Answer as upstream's `responsewriters.InternalError`."""
     message = f"Internal Server Error: {quote(request.target)}: {text}\n"
-    return plain_text(500, message.translate(NO_HTML), NO_SNIFF)
+    return plain_text(500, message.translate(NO_HTML), negotiation.NO_SNIFF)
 
 
-def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> Endpoint:
+def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> endpoints.Endpoint:
     """Return what `find_endpoint` does. Whoever comes as far as a custom resource is told that its
     version is deprecated, though it has no such subresource or verb."""
     try:
-        return find_endpoint(info, served.catalog, served.groups)
+        return endpoints.find_endpoint(info, served.catalog, served.groups)
     except StatusError:
         gvr = GroupVersionResource(info.group, info.version, info.resource)
         resource = served.catalog.by_gvr(gvr)
@@ -680,7 +659,9 @@ def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
     version says how old the answer may be; what is no resource is the server's own."""
     if not info.is_resource:
         return False
-    return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
+    return info.verb not in request_limits.READING_VERBS or not any(
+        request.query.get("resourceVersion", ())
+    )
 
 
 # --- Answers of forks --------------------------------------------------------
@@ -705,7 +686,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
     }
 
 
-def _heard(message: ForkMessage, notes: Notes) -> HttpAnswer:
+def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
     """The answer; the notes are taken over."""
     head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]

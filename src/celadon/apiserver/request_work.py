@@ -183,7 +183,7 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
-        self._known: dict[tuple[object, ...], _StepHistory] = {}
+        self._histories: dict[tuple[object, ...], _StepHistory] = {}
 
     async def step(
         self,
@@ -197,13 +197,13 @@ class Pace:
     ) -> T:
         """Take a step as `RequestWork.step` does. `waits` is asked of what is cheap: whether it may
         have to wait for somebody all the same, which nobody may here."""
-        history = self._known.get(kind)
+        history = self._histories.get(kind)
         if history is None or history.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost
                 raise Elsewhere
-            if len(self._known) >= _KINDS:
-                self._known.clear()
-            history = self._known[kind] = _StepHistory(rules)
+            if len(self._histories) >= _KINDS:
+                self._histories.clear()
+            history = self._histories[kind] = _StepHistory(rules)
         if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, history, function, *args)

@@ -19,14 +19,7 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
-from celadon.apiserver import go_network
-from celadon.apiserver.clientconfig import (
-    ClientCredentials,
-    CredentialsError,
-    Headers,
-    Kubeconfig,
-    KubeconfigError,
-)
+from celadon.apiserver import clientconfig, go_network
 from celadon.apiserver.http_messages import FREE_BYTES, MAX_HELD_BYTES, HeldBytes, NetworkFailure
 from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.json_types import JsonObject
@@ -46,10 +39,10 @@ from celadon.records import dataclass
 class WebhookCredentials:
     """Chooses and keeps the credentials for webhooks; `clock` is Unix time."""
 
-    def __init__(self, config: Kubeconfig, clock: Callable[[], float]) -> None:
+    def __init__(self, config: clientconfig.Kubeconfig, clock: Callable[[], float]) -> None:
         self._config = config
         self._clock = clock
-        self._made: dict[str, ClientCredentials] = {}
+        self._credentials: dict[str, clientconfig.ClientCredentials] = {}
 
     def user_of(self, host: str, port: int) -> str:
         """The name of the user for calls of a server; empty for nobody."""
@@ -60,12 +53,12 @@ class WebhookCredentials:
         name = "" if context is None else context.user
         return name if name in self._config.users else ""
 
-    def of(self, user: str) -> ClientCredentials:
+    def of(self, user: str) -> clientconfig.ClientCredentials:
         """Return the credentials of a user that `user_of` gave."""
-        credentials = self._made.get(user)
+        credentials = self._credentials.get(user)
         if credentials is None:
-            credentials = ClientCredentials(self._config.users[user], self._clock)
-            self._made[user] = credentials
+            credentials = clientconfig.ClientCredentials(self._config.users[user], self._clock)
+            self._credentials[user] = credentials
         return credentials
 
 
@@ -163,7 +156,11 @@ class WebhookClient:
             async with asyncio.timeout(seconds):
                 exchange = await self._exchange(url, call, body, held)
                 return await self._replied(exchange)
-        except (go_network.UnusableRoots, KubeconfigError, CredentialsError) as error:
+        except (
+            go_network.UnusableRoots,
+            clientconfig.KubeconfigError,
+            clientconfig.CredentialsError,
+        ) as error:
             return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
@@ -196,7 +193,7 @@ class WebhookClient:
             _, pool = self._pools.popitem()
             await pool.aclose()
 
-    def _user(self, url: str) -> tuple[str, ClientCredentials] | None:
+    def _user(self, url: str) -> tuple[str, clientconfig.ClientCredentials] | None:
         """Return as whom to call; None for nobody. Raises KubeconfigError."""
         if self._read is None:
             return None
@@ -207,7 +204,7 @@ class WebhookClient:
         return (name, self._credentials.of(name)) if name else None
 
     async def _pool(
-        self, url: str, ca_bundle: str, user: tuple[str, ClientCredentials] | None
+        self, url: str, ca_bundle: str, user: tuple[str, clientconfig.ClientCredentials] | None
     ) -> httpcore.AsyncConnectionPool:
         parts = urlsplit(url)
         key = (parts.netloc, ca_bundle, "" if user is None else user[0])
@@ -252,11 +249,11 @@ class Exchange:
         pool: httpcore.AsyncConnectionPool,
         url: str,
         body: bytes,
-        own_headers: Headers = (),
+        own_headers: clientconfig.Headers = (),
         held: HeldBytes | None = None,
     ) -> None:
         self._pool = pool
-        self._own = own_headers
+        self._own_headers = own_headers
         self._owner = _server(url)
         self._body = body
         self._held = HeldBytes() if held is None else held
@@ -312,7 +309,7 @@ class Exchange:
     async def _tried(self, method: str, body: bytes, trace: _Trace, *, is_last: bool) -> _Answer:
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2].encode()
-        own = self._own if _server(self.url) == self._owner else ()
+        own = self._own_headers if _server(self.url) == self._owner else ()
         headers = [(b"Host", host), *_HEADERS, *own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
@@ -419,7 +416,7 @@ class _Body:
     """Reads the body of an answer, within the room there is."""
 
     def __init__(self, response: httpcore.Response, held: HeldBytes) -> None:
-        self._got = response
+        self._response = response
         self._held = held
         self._parts: list[bytes] = []
         self._size = 0
@@ -430,7 +427,7 @@ class _Body:
         inflater = _Inflater() if is_compressed else None
         pieces = 0
         try:
-            async for part in self._got.aiter_stream():
+            async for part in self._response.aiter_stream():
                 pieces += 1
                 if pieces > MAX_PIECES:
                     raise BrokenBody(f"more than {MAX_PIECES} pieces")

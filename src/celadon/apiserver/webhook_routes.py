@@ -50,7 +50,7 @@ class ServiceRoutes:
         self, world: World | None, addresses: Mapping[tuple[str, str, int], Address] = {}
     ) -> None:
         self._world = world
-        self._given = addresses
+        self._addresses = addresses
 
     def address(self, host: str, port: int) -> Address:
         """Return where to dial `host`, the host of a URL. Raises NetworkFailure."""
@@ -58,8 +58,8 @@ class ServiceRoutes:
         if not host.endswith(SUFFIX) or not dot or "." in namespace:
             return host, port
         for key in ((namespace, name, port), (namespace, name, 0)):
-            if key in self._given:
-                return self._given[key]
+            if key in self._addresses:
+                return self._addresses[key]
         if self._world is None:
             return host, port
         service = self._world.get(SERVICES, namespace, name)

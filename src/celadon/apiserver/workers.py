@@ -17,18 +17,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
-from celadon.apiserver.forks import (
-    Fork,
-    ForkFailed,
-    ForkMessage,
-    Held,
-    Life,
-    Parent,
-    Process,
-    Template,
-    TemplateFork,
-    can_fork,
-)
+from celadon.apiserver import forks
 from celadon.kube import StatusError, status
 
 # --- Loop doors --------------------------------------------------------------
@@ -341,7 +330,7 @@ class _Work:
             return self.spent
 
 
-Forking = Callable[[float, Callable[[ForkMessage], None], Callable[[], None]], Process]
+Forking = Callable[[float, Callable[[forks.ForkMessage], None], Callable[[], None]], forks.Process]
 """Makes a process that may use so many seconds; see there. Raises ForkFailed."""
 
 
@@ -355,13 +344,13 @@ class _ForkedWork(_Work):
         workers: Workers,
         owner: str,
         forking: Forking,
-        hear: Callable[[ForkMessage], Awaitable[ForkMessage]],
+        hear: Callable[[forks.ForkMessage], Awaitable[forks.ForkMessage]],
         allowed: float,
         size: int,
     ) -> None:
         super().__init__(workers, owner, forking, allowed, size)
         self.hear = hear
-        self.fork: Process | None = None
+        self.fork: forks.Process | None = None
         self._asking: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -371,15 +360,17 @@ class _ForkedWork(_Work):
         def ended() -> None:
             assert self.fork is not None
             self.spent = self.fork.spent
-            failed = ForkFailed("there is no process") if self.fork.has_failed else WorkEnded()
+            failed = (
+                forks.ForkFailed("there is no process") if self.fork.has_failed else WorkEnded()
+            )
             workers.over(self, None, failed)
 
         try:
             self.fork = self.function(self.allowed, self._heard, ended)
-        except ForkFailed as error:
+        except forks.ForkFailed as error:
             workers.loop.call_soon(workers.over, self, None, error)
 
-    def _heard(self, message: ForkMessage) -> None:
+    def _heard(self, message: forks.ForkMessage) -> None:
         assert self.fork is not None
         if "operations" in message.head:
             self._asking = asyncio.ensure_future(self._answer(message))
@@ -388,7 +379,7 @@ class _ForkedWork(_Work):
         if self.future is not None and not self.future.done():
             self.future.set_result(message)
 
-    async def _answer(self, message: ForkMessage) -> None:
+    async def _answer(self, message: forks.ForkMessage) -> None:
         assert self.fork is not None
         try:
             self.fork.tell(await self.hear(message))
@@ -409,9 +400,9 @@ class _ForkedWork(_Work):
         return self.spent if self.fork is None else self.fork.used()
 
 
-async def _unasked(_: ForkMessage) -> ForkMessage:
+async def _unasked(_: forks.ForkMessage) -> forks.ForkMessage:
     """Answer a fork that asks for something although it must not."""
-    return ForkMessage({})
+    return forks.ForkMessage({})
 
 
 class _Account:
@@ -440,7 +431,7 @@ class Workers:
         """Whether there may be forks."""
         self.is_fork = False
         """Whether this is one: then all is done here, and nobody waits for it."""
-        self.held: Held = contextlib.nullcontext
+        self.held: forks.Held = contextlib.nullcontext
         self._forked_at = 0.0
         self._threads = threads
         self._share = share
@@ -473,50 +464,50 @@ class Workers:
         run_here = functools.partial(context.run, function)
         return await self._done(_Work(self, owner, run_here, allowed, size))
 
-    def allow_forks(self, held: Held) -> None:
+    def allow_forks(self, held: forks.Held) -> None:
         """Allow forks of a process that is ours, whose loop is in its main thread, if the system
         can make them. While somebody has `held` it, no other thread changes what forks look at."""
-        self.forks = can_fork()
+        self.forks = forks.can_fork()
         self.held = held
 
     async def run_forked(
         self,
         owner: str,
-        life: Life,
-        hear: Callable[[ForkMessage], Awaitable[ForkMessage]],
+        life: forks.Life,
+        hear: Callable[[forks.ForkMessage], Awaitable[forks.ForkMessage]],
         allowed: float = REQUEST_SECONDS,
         size: int = 0,
-    ) -> tuple[ForkMessage, float]:
+    ) -> tuple[forks.ForkMessage, float]:
         """Return what a fork says at its end, and the processor time it took; `hear` answers what
         it asks. Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended,
         TooMuchWork."""
         context = contextvars.copy_context()
 
-        def live(parent: Parent) -> ForkMessage:
+        def live(parent: forks.Parent) -> forks.ForkMessage:
             self.is_fork = True
             return context.run(life, parent)
 
         def fork(
-            seconds: float, heard: Callable[[ForkMessage], None], ended: Callable[[], None]
-        ) -> Process:
-            return Fork(live, seconds, self.held, heard, ended)
+            seconds: float, heard: Callable[[forks.ForkMessage], None], ended: Callable[[], None]
+        ) -> forks.Process:
+            return forks.Fork(live, seconds, self.held, heard, ended)
 
         return await self._done(_ForkedWork(self, owner, fork, hear, allowed, size))
 
     async def run_templated(
         self,
         owner: str,
-        template: Callable[[], Template],
-        message: ForkMessage,
+        template: Callable[[], forks.Template],
+        message: forks.ForkMessage,
         allowed: float = REQUEST_SECONDS,
-    ) -> tuple[ForkMessage, float]:
+    ) -> tuple[forks.ForkMessage, float]:
         """Do work as `run_forked` does, in a fork of the template, which is told what it is for,
         and asks for nothing."""
 
         def fork(
-            seconds: float, heard: Callable[[ForkMessage], None], ended: Callable[[], None]
-        ) -> Process:
-            return TemplateFork(template(), message, seconds, heard, ended)
+            seconds: float, heard: Callable[[forks.ForkMessage], None], ended: Callable[[], None]
+        ) -> forks.Process:
+            return forks.TemplateFork(template(), message, seconds, heard, ended)
 
         return await self._done(
             _ForkedWork(self, owner, fork, _unasked, allowed, len(message.body))
@@ -718,10 +709,10 @@ class _Lender:
     """Lends threads to works. Who has done one waits for the next. To make a thread is to wait
     until it has had its first turn, for which the loop has no time: another one does that."""
 
-    __slots__ = ("_beginner", "_free", "_wanted")
+    __slots__ = ("_beginner", "_free", "_works")
 
     def __init__(self) -> None:
-        self._wanted: _Works = queue.SimpleQueue()
+        self._works: _Works = queue.SimpleQueue()
         self._beginner: threading.Thread | None = None
         self._free: deque[_Free] = deque()
 
@@ -730,7 +721,7 @@ class _Lender:
         try:
             work.thread, works = self._free.pop()
         except IndexError:
-            works = self._wanted
+            works = self._works
             if self._beginner is None:
                 begin = self._begin_threads
                 self._beginner = threading.Thread(target=begin, name="beginner", daemon=True)
@@ -739,7 +730,7 @@ class _Lender:
 
     def stop(self) -> None:
         """Stop: nothing begins any more."""
-        self._wanted.put(None)
+        self._works.put(None)
         while self._free:
             with contextlib.suppress(IndexError):  # it has just ended by itself
                 self._free.pop()[1].put(None)
@@ -747,7 +738,7 @@ class _Lender:
     # Nothing of what was done stays in the variables of a thread that waits.
 
     def _begin_threads(self) -> None:
-        while (work := self._wanted.get()) is not None:
+        while (work := self._works.get()) is not None:
             works: _Works = queue.SimpleQueue()
             works.put(work)
             thread = threading.Thread(target=self._live, args=(works,), name="worker", daemon=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from celadon.cel import declarations
 from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context, ResolvedCalls
@@ -20,15 +21,6 @@ from celadon.cel.checking import validators as ast_validators
 from celadon.cel.checking.checker import check, without_check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.cost import Range
-from celadon.cel.declarations import (
-    DEFAULT_SWITCHES,
-    Library,
-    ObjectType,
-    Switches,
-    TypeProvider,
-    Validator,
-    Variable,
-)
 from celadon.cel.errors import CompileError, Issues, Source
 from celadon.cel.library.standard import LIBRARY as STANDARD
 from celadon.cel.parsing.macros import Macro
@@ -76,22 +68,22 @@ class Environment:
         self,
         variables: Mapping[str, Type] | None = None,
         *,
-        libraries: Iterable[Library] = (),
-        objects: Iterable[ObjectType] = (),
+        libraries: Iterable[declarations.Library] = (),
+        objects: Iterable[declarations.ObjectType] = (),
         enums: Mapping[str, int] | None = None,
         aliases: Mapping[str, str] | None = None,
         container: str = "",
-        validators: Iterable[Validator] = (),
-        standard: Library = STANDARD,
-        switches: Switches = DEFAULT_SWITCHES,
+        validators: Iterable[declarations.Validator] = (),
+        standard: declarations.Library = STANDARD,
+        switches: declarations.Switches = declarations.DEFAULT_SWITCHES,
         family: ObjectFamily | None = None,
-        types: TypeProvider | None = None,
+        types: declarations.TypeProvider | None = None,
     ) -> None:
         loaded = (standard, *libraries, *((types.library,) if types is not None else ()))
         self.switches = switches
         self.declarations = Declarations.build(
             loaded,
-            [Variable(name, t) for name, t in (variables or {}).items()],
+            [declarations.Variable(name, t) for name, t in (variables or {}).items()],
             objects=objects,
             enums=enums,
             aliases=aliases,
@@ -119,13 +111,13 @@ class Environment:
     def extend(
         self,
         variables: Mapping[str, Type] | None = None,
-        objects: Iterable[ObjectType] = (),
+        objects: Iterable[declarations.ObjectType] = (),
     ) -> Environment:
         """This environment and more names."""
         other = object.__new__(Environment)
         other.switches = self.switches
         other.declarations = self.declarations.extend(
-            [Variable(name, t) for name, t in (variables or {}).items()], objects
+            [declarations.Variable(name, t) for name, t in (variables or {}).items()], objects
         )
         other.parse_options = self.parse_options
         other._trees = self._trees
@@ -250,7 +242,9 @@ def _trees_of(options: ParseOptions) -> WeightedMemory[str, Ast]:
     return WeightedMemory(_TREES_BYTES)
 
 
-def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:
+def _either(
+    family: ObjectFamily | None, types: declarations.TypeProvider | None
+) -> ObjectFamily | None:
     """Return what finds the types of both."""
     if types is None:
         return family

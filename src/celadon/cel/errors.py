@@ -190,12 +190,12 @@ class Issue(NamedTuple):
 class Issues:
     """Collects the issues of one phase in the order found. Falsy when there is none."""
 
-    __slots__ = ("_found", "_kept", "source")
+    __slots__ = ("_count", "_issues", "source")
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._kept: list[Issue] = []
-        self._found = 0
+        self._issues: list[Issue] = []
+        self._count = 0
 
     def add(self, message: str, offset: int | None, node: int | None = None) -> None:
         """Collect a problem at a code-point offset (None: of the expression as a whole), blamed on
@@ -204,20 +204,20 @@ class Issues:
 
     def append(self, issue: Issue) -> None:
         """Collect a problem; beyond `MAX_ISSUES` it is only counted."""
-        self._found += 1
-        if self._found <= MAX_ISSUES:
-            self._kept.append(issue)
+        self._count += 1
+        if self._count <= MAX_ISSUES:
+            self._issues.append(issue)
 
     def __bool__(self) -> bool:
-        return self._found > 0
+        return self._count > 0
 
     def __len__(self) -> int:
         """All issues found, also those too many to keep."""
-        return self._found
+        return self._count
 
     def __iter__(self) -> Iterator[Issue]:
         """The kept issues by line and column, in the order found where these are equal."""
-        return iter(sorted(self._kept, key=self.location))
+        return iter(sorted(self._issues, key=self.location))
 
     def location(self, issue: Issue) -> tuple[int, int]:
         """1-based line and 0-based column, `NO_LOCATION` where the issue has none."""
@@ -226,8 +226,8 @@ class Issues:
     def display(self) -> str:
         """All issues with the lines they are in, joined by line feeds, without a final one."""
         lines = [self._display_one(issue) for issue in self]
-        if self._found > MAX_ISSUES:
-            lines.append(f"{self._found - MAX_ISSUES} more errors were truncated")
+        if self._count > MAX_ISSUES:
+            lines.append(f"{self._count - MAX_ISSUES} more errors were truncated")
         return "\n".join(lines)
 
     def _display_one(self, issue: Issue) -> str:

@@ -129,10 +129,10 @@ _Pending = tuple[Piece, int, bool]
 class _Lines:
     """The lines so far. A line that has ended begins anew when there is something to write."""
 
-    __slots__ = ("_current", "_done", "_has_ended")
+    __slots__ = ("_current", "_finished", "_has_ended")
 
     def __init__(self) -> None:
-        self._done: list[str] = []
+        self._finished: list[str] = []
         self._current = ""
         self._has_ended = False
 
@@ -152,13 +152,13 @@ class _Lines:
     def write(self, text: str, indent: int) -> None:
         if self._has_ended:
             if self._current.strip():
-                self._done.append(self._current.rstrip(" "))
+                self._finished.append(self._current.rstrip(" "))
             self._current = " " * indent
             self._has_ended = False
         self._current += text
 
     def text(self) -> str:
-        return "\n".join([*self._done, self._current.rstrip(" ")])
+        return "\n".join([*self._finished, self._current.rstrip(" ")])
 
 
 def filled(pieces: Sequence[Piece], width: int) -> str:
@@ -296,12 +296,12 @@ def laid_out(text: str, width: int) -> str | None:
 class _Reader:
     """A cursor over the tokens; `_ends[i]` counts those before token `i` that end a line."""
 
-    __slots__ = ("_at", "_ends", "_nesting", "_tokens")
+    __slots__ = ("_ends", "_index", "_nesting", "_tokens")
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._ends = [0, *accumulate(token.ends_line for token in tokens)]
-        self._at = 0
+        self._index = 0
         self._nesting = 0
 
     def whole(self) -> list[Piece]:
@@ -309,23 +309,23 @@ class _Reader:
 
     @property
     def _kind(self) -> str:
-        return self._tokens[self._at].kind
+        return self._tokens[self._index].kind
 
     def _next(self) -> Token:
-        self._at += 1
-        return self._tokens[self._at - 1]
+        self._index += 1
+        return self._tokens[self._index - 1]
 
     def _group(self, start: int, pieces: list[Piece], end: int | None = None) -> Piece:
         """Return the tokens from `start` up to `end` (or to here) as one piece. What is behind the
         last one is no matter of theirs."""
         if len(pieces) == 1:
             return pieces[0]
-        last = (self._at if end is None else end) - 1
+        last = (self._index if end is None else end) - 1
         return Group(tuple(pieces), self._ends[last] > self._ends[start])
 
     def _expression(self, *, is_whole: bool = True) -> Piece:
         """`is_whole`: nothing stands before it on the line that it begins."""
-        start = self._at
+        start = self._index
         condition = self._operators(is_whole=is_whole)
         branches: list[Piece] = []
         while self._kind == "?":
@@ -335,12 +335,12 @@ class _Reader:
 
     def _operators(self, *, is_whole: bool = True) -> Piece:
         """Operands and binary operators, up to something that is neither."""
-        starts, operands, signs = [self._at], [self._operand()], list[Token]()
+        starts, operands, signs = [self._index], [self._operand()], list[Token]()
         while self._kind in _STRENGTHS:
             signs.append(self._next())
-            starts.append(self._at)
+            starts.append(self._index)
             operands.append(self._operand())
-        starts.append(self._at + 1)
+        starts.append(self._index + 1)
         return self._run(starts, operands, signs, is_whole=is_whole)
 
     def _run(
@@ -371,7 +371,7 @@ class _Reader:
         return self._group(starts[0], pieces, starts[-1] - 1)
 
     def _operand(self) -> Piece:
-        start = self._at
+        start = self._index
         pieces: list[Piece] = []
         while self._kind in _SIGNS:
             pieces.append(self._next())
@@ -418,7 +418,7 @@ class _Reader:
         self._nesting += 1
         if self._nesting > _MAX_NESTING:
             raise _TooDeep
-        start = self._at
+        start = self._index
         opening = self._next()
         head: list[Piece] = [Token(opening.kind, opening.text, opening.behind)]
         head += [] if opening.ends_line else self._variables(method)
@@ -439,7 +439,7 @@ class _Reader:
         """The names that a macro binds, each with its comma."""
         result: list[Piece] = []
         for _ in range((method in _ONE_VARIABLE) + (method in _TWO_VARIABLES)):
-            name, comma = self._tokens[self._at : self._at + 2]
+            name, comma = self._tokens[self._index : self._index + 2]
             if name.kind != tokens.IDENTIFIER or comma.kind != ",":
                 break
             result += [Space()] if result else []

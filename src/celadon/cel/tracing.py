@@ -117,13 +117,13 @@ class Rounds:
 class TraceRecorder:
     """Keeps everything of one evaluation, but of long loops only some rounds."""
 
-    __slots__ = ("_frames", "_left", "_rounds", "frame")
+    __slots__ = ("_frames", "_frames_left", "_rounds", "frame")
 
     def __init__(self) -> None:
         self.frame = Frame()
         self._frames = {0: self.frame}
         self._rounds: dict[int, Rounds] = {}
-        self._left = KEPT_FRAMES
+        self._frames_left = KEPT_FRAMES
 
     def value(self, loop: int, node: int, value: Any, cost: int | None) -> None:
         """Keep the outcome of a node, but not instead of one with a cost."""
@@ -153,10 +153,10 @@ class TraceRecorder:
         rounds.count += 1
         latest = Round(rounds.count, variables, Frame())
         self._frames[node] = latest.frame
-        if rounds.kept and (len(rounds.kept) > KEPT_ROUNDS or self._left <= 0):
+        if rounds.kept and (len(rounds.kept) > KEPT_ROUNDS or self._frames_left <= 0):
             rounds.kept[-1] = latest
         else:
-            self._left -= 1
+            self._frames_left -= 1
             rounds.kept.append(latest)
 
 
@@ -239,9 +239,9 @@ class _Reader:
     def __init__(self, ast: Ast, tokenized: TokenList) -> None:
         self._positions = ast.positions
         self._kinds, self._texts, self._offsets = tokenized
-        self._at = {offset: index for index, offset in enumerate(self._offsets)}
+        self._index_at = {offset: index for index, offset in enumerate(self._offsets)}
         self._partner = _matching(self._kinds)
-        self._seen: set[int] = set()
+        self._read_offsets: set[int] = set()
 
     def placed(self, part: _Part) -> SourceNode:
         """Return the node of a part, with code points in place of tokens."""
@@ -251,9 +251,9 @@ class _Reader:
 
     def written(self, node: Expr, loop: Comprehension | None) -> list[_Part]:
         """The node, if it is written; else its parts that are."""
-        index = self._at[self._positions[node.id]]
-        is_written = index not in self._seen
-        self._seen.add(index)
+        index = self._index_at[self._positions[node.id]]
+        is_written = index not in self._read_offsets
+        self._read_offsets.add(index)
         parts: list[_Part] = []
         for child in _evaluated(node):
             parts += self.written(child, _loop_of(node, child, loop))

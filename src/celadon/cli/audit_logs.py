@@ -341,7 +341,7 @@ def total_bytes(files: Sequence[str | Problem]) -> int:
 
 
 def read_events(files: Sequence[str | Problem]) -> Iterator[LoggedLine | Problem]:
-    """All events, file by file. What is no event has none."""
+    """Yield all events, file by file. What is no event has none."""
     before = 0
     for file in files:
         if isinstance(file, Problem):

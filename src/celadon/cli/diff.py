@@ -10,14 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from celadon.admission import (
-    Cause,
-    Decision,
-    Engine,
-    Source,
-    ValidatingAdmissionPolicy,
-    decode_binding,
-)
+from celadon import admission, prove
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.cluster import Circumstances, given_world
 from celadon.cli.check.manifests import (
@@ -36,18 +29,6 @@ from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion,
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.crd import custom_kinds
 from celadon.kube.releases import answering_as
-from celadon.prove import (
-    Answer,
-    Comparison,
-    Differences,
-    Direction,
-    Example,
-    Finding,
-    Gap,
-    Judgement,
-    KnownKinds,
-    Side,
-)
 from celadon.prove.definitions import Demand, RevisionReply, Revisions, schema_path
 from celadon.records import dataclass
 
@@ -193,18 +174,18 @@ class DiffSide:
         documents += [binding.document for binding in policy_set.bindings.values()]
         return sorted((document.value for document in documents), key=str)
 
-    def side(self, bound_everywhere: frozenset[str]) -> Side:
+    def side(self, bound_everywhere: frozenset[str]) -> prove.Side:
         """The policies in force; those that are named here are bound to all there is."""
         policy_set = self.sets.validating
         policies = validating_policies(policy_set)
         bindings = validating_bindings(policy_set)
         for policy in policies:
             if policy.name in bound_everywhere:
-                bindings.append(decode_binding(_everywhere(policy)).value)
-        engine = with_policies(Engine(version=self.version), policies, bindings)
-        return Side(engine, self.objects)
+                bindings.append(admission.decode_binding(_everywhere(policy)).value)
+        engine = with_policies(admission.Engine(version=self.version), policies, bindings)
+        return prove.Side(engine, self.objects)
 
-    def place(self, source: Source, policy: str, binding: str) -> Place | None:
+    def place(self, source: admission.Source, policy: str, binding: str) -> Place | None:
         """Return where it stands what a decision comes from, or the like of it; None if it is not
         there."""
         policy_set: PolicySet = self.sets.validating
@@ -220,7 +201,7 @@ class DiffSide:
         return Place(self.display_name(place.file), place.line)
 
 
-def _everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
+def _everywhere(policy: admission.ValidatingAdmissionPolicy) -> JsonObject:
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         spec["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Deny"}
@@ -385,10 +366,10 @@ class DiffReport:
 
 
 _ANSWERS = {
-    Finding.SAME: SAME,
-    Finding.BOUNDED: BOUNDED,
-    Finding.DIFFERS: DIFFERS,
-    Finding.UNDECIDED: UNDECIDED,
+    prove.Finding.SAME: SAME,
+    prove.Finding.BOUNDED: BOUNDED,
+    prove.Finding.DIFFERS: DIFFERS,
+    prove.Finding.UNDECIDED: UNDECIDED,
 }
 
 
@@ -396,7 +377,7 @@ _ANSWERS = {
 class DiffSettings:
     """Limits how much is asked, and for how long."""
 
-    directions: tuple[Direction, ...] = tuple(Direction)
+    directions: tuple[prove.Direction, ...] = tuple(prove.Direction)
     items: int = 2
     seconds: float = 10
 
@@ -412,7 +393,7 @@ def compared(
     notices = [
         f"`{name}` has no binding: compared as if one denies everywhere" for name in sorted(unbound)
     ]
-    differences = Differences(
+    differences = prove.Differences(
         old.side(unbound),
         new.side(unbound),
         settings.items,
@@ -449,9 +430,9 @@ def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
 
-def kinds_among(objects: Sequence[JsonObject]) -> KnownKinds:
+def kinds_among(objects: Sequence[JsonObject]) -> prove.KnownKinds:
     """The built-in kinds, and those that CustomResourceDefinitions among these define."""
-    return KnownKinds.of(filter(metadata.is_definition, objects))
+    return prove.KnownKinds.of(filter(metadata.is_definition, objects))
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +442,7 @@ class _Wording:
     old: DiffSide
     new: DiffSide
 
-    def answer(self, comparison: Comparison) -> DiffAnswer:
+    def answer(self, comparison: prove.Comparison) -> DiffAnswer:
         endpoint = comparison.endpoint
         example = None if comparison.example is None else self._example(comparison.example)
         place, subject = Place(), ""
@@ -476,17 +457,19 @@ class _Wording:
             example,
             place,
             subject,
-            tuple(self._reasons(comparison)) if comparison.finding is Finding.UNDECIDED else (),
+            tuple(self._reasons(comparison))
+            if comparison.finding is prove.Finding.UNDECIDED
+            else (),
             comparison.items if comparison.bounded else 0,
             comparison.bounded,
         )
 
-    def _spot(self, comparison: Comparison) -> tuple[Place, str]:
+    def _spot(self, comparison: prove.Comparison) -> tuple[Place, str]:
         """Return where the change is to be looked at: what only the stricter side says, in the new
         files if it is there."""
         assert comparison.example is not None
         both_sides = [comparison.example.new.decisions, comparison.example.old.decisions]
-        if comparison.direction is Direction.LOOSER:
+        if comparison.direction is prove.Direction.LOOSER:
             both_sides.reverse()
         common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
         decisions_of_both = [decision for decisions in both_sides for decision in decisions]
@@ -501,7 +484,7 @@ class _Wording:
                     return place, f"ValidatingAdmissionPolicy {compared_decision.policy}"
         return Place(), ""
 
-    def _example(self, example: Example) -> RequestExample:
+    def _example(self, example: prove.Example) -> RequestExample:
         request = example.request
         return RequestExample(
             _verdict(self.old, example.old),
@@ -514,13 +497,13 @@ class _Wording:
             f"refused for another reason, too: {example.complaint}" if example.complaint else "",
         )
 
-    def _reasons(self, comparison: Comparison) -> Iterator[Reason]:
+    def _reasons(self, comparison: prove.Comparison) -> Iterator[Reason]:
         for gap in comparison.gaps:
             yield Reason(gap.reason, self._gap_place(gap))
         if not comparison.gaps:
             yield Reason(comparison.reason)
 
-    def _gap_place(self, gap: Gap) -> Place:
+    def _gap_place(self, gap: prove.Gap) -> Place:
         for side in (self.new, self.old):
             place = side.place(gap.source, gap.policy, "")
             if place is not None:
@@ -528,12 +511,12 @@ class _Wording:
         return Place()
 
 
-def _origin(decision: Decision) -> tuple[object, ...]:
+def _origin(decision: admission.Decision) -> tuple[object, ...]:
     """Return what says a thing, and what is done about it."""
     return decision.policy, decision.binding, decision.source, decision.actions
 
 
-def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
+def _verdict(side: DiffSide, judgement: prove.Judgement) -> SideVerdict:
     words = ("denied", judgement.denied), ("warned", judgement.warned)
     verdict = next((word for word, holds in words if holds), "")
     verdict = verdict or ("audited" if judgement.audited else "admitted")
@@ -545,7 +528,7 @@ def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
             side.place(decision.source, decision.policy, decision.binding) or Place(),
             decision.message,
             decision.param,
-            decision.cause is not Cause.VALIDATION,
+            decision.cause is not admission.Cause.VALIDATION,
         )
         for decision in judgement.decisions
     ]
@@ -564,7 +547,7 @@ def with_definitions(
     report: DiffReport, old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> DiffReport:
     """The report about two sides, and what there is to say of their definitions."""
-    if Direction.STRICTER not in settings.directions:
+    if prove.Direction.STRICTER not in settings.directions:
         return report
     definition_answers = list(_definition_answers(old, new, settings))
     answers = (answer for answer in definition_answers if isinstance(answer, DiffAnswer))
@@ -626,10 +609,10 @@ class _Compared:
         self, gvk: GroupVersionKind, number: int, replies: Sequence[RevisionReply]
     ) -> Iterator[DiffAnswer]:
         for reply in replies:
-            if reply.answer in (Answer.YES, Answer.UNKNOWN):
+            if reply.answer in (prove.Answer.YES, prove.Answer.UNKNOWN):
                 yield self._answer(gvk, number, reply)
-        bounded = [reply for reply in replies if reply.answer is Answer.BOUNDED]
-        if all(reply.answer in (Answer.NO, Answer.BOUNDED) for reply in replies):
+        bounded = [reply for reply in replies if reply.answer is prove.Answer.BOUNDED]
+        if all(reply.answer in (prove.Answer.NO, prove.Answer.BOUNDED) for reply in replies):
             paths = tuple(dict.fromkeys(path for reply in bounded for path in reply.bounded))
             items = max((reply.items for reply in bounded), default=0)
             answer = BOUNDED if bounded else SAME
@@ -647,7 +630,7 @@ class _Compared:
         place = self._place(number, reply.demand)
         name = f"CustomResourceDefinition {metadata.name(self._after.value)}"
         answer = DiffAnswer(STORED, gvk.api_version, gvk.kind, _DIRECTION, UNDECIDED, place=place)
-        if reply.answer is Answer.UNKNOWN:
+        if reply.answer is prove.Answer.UNKNOWN:
             return replace(answer, reasons=(Reason(f"{reply.demand.text}: {reply.reason}", place),))
         errors = tuple(
             Against(name, "", reply.demand.text, place, message) for message in reply.errors

@@ -21,19 +21,10 @@ from celadon.admission.lint import (
     chosen,
     lint,
 )
+from celadon.cli import project_config
 from celadon.cli.exits import Exit
 from celadon.cli.fmt import Edit, layout_config, text_layout
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
-from celadon.cli.project_config import (
-    NO_PROJECT,
-    ChangedFile,
-    ConfigError,
-    Project,
-    changed_file,
-    nearest_table,
-    other_file,
-    passed_over,
-)
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -235,7 +226,7 @@ class Comments:
                     self._of_lines.setdefault(number, []).append(comment)
 
     def all(self) -> Iterator[Silenced]:
-        """Every comment of the file."""
+        """Yield every comment of the file."""
         yield from self._of_file
         for comments in self._of_lines.values():
             yield from comments
@@ -356,16 +347,18 @@ class LintConfig:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All rules that it names."""
+        """Return all rules that it names."""
         ignored = (name for _, names in self.per_file_ignores for name in names)
         return (*self.select, *self.ignore, *ignored)
 
 
-def find_config(folder: Path, project: Project = NO_PROJECT) -> LintConfig:
+def find_config(
+    folder: Path, project: project_config.Project = project_config.NO_PROJECT
+) -> LintConfig:
     """The configuration that applies in a folder, on top of what all commands share there. Raises
     `ConfigError`."""
     default = LintConfig(kubernetes_versions=(project.version or DEFAULT_VERSION,))
-    table = nearest_table(folder, "lint")
+    table = project_config.nearest_table(folder, "lint")
     config = default if table is None else _config(*table, default)
     return replace(config, exclude=(*project.exclude, *config.exclude))
 
@@ -375,35 +368,37 @@ def _config(path: Path, table: JsonObject, default: LintConfig) -> LintConfig:
     values = {}
     for key, value in table.items():
         if key not in options:
-            raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, options)}")
+            raise project_config.ConfigError(
+                f"{path}: no option `{key}`{did_you_mean(key, options)}"
+            )
         values[options[key]] = _value(path, key, value)
     config = replace(default, **values)
     wrong = unknown_rule(config.named)
     if wrong:
-        raise ConfigError(f"{path}: {wrong}")
+        raise project_config.ConfigError(f"{path}: {wrong}")
     return config
 
 
 def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JSON
     if key == "large-object":
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ConfigError(f"{path}: `{key}` must be a number of KiB")
+            raise project_config.ConfigError(f"{path}: `{key}` must be a number of KiB")
         return value
     if key == "fail-on":
         if not isinstance(value, str) or value not in FAIL_ON:
-            raise ConfigError(f"{path}: `{key}` must be one of {', '.join(FAIL_ON)}")
+            raise project_config.ConfigError(f"{path}: `{key}` must be one of {', '.join(FAIL_ON)}")
         return FAIL_ON[value]
     if key == "per-file-ignores":
         if not isinstance(value, dict):
-            raise ConfigError(f"{path}: `{key}` must be a table")
+            raise project_config.ConfigError(f"{path}: `{key}` must be a table")
         return tuple((pattern, _value(path, pattern, names)) for pattern, names in value.items())
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"{path}: `{key}` must be a list of texts")
+        raise project_config.ConfigError(f"{path}: `{key}` must be a list of texts")
     if key == "kubernetes-versions":
         try:
             return tuple(map(kubernetes_version, value)) or (DEFAULT_VERSION,)
         except argparse.ArgumentTypeError as error:
-            raise ConfigError(f"{path}: {error}") from error
+            raise project_config.ConfigError(f"{path}: {error}") from error
     return tuple(value)
 
 
@@ -443,8 +438,8 @@ def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
         if isinstance(text, Problem):
             lint_input.problems.append(text)
             continue
-        if other := passed_over(text, arguments):
-            lint_input.others.append(other_file(text.file, other))
+        if other := project_config.passed_over(text, arguments):
+            lint_input.others.append(project_config.other_file(text.file, other))
             continue
         lint_input.texts[text.file] = text
         for item in reader.read(text):
@@ -640,7 +635,7 @@ _COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
 _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
-def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[ChangedFile]:
+def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[project_config.ChangedFile]:
     """The files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
     for finding in chosen:
@@ -718,7 +713,7 @@ def _from_flow(text: str, start: int, end: int) -> Edit:
     return Edit(start, end if comma is None else comma.end(), "")
 
 
-def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
+def _fixed(text: Text, edits: Iterable[Edit]) -> project_config.ChangedFile | None:
     content = text.content
     edit_count = 0
     reached = len(content) + 1
@@ -727,4 +722,4 @@ def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
             content = content[: edit.start] + edit.text + content[edit.end :]
             reached = edit.start
             edit_count += 1
-    return changed_file(text, content, edit_count)
+    return project_config.changed_file(text, content, edit_count)

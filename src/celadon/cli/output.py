@@ -150,14 +150,14 @@ def show(
 class Progress:
     """A line on standard error that counts, if it is a terminal and the work takes a while."""
 
-    __slots__ = ("_active", "_next", "_shown", "_start", "_subject")
+    __slots__ = ("_active", "_is_shown", "_next", "_start", "_subject")
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
         self._active = is_terminal(sys.stderr)
         self._start = time.monotonic()
         self._next = self._start + _PATIENCE
-        self._shown = False
+        self._is_shown = False
 
     def started(self, subject: str) -> Callable[[int], None]:
         """Begin the next stretch of the work; return what to call with its counts."""
@@ -184,11 +184,11 @@ class Progress:
 
     def _show(self, now: float, text: str) -> None:
         self._next = now + _BEAT
-        self._shown = True
+        self._is_shown = True
         _write(sys.stderr, f"\r{self._subject} {text}\033[K")
 
     def done(self) -> None:
         """Take the line away."""
-        if self._shown:
+        if self._is_shown:
             _write(sys.stderr, "\r\033[K")
-            self._shown = False
+            self._is_shown = False

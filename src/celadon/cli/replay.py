@@ -9,18 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
-from celadon.admission import (
-    ADMIN,
-    VALIDATION_FAILURE,
-    Action,
-    Cause,
-    Decision,
-    Engine,
-    ObjectWorld,
-    Operation,
-    Request,
-    World,
-)
+from celadon import admission
 from celadon.admission.incomplete import Missing, judged_partly
 from celadon.cli.audit.audit_inputs import given_objects, lookups_of, preparation
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
@@ -39,7 +28,7 @@ from celadon.cli.audit_logs import (
     text,
     total_bytes,
 )
-from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
@@ -126,7 +115,7 @@ class Sighted:
 
 @dataclass(slots=True)
 class Sightings:
-    """All times, by each of `BY`."""
+    """Counts all times, by each of `BY`."""
 
     total: Sighted = field(default_factory=Sighted)
     groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})
@@ -226,8 +215,8 @@ class EventReplay:
 
     def __init__(
         self,
-        engine: Engine,
-        world: World,
+        engine: admission.Engine,
+        world: admission.World,
         prepare: Prepare,
         policies: PolicySet,
         findings: ReplayFindings,
@@ -284,7 +273,10 @@ class EventReplay:
         refused = bool(looking) and self._ask_plugins(looking, request, record, kind, line)
         if not of_policies:
             findings.denied += refused
-            if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
+            if (
+                isinstance(request, Undecidable)
+                or request.operation is not admission.Operation.CREATE
+            ):
                 findings.unconcerned += 1
             else:
                 findings.judged += 1
@@ -299,7 +291,9 @@ class EventReplay:
         findings.matched.update(verdict.matched)
         if request.namespace and record.resource != NAMESPACES:
             findings.namespaces.setdefault(request.namespace, Place(line.file, line.line))
-        against = [decision for decision in verdict.decisions if decision.action is Action.DENY]
+        against = [
+            decision for decision in verdict.decisions if decision.action is admission.Action.DENY
+        ]
         for decision in against:
             findings.would.add(self._occurrence(decision, record, kind, line))
         denied = refused or any(decision.denies for decision in against)
@@ -313,7 +307,7 @@ class EventReplay:
     def _ask_plugins(
         self,
         looking: Iterable[str],
-        request: Request | Undecidable,
+        request: admission.Request | Undecidable,
         record: Logged,
         kind: GroupVersionKind | None,
         line: LoggedLine,
@@ -321,8 +315,8 @@ class EventReplay:
         """Return whether a plugin would have refused it. What they compare objects with is in no
         log, so that they are asked about what is created only."""
         findings = self._findings
-        if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
-            reason = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
+        if isinstance(request, Undecidable) or request.operation is not admission.Operation.CREATE:
+            reason = _NO_OLD_OBJECT if isinstance(request, admission.Request) else request.value
             findings.unasked.update((name, reason) for name in looking)
             return False
         answer = self._plugins.answer(request)
@@ -344,7 +338,11 @@ class EventReplay:
         return finding.effect == DENY
 
     def _occurrence(
-        self, decision: Decision, record: Logged, kind: GroupVersionKind | None, line: LoggedLine
+        self,
+        decision: admission.Decision,
+        record: Logged,
+        kind: GroupVersionKind | None,
+        line: LoggedLine,
     ) -> Occurrence:
         rule = self._policies.place(decision.source, decision.policy, decision.binding)
         return _occurrence(
@@ -357,7 +355,7 @@ class EventReplay:
             message=decision.message,
             field=decision.source.path.text,
             rule=rule,
-            is_error=decision.cause is not Cause.VALIDATION,
+            is_error=decision.cause is not admission.Cause.VALIDATION,
         )
 
     def _said(self, record: Logged, line: LoggedLine) -> Iterator[Occurrence]:
@@ -392,7 +390,7 @@ def _effect_of(failure: JsonObject) -> str:
 
 def _failures(record: Logged) -> list[dict[str, Json]]:
     """Return what the annotation says has failed; what cannot be read is none."""
-    value = mapping(record.event.get("annotations")).get(VALIDATION_FAILURE)
+    value = mapping(record.event.get("annotations")).get(admission.VALIDATION_FAILURE)
     try:
         result = read_written(value) if isinstance(value, str) else value
     except UnreadableError:
@@ -461,7 +459,7 @@ class Replay:
 def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     """Replays all events of the logs."""
     documents = (*inputs.manifests.looked_up, *inputs.manifests.admitted)
-    prepare = preparation(documents, ADMIN, inputs.now, inputs.version)
+    prepare = preparation(documents, admission.ADMIN, inputs.now, inputs.version)
     objects, problems = given_objects(documents, prepare)
     findings = ReplayFindings(problems=[*inputs.manifests.problems, *problems])
     policies = inputs.sets.validating
@@ -472,7 +470,7 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     choice = of_former_requests(inputs.plugins)
     files = log_files(logs)
     total = total_bytes(files)
-    with _converting(inputs, ObjectWorld(objects, implicit_namespaces=True)) as world:
+    with _converting(inputs, admission.ObjectWorld(objects, implicit_namespaces=True)) as world:
         plugins = PluginAudit(choice, inputs.version, world, prepare)
         events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
         for line in read_events(files):
@@ -492,7 +490,9 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     )
 
 
-def _converting(inputs: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
+def _converting(
+    inputs: Replay, world: admission.ObjectWorld
+) -> AbstractContextManager[admission.ObjectWorld]:
     """The world, with its conversion webhooks where they are called."""
     if inputs.conversions is None:
         return nullcontext(world)
@@ -506,13 +506,13 @@ def _notices(
 ) -> Iterator[Notice]:
     policies = inputs.sets.validating
     if not findings.events and not findings.problems:
-        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
+        yield Notice(NoticeReason.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
     yield from not_applied(inputs.sets.mutating, "requests are judged as they came to be stored")
     yield from policy_notices(policies, None, Coverage(), existing, objects=False)
     bound = {binding.value.spec.policy_name for binding in policies.bindings.values()}
     for name, placed in sorted(policies.policies.items()):
         if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"
-            yield Notice(Silence.POLICY_UNMATCHED, placed.place(), text)
+            yield Notice(NoticeReason.POLICY_UNMATCHED, placed.place(), text)
     if lookups_of(inputs.sets).namespaces:
         yield from assumed_namespaces(findings.namespaces, existing)

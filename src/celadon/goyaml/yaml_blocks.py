@@ -20,14 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.goyaml.yaml_scalars import (
-    MAX_DEPTH,
-    WORDS,
-    NotJsonError,
-    RepeatedKey,
-    YamlDocument,
-    resolve_plain,
-)
+from celadon.goyaml import yaml_scalars
 from celadon.kube import Json
 from celadon.patterns import late_pattern
 
@@ -126,7 +119,7 @@ def _document(lines: list[str], memo: dict[str, _Line]) -> Any:
         if pending is not None:
             if indent > column or (kind >= _ITEM and indent == column):
                 above.append((container, column))
-                if len(above) > MAX_DEPTH:
+                if len(above) > yaml_scalars.MAX_DEPTH:
                     raise UnusualError
                 opened: Any = [] if kind >= _ITEM else {}
                 container[pending] = opened
@@ -181,7 +174,7 @@ def _begun(line: str) -> _Line:
     if match is None:
         return 0, 0, _REST, "", None
     key, dash, indent = match["key"], match["dash"], len(match["indent"])
-    if key in WORDS:
+    if key in yaml_scalars.WORDS:
         raise UnusualError
     inner = indent + len(dash) if dash else indent
     return indent, inner, _BEGUN + _ITEM if dash else _BEGUN, key, match["begun"]
@@ -197,7 +190,7 @@ def _classified(match: re.Match[str]) -> _Line:
         return 0, 0, _SKIP, "", None
     if key[0] == '"':
         key = key[1:-1]
-    elif key in WORDS:
+    elif key in yaml_scalars.WORDS:
         raise UnusualError
     dash = match["dash"]
     inner = indent + len(dash) if dash else indent
@@ -228,8 +221,8 @@ def _flow_item(item: str) -> object:
 
 def _resolved(plain: str) -> Any:
     try:
-        return resolve_plain(plain)
-    except NotJsonError:
+        return yaml_scalars.resolve_plain(plain)
+    except yaml_scalars.NotJsonError:
         raise UnusualError from None
 
 
@@ -351,7 +344,9 @@ def _folded(text: str) -> str:
 # long to load as the quick reader takes for hundreds of everyday manifests.
 
 
-def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:
+def read_yaml(
+    text: str, repeated: list[yaml_scalars.RepeatedKey] | None = None
+) -> Iterator[tuple[int, Any]]:
     """The documents of a text, each with the line (from 1) where it begins.
 
     Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
@@ -362,7 +357,7 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
     return yaml_events.read_yaml(text, repeated)
 
 
-def first_document(data: bytes) -> YamlDocument:
+def first_document(data: bytes) -> yaml_scalars.YamlDocument:
     """Read a body as an API server does. Raises `UnreadableError`, whose `upstream` is the text for
     clients."""
     from celadon.goyaml import yaml_documents  # late: see above

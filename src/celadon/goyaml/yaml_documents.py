@@ -18,21 +18,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from celadon.goyaml import yaml_scalars
 from celadon.goyaml.yaml_events import EventReader, syntax_error
-from celadon.goyaml.yaml_scalars import (
-    DECIMAL_PARTS,
-    MAX_DEPTH,
-    MAX_QUICK_TAG_DIRECTIVES,
-    NotJsonError,
-    NotQuick,
-    RepeatedKey,
-    TooDeep,
-    UnreadableError,
-    YamlDocument,
-    check_depth,
-    integer_or_double,
-    resolve_plain,
-)
 from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
@@ -47,50 +34,50 @@ class _NotAlike(ValueError):
     """JSON that YAML may read in another way."""
 
 
-def first_document(data: bytes) -> YamlDocument:
+def first_document(data: bytes) -> yaml_scalars.YamlDocument:
     """Raises `UnreadableError`, whose `upstream` is the text for clients."""
     if data.startswith(b"{") and data.isascii() and not _ONLY_YAML_KNOWS.search(data):
         try:
-            return YamlDocument(_read_json(data))
+            return yaml_scalars.YamlDocument(_read_json(data))
         except (ValueError, RecursionError):
             pass  # not JSON, or to be read with care
     try:
         try:
-            return _first(data, quick=data.count(b"%TAG") <= MAX_QUICK_TAG_DIRECTIVES)
-        except NotQuick:
+            return _first(data, quick=data.count(b"%TAG") <= yaml_scalars.MAX_QUICK_TAG_DIRECTIVES)
+        except yaml_scalars.NotQuick:
             return _first(data, quick=False)
     except yaml.YAMLError as error:
         raise syntax_error(error, data.decode("utf-8", "replace")) from error
 
 
-def _first(data: bytes, *, quick: bool) -> YamlDocument:
+def _first(data: bytes, *, quick: bool) -> yaml_scalars.YamlDocument:
     """Raises NotQuick, UnreadableError, yaml.YAMLError."""
-    noticed: list[RepeatedKey] = []
+    noticed: list[yaml_scalars.RepeatedKey] = []
     reader = EventReader(data, noticed, quick=quick)
     try:
         for _, value in reader.documents():
             reader.finish_document()
-            return YamlDocument(value, tuple(item.text for item in noticed))
-    except TooDeep:
+            return yaml_scalars.YamlDocument(value, tuple(item.text for item in noticed))
+    except yaml_scalars.TooDeep:
         raise
-    except UnreadableError:
+    except yaml_scalars.UnreadableError:
         reader.finish_document()
         raise
-    return YamlDocument(None)
+    return yaml_scalars.YamlDocument(None)
 
 
 def _read_json(data: bytes) -> object:
     value = json.loads(
         data,
         object_pairs_hook=_distinct,
-        parse_int=integer_or_double,
+        parse_int=yaml_scalars.integer_or_double,
         parse_float=_refuse,
         parse_constant=_refuse,
     )
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:  # it may be nested too deeply
+    if data.count(b"{") + data.count(b"[") > yaml_scalars.MAX_DEPTH:  # it may be nested too deeply
         try:
-            check_depth(value, 1)
-        except UnreadableError:
+            yaml_scalars.check_depth(value, 1)
+        except yaml_scalars.UnreadableError:
             raise _NotAlike from None
     return value
 
@@ -226,9 +213,9 @@ def _text(text: str) -> yaml.ScalarEvent:
 def _is_text(text: str) -> bool:
     """Return whether it would be read as text without quotes."""
     try:
-        if not isinstance(resolve_plain(text), str):
+        if not isinstance(yaml_scalars.resolve_plain(text), str):
             return False
-    except NotJsonError:
+    except yaml_scalars.NotJsonError:
         return False
     return _BASE_60.fullmatch(text) is None and not _is_time(text)
 
@@ -247,7 +234,7 @@ def _is_time(text: str) -> bool:
 
 def go_float(value: float) -> str:
     """Return the number as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
-    match = DECIMAL_PARTS.fullmatch(repr(value))
+    match = yaml_scalars.DECIMAL_PARTS.fullmatch(repr(value))
     if match is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
     sign, whole, fraction, power = match.groups()

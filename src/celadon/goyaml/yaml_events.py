@@ -19,22 +19,7 @@ from typing import Any, Final
 import yaml
 from yaml.scanner import ScannerError
 
-from celadon.goyaml.yaml_scalars import (
-    ALIAS_FREE_COUNT,
-    ALIAS_RATIO_HIGH,
-    ALIAS_RATIO_LOW,
-    ALIAS_SMALL_DOCUMENT,
-    UNCOUNTED_LEVELS,
-    NotJsonError,
-    NotQuick,
-    OpenLevels,
-    RepeatedKey,
-    UnreadableError,
-    check_depth,
-    copy_of,
-    key_text,
-    resolve_plain,
-)
+from celadon.goyaml import yaml_scalars
 from celadon.kube import Json
 from celadon.kube.go import quote
 from celadon.patterns import late_pattern
@@ -57,8 +42,8 @@ _LONGEST_KEY = 1024
 
 
 class FlowParser(yaml.SafeLoader):
-    """The same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a key
-    that replaces another one of its level goes to the end."""
+    """Yields the same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a
+    key that replaces another one of its level goes to the end."""
 
     def next_possible_simple_key(self) -> int | None:
         """The number of the token that the oldest possible key begins with."""
@@ -146,7 +131,9 @@ _LIBYAML_GIVES_UP: Final = "exceeded maximum nesting depth"
 """The words of libyaml 0.2.6 and later for more than 1000 open collections: Go takes 10,000."""
 
 
-def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[tuple[int, Any]]:
+def read_yaml(
+    text: str, repeated: list[yaml_scalars.RepeatedKey] | None = None
+) -> Iterator[tuple[int, Any]]:
     """The documents of a text, each with the line (from 1) where it begins.
 
     Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
@@ -161,7 +148,7 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
             yield document
             yielded += 1
             noted = 0 if repeated is None else len(repeated)
-    except NotQuick:
+    except yaml_scalars.NotQuick:
         if repeated is not None:
             del repeated[noted:]
         yield from _read_slowly(text, yielded, repeated)
@@ -170,11 +157,11 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
 
 
 def _read_slowly(
-    text: str, yielded: int, repeated: list[RepeatedKey] | None
+    text: str, yielded: int, repeated: list[yaml_scalars.RepeatedKey] | None
 ) -> Iterator[tuple[int, object]]:
     """Yield the documents after those already yielded, with a parser that copes with any
     nesting."""
-    noticed: list[RepeatedKey] | None = None if repeated is None else []
+    noticed: list[yaml_scalars.RepeatedKey] | None = None if repeated is None else []
     try:
         reader = EventReader(text, noticed, heeds_merges=False, quick=False)
         for number, document in enumerate(reader.documents()):
@@ -221,7 +208,7 @@ class EventReader:
     def __init__(
         self,
         text: str | bytes,
-        noticed: list[RepeatedKey] | None = None,
+        noticed: list[yaml_scalars.RepeatedKey] | None = None,
         *,
         heeds_merges: bool = True,
         quick: bool = True,
@@ -229,7 +216,7 @@ class EventReader:
         self._is_quick = quick and yaml.__with_libyaml__
         loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
-        self._levels = OpenLevels(quick=self._is_quick)
+        self._levels = yaml_scalars.OpenLevels(quick=self._is_quick)
         self._noticed = noticed
         self._heeds_merges = heeds_merges and noticed is not None
         self._lines: dict[int, dict[str, int]] = {}
@@ -250,7 +237,11 @@ class EventReader:
 
     def _read_anew(self, error: ScannerError) -> Exception:
         """NotQuick where only libyaml cannot go on; else the error itself."""
-        return NotQuick() if self._is_quick and error.problem == _LIBYAML_GIVES_UP else error
+        return (
+            yaml_scalars.NotQuick()
+            if self._is_quick and error.problem == _LIBYAML_GIVES_UP
+            else error
+        )
 
     def _documents(self) -> Iterator[tuple[int, Json]]:
         while (event := self._next()) is not None:
@@ -259,7 +250,7 @@ class EventReader:
                 first = self._next()
                 value = self._value(first)
                 if self._aliased:
-                    check_depth(value, first.start_mark.line + 1)
+                    yaml_scalars.check_depth(value, first.start_mark.line + 1)
                 yield first.start_mark.line + 1, value
 
     def finish_document(self) -> None:
@@ -308,7 +299,7 @@ class EventReader:
                 none = self._opened(event, kind is _MAPPING)
                 if counts_levels:
                     levels.opened(event)
-                elif len(above) == UNCOUNTED_LEVELS:
+                elif len(above) == yaml_scalars.UNCOUNTED_LEVELS:
                     counts_levels = True
                     for item in (*above, none):
                         levels.opened(item.event)
@@ -362,8 +353,10 @@ class EventReader:
 
     def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:
         if self._noticed is None:
-            raise UnreadableError(mark.line + 1, f'key "{key}" already set in map')
-        repeated_key = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
+            raise yaml_scalars.UnreadableError(mark.line + 1, f'key "{key}" already set in map')
+        repeated_key = yaml_scalars.RepeatedKey(
+            _go_syntax(raw), mark.index, mark.line + 1, value_line
+        )
         self._noticed.append(repeated_key)
 
     def _merge(
@@ -373,7 +366,7 @@ class EventReader:
         maps = value[::-1] if isinstance(value, list) else [value]
         for merged_map in maps:
             if not isinstance(merged_map, dict):
-                raise UnreadableError(
+                raise yaml_scalars.UnreadableError(
                     mark.line + 1, "map merge requires map or sequence of maps as the value"
                 )
             if self._heeds_merges:
@@ -389,13 +382,13 @@ class EventReader:
     def _alias(self, event: Any) -> object:
         line = event.start_mark.line + 1
         if event.anchor in self._open_anchors:
-            raise UnreadableError(
+            raise yaml_scalars.UnreadableError(
                 line,
                 f"anchor `{event.anchor}` contains itself",
                 upstream=f"yaml: anchor '{event.anchor}' value contains itself",
             )
         if event.anchor not in self._anchors:
-            raise UnreadableError(
+            raise yaml_scalars.UnreadableError(
                 line,
                 f"unknown anchor `{event.anchor}` referenced",
                 upstream=f"yaml: unknown anchor '{event.anchor}' referenced",
@@ -404,14 +397,14 @@ class EventReader:
         self._values += size + 1
         self._aliased += size
         if (
-            self._aliased > ALIAS_FREE_COUNT
-            and self._values > ALIAS_SMALL_DOCUMENT
+            self._aliased > yaml_scalars.ALIAS_FREE_COUNT
+            and self._values > yaml_scalars.ALIAS_SMALL_DOCUMENT
             and self._aliased > self._values * _allowed_alias_ratio(self._values)
         ):
-            raise UnreadableError(line, "document contains excessive aliasing")
+            raise yaml_scalars.UnreadableError(line, "document contains excessive aliasing")
         if not isinstance(value, dict | list):
             return value
-        copied = copy_of(value)
+        copied = yaml_scalars.copy_of(value)
         if id(value) in self._lines:
             self._lines[id(copied)] = self._lines[id(value)]
         return copied
@@ -422,11 +415,11 @@ def _key_text(key: Any, line: int) -> str:
         message = "a map" if isinstance(key, dict) else "a list"
         go_type = "map[interface {}]interface {}" if isinstance(key, dict) else "[]interface {}"
         upstream = f"yaml: invalid map key: {go_type}{{{_go_members(key)}}}"
-        raise UnreadableError(line, f"{message} cannot be a key", upstream=upstream)
-    text = key_text(key)
+        raise yaml_scalars.UnreadableError(line, f"{message} cannot be a key", upstream=upstream)
+    text = yaml_scalars.key_text(key)
     if text is None:
         upstream = "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>"
-        raise UnreadableError(line, "null cannot be a key", upstream=upstream)
+        raise yaml_scalars.UnreadableError(line, "null cannot be a key", upstream=upstream)
     return text
 
 
@@ -451,11 +444,13 @@ def _go_syntax(value: Json) -> str:
 
 def _allowed_alias_ratio(values: int) -> float:
     """The part of a document that may come from aliases, as go-yaml `decode.go` allows."""
-    if values <= ALIAS_RATIO_LOW:
+    if values <= yaml_scalars.ALIAS_RATIO_LOW:
         return 0.99
-    if values >= ALIAS_RATIO_HIGH:
+    if values >= yaml_scalars.ALIAS_RATIO_HIGH:
         return 0.10
-    return 0.99 - 0.89 * (values - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW)
+    return 0.99 - 0.89 * (values - yaml_scalars.ALIAS_RATIO_LOW) / (
+        yaml_scalars.ALIAS_RATIO_HIGH - yaml_scalars.ALIAS_RATIO_LOW
+    )
 
 
 def _is_merge(event: object) -> bool:
@@ -473,16 +468,16 @@ def _scalar(event: Any) -> str | int | float | bool | None:
         if not event.implicit[0]:
             return text
         try:
-            return resolve_plain(text)
-        except NotJsonError:
+            return yaml_scalars.resolve_plain(text)
+        except yaml_scalars.NotJsonError:
             raise _not_json(event) from None
     if not tag.startswith(_TAG):
         return text
     return _tagged(event, tag.removeprefix(_TAG))
 
 
-def _not_json(event: Any) -> UnreadableError:
-    return UnreadableError(
+def _not_json(event: Any) -> yaml_scalars.UnreadableError:
+    return yaml_scalars.UnreadableError(
         event.start_mark.line + 1,
         f"the number `{event.value[:40]}` has no form in JSON",
         "put it in quotes if it is meant as text",
@@ -498,15 +493,15 @@ def _tagged(event: Any, tag: str) -> str | int | float | bool | None:
     if tag not in ("int", "float", "bool", "null", "timestamp"):
         return text
     try:
-        value = resolve_plain(text)
-    except NotJsonError:
+        value = yaml_scalars.resolve_plain(text)
+    except yaml_scalars.NotJsonError:
         raise _not_json(event) from None
     plain_tag = _tag_of(value)
     if tag == plain_tag or (tag, plain_tag) in (("float", "int"), ("int", "float")):
         return value
     if tag == "timestamp":
         return text
-    raise UnreadableError(
+    raise yaml_scalars.UnreadableError(
         event.start_mark.line + 1, f"cannot decode !!{plain_tag} `{text[:40]}` as a !!{tag}"
     )
 
@@ -528,18 +523,18 @@ def _binary(event: Any) -> str:
             errors="replace"
         )
     except ValueError:  # of binascii, or what is no ASCII
-        raise UnreadableError(
+        raise yaml_scalars.UnreadableError(
             event.start_mark.line + 1, "!!binary value contains invalid base64 data"
         ) from None
 
 
-def syntax_error(error: yaml.YAMLError, text: str) -> UnreadableError:
+def syntax_error(error: yaml.YAMLError, text: str) -> yaml_scalars.UnreadableError:
     """libyaml's complaint with its line; its words are those kubectl's users know."""
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
-        return UnreadableError(line, libyaml_words(str(error.reason)))
+        return yaml_scalars.UnreadableError(line, libyaml_words(str(error.reason)))
     if not isinstance(error, yaml.MarkedYAMLError):
-        return UnreadableError(1, str(error).splitlines()[0])
+        return yaml_scalars.UnreadableError(1, str(error).splitlines()[0])
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark is not None else 1
     problem = libyaml_words(error.problem or "", error.context)
@@ -548,7 +543,7 @@ def syntax_error(error: yaml.YAMLError, text: str) -> UnreadableError:
     hint = ""
     if "tab" in message or ("cannot start any token" in message and _has_tab(text, line)):
         hint = "indent with spaces: YAML does not allow tabs there"
-    return UnreadableError(line, message, hint, upstream)
+    return yaml_scalars.UnreadableError(line, message, hint, upstream)
 
 
 def _go_place(error: yaml.MarkedYAMLError) -> str:

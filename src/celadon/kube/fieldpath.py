@@ -299,7 +299,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:
-    """All errors as one text: repeated ones once, a single one bare, several in brackets."""
+    """Return all errors as one text: repeated ones once, a single one bare, several in brackets."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 

@@ -11,21 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from celadon.cel.value_functions import netaddr
-from celadon.kube import metadata, name_rules
+from celadon.kube import metadata, name_rules, well_known_values
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.releases import Wording, is_since, since, wording
 from celadon.kube.validation import text_rules
-from celadon.kube.well_known_values import (
-    APPARMOR_OF_CONTAINER,
-    CONTAINER_LISTS,
-    PREFERRED_TERMS,
-    REQUIRED_TERMS,
-    SECCOMP_OF_CONTAINER,
-    SECCOMP_OF_POD,
-)
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -194,8 +186,8 @@ AMOUNTS: Final = (
 
 
 def containers(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
-    """All containers of a pod; `path` is that of its spec."""
-    for field in CONTAINER_LISTS:
+    """Yield all containers of a pod; `path` is that of its spec."""
+    for field in well_known_values.CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield path.child(field).index(index), container
 
@@ -546,8 +538,8 @@ def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) ->
     spec_path, at_notes = path.child("spec"), path.child("metadata", "annotations")
     if not _BEFORE_CONTAINERS.isdisjoint(spec) or notes:
         yield from _before_containers(spec, notes, spec_path, at_notes)
-    if SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
-        yield f"{at_notes.key(SECCOMP_OF_POD)}: {_NO_SECCOMP}"
+    if well_known_values.SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
+        yield f"{at_notes.key(well_known_values.SECCOMP_OF_POD)}: {_NO_SECCOMP}"
     for container_path, container in containers(spec, spec_path):
         if notes:
             yield from _old_profiles(container, spec, notes, at_notes, is_template=is_template)
@@ -592,12 +584,18 @@ def _node_selection(spec: JsonObject, path: FieldPath) -> Iterator[str]:
             yield f"{path.child('nodeSelector').key(key)}: {reason}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     node_affinity_path = path.child("affinity", "nodeAffinity")
-    required = affinity.get(REQUIRED_TERMS) or {}
+    required = affinity.get(well_known_values.REQUIRED_TERMS) or {}
     for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
-        where = node_affinity_path.child(REQUIRED_TERMS, "nodeSelectorTerms").index(index)
+        where = node_affinity_path.child(
+            well_known_values.REQUIRED_TERMS, "nodeSelectorTerms"
+        ).index(index)
         yield from term_warnings(term, where)
-    for index, term in enumerate(affinity.get(PREFERRED_TERMS) or ()):
-        where = node_affinity_path.child(PREFERRED_TERMS).index(index).child("preference")
+    for index, term in enumerate(affinity.get(well_known_values.PREFERRED_TERMS) or ()):
+        where = (
+            node_affinity_path.child(well_known_values.PREFERRED_TERMS)
+            .index(index)
+            .child("preference")
+        )
         yield from term_warnings(term.get("preference") or {}, where, check_values=True)
 
 
@@ -655,10 +653,10 @@ def _old_profiles(
 ) -> Iterator[str]:
     """Annotations about a container that has no field instead. `path` is that of annotations; those
     of pods about AppArmor become fields, and are spoken of there."""
-    seccomp = SECCOMP_OF_CONTAINER + container.get("name", "")
+    seccomp = well_known_values.SECCOMP_OF_CONTAINER + container.get("name", "")
     if seccomp in notes and not _has_profile(container, "seccompProfile"):
         yield f"{path.key(seccomp)}: {_NO_SECCOMP}"
-    apparmor = APPARMOR_OF_CONTAINER + container.get("name", "")
+    apparmor = well_known_values.APPARMOR_OF_CONTAINER + container.get("name", "")
     if not is_template or apparmor not in notes or _has_profile(container, "appArmorProfile"):
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
@@ -670,11 +668,15 @@ def _pod_affinity(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for field in ("podAffinity", "podAntiAffinity"):
         terms, field_path = affinity.get(field) or {}, path.child(field)
-        for index, term in enumerate(terms.get(REQUIRED_TERMS) or ()):
-            yield from _null_selector(term, field_path.child(REQUIRED_TERMS).index(index))
-        for index, weighted in enumerate(terms.get(PREFERRED_TERMS) or ()):
+        for index, term in enumerate(terms.get(well_known_values.REQUIRED_TERMS) or ()):
+            yield from _null_selector(
+                term, field_path.child(well_known_values.REQUIRED_TERMS).index(index)
+            )
+        for index, weighted in enumerate(terms.get(well_known_values.PREFERRED_TERMS) or ()):
             pod_affinity_term_path = (
-                field_path.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
+                field_path.child(well_known_values.PREFERRED_TERMS)
+                .index(index)
+                .child("podAffinityTerm")
             )
             yield from _null_selector(weighted.get("podAffinityTerm") or {}, pod_affinity_term_path)
 
@@ -698,7 +700,7 @@ def converted_apparmor(pod: JsonObject) -> Iterator[str]:
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for _, container in containers(spec, FieldPath("spec")):
-        key = APPARMOR_OF_CONTAINER + container.get("name", "")
+        key = well_known_values.APPARMOR_OF_CONTAINER + container.get("name", "")
         if key not in notes or _has_profile(container, "appArmorProfile"):
             continue
         if of_pod is None or not _names_profile(notes[key], of_pod):

@@ -207,7 +207,7 @@ def conjunction(requirements: list[Requirement]) -> LabelSelector:
 
 
 def label_selector(selector: JsonObject | None) -> LabelSelector:
-    """From the API object; None selects nothing, `{}` everything. SelectorError when it is bad."""
+    """Read the API object; None selects nothing, `{}` everything. SelectorError when it is bad."""
     if selector is None:
         return NOTHING
     requirements = [
@@ -267,7 +267,7 @@ class FieldSelector:
         return None
 
     def map_fields(self, rename: Callable[[str], str]) -> FieldSelector:
-        """With every field renamed; `rename` may raise SelectorError for one it does not know."""
+        """Rename every field; `rename` may raise SelectorError for one it does not know."""
         renamed = {
             term: FieldTerm(rename(term.field), term.value, term.negated)
             for term in dict.fromkeys(self.terms)
@@ -565,7 +565,7 @@ def parse_label_selector(text: str) -> LabelSelector:
 
 
 def _plain_requirement(part: str) -> Requirement | None:
-    """Without a list of values; None if it is not plain or not good."""
+    """Read one without a list of values; None if it is not plain or not good."""
     match = _PLAIN.fullmatch(part)
     if match is None:
         return None

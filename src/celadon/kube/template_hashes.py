@@ -49,8 +49,8 @@ _WORD: Final = 1 << 64
 
 
 def template_hash(template: JsonObject, collisions: int | None = None) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
-    often it was somebody else's already."""
+    """Return a hash such as `6b474476c4`: the digits of a checksum in safe characters. `collisions`
+    counts how often it was somebody else's already."""
     digest = _FNV_START
     for part in _parts(template):
         digest = part.after(digest)
@@ -81,17 +81,17 @@ class _Part:
     """A text that stands in many templates, and what it makes of the low byte of a checksum
     (`_made`). What is above the low byte is only multiplied (`_factor`)."""
 
-    __slots__ = ("_factor", "_made", "text")
+    __slots__ = ("_factor", "_hashes", "text")
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._factor = pow(_FNV_PRIME, len(text), _FNV_BITS + 1)
-        self._made: dict[int, int] = {}
+        self._hashes: dict[int, int] = {}
 
     def after(self, digest: int) -> int:
         """The checksum of what has that `digest`, followed by this text."""
         low = digest & 0xFF
-        own_digest = self._made.get(low)
+        own_digest = self._hashes.get(low)
         if own_digest is None:
             own_digest = self._own(low)
         return own_digest + (digest - low) * self._factor & _FNV_BITS
@@ -101,10 +101,10 @@ class _Part:
         if len(self.text) > _LONG:
             digest = checksum(self.text, low)
         else:
-            if len(self._made) == _FEW_LOWS:
-                self._made = dict(enumerate(_of_all_lows(self.text)))
+            if len(self._hashes) == _FEW_LOWS:
+                self._hashes = dict(enumerate(_of_all_lows(self.text)))
             digest = _continued(self.text, low)
-        self._made[low] = digest
+        self._hashes[low] = digest
         return digest
 
 
@@ -132,8 +132,8 @@ def printed(template: JsonObject) -> str:
 
 
 def _parts(template: JsonObject) -> Sequence[_Part]:
-    """That text in pieces: between the values stands what all templates with the same fields have
-    in common, and what is known of it is kept."""
+    """Return that text in pieces: between the values stands what all templates with the same fields
+    have in common, and what is known of it is kept."""
     parts = [_BEGIN]
     _writer(_ROOT)(template, parts)
     return parts

@@ -13,7 +13,7 @@ import binascii
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from celadon.kube import metadata, name_rules, quantity
+from celadon.kube import metadata, name_rules, quantity, well_known_values
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
@@ -30,17 +30,6 @@ from celadon.kube.pod_warnings import (
     term_warnings,
 )
 from celadon.kube.releases import is_since, since
-from celadon.kube.well_known_values import (
-    FOREGROUND,
-    INGRESS_CLASS,
-    MOUNT_OPTIONS,
-    MOUNTABLE_SECRETS,
-    ORPHAN,
-    STORAGE_CLASS,
-    TLS_SECRET,
-    TOPOLOGY_HINTS,
-    TOPOLOGY_MODE,
-)
 
 # --- Cluster warnings --------------------------------------------------------
 #
@@ -50,7 +39,9 @@ from celadon.kube.well_known_values import (
 # k8s.io/apiextensions-apiserver `pkg/registry`, and `pkg/api/node/util.go`.
 
 
-_STANDARD_FINALIZERS: Final = frozenset({FOREGROUND, ORPHAN, "kubernetes"})
+_STANDARD_FINALIZERS: Final = frozenset(
+    {well_known_values.FOREGROUND, well_known_values.ORPHAN, "kubernetes"}
+)
 _STATUS: Final = FieldPath("status")
 
 
@@ -86,11 +77,11 @@ def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
 @since("1.32")
 def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a ServiceAccount that gets an annotation it did not have."""
-    had = old is not None and MOUNTABLE_SECRETS in metadata.annotations(old)
-    if MOUNTABLE_SECRETS in metadata.annotations(obj) and not had:
+    had = old is not None and well_known_values.MOUNTABLE_SECRETS in metadata.annotations(old)
+    if well_known_values.MOUNTABLE_SECRETS in metadata.annotations(obj) and not had:
         yield (
-            f"metadata.annotations[{MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate "
-            "namespaces to isolate access to mounted secrets"
+            f"metadata.annotations[{well_known_values.MOUNTABLE_SECRETS}]: deprecated in v1.32+; "
+            "prefer separate namespaces to isolate access to mounted secrets"
         )
 
 
@@ -194,8 +185,11 @@ _INGRESS: Final = FieldPath("status", "loadBalancer", "ingress")
 def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a Service, new or changed."""
     spec = obj.get("spec") or {}
-    if TOPOLOGY_HINTS in metadata.annotations(obj):
-        yield f"annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
+    if well_known_values.TOPOLOGY_HINTS in metadata.annotations(obj):
+        yield (
+            f"annotation {well_known_values.TOPOLOGY_HINTS} is deprecated, please use "
+            f"{well_known_values.TOPOLOGY_MODE} instead"
+        )
     headless = spec.get("type") == "ClusterIP" and spec.get("clusterIP") == "None"
     if spec.get("clusterIP") not in (None, "", "None"):
         yield from _listed_addresses(spec, "clusterIPs")
@@ -254,9 +248,9 @@ def service_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[s
 def ingress_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a new Ingress."""
     chosen = (obj.get("spec") or {}).get("ingressClassName") is not None
-    if old is None and INGRESS_CLASS in metadata.annotations(obj) and not chosen:
+    if old is None and well_known_values.INGRESS_CLASS in metadata.annotations(obj) and not chosen:
         yield (
-            f'annotation "{INGRESS_CLASS}" is deprecated, please use '
+            f'annotation "{well_known_values.INGRESS_CLASS}" is deprecated, please use '
             "'spec.ingressClassName' instead"
         )
 
@@ -332,7 +326,7 @@ def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str
 
 def secret_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a Secret for TLS."""
-    if obj.get("type") != TLS_SECRET:
+    if obj.get("type") != well_known_values.TLS_SECRET:
         return
     # late: few objects have certificates in them.
     from celadon.kube.x509 import key_pair_fault
@@ -375,11 +369,11 @@ _OLD_CLASS: Final = 'deprecated since v1.8; use "storageClassName" attribute ins
 def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a PersistentVolume."""
     spec, notes = obj.get("spec") or {}, metadata.annotations(obj)
-    if STORAGE_CLASS in notes:
-        yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
-    if MOUNT_OPTIONS in notes and is_since("1.31"):
+    if well_known_values.STORAGE_CLASS in notes:
+        yield f"{_NOTES.key(well_known_values.STORAGE_CLASS)}: {_OLD_CLASS}"
+    if well_known_values.MOUNT_OPTIONS in notes and is_since("1.31"):
         reason = 'deprecated since v1.31; use "mountOptions" attribute instead'
-        yield f"{_NOTES.key(MOUNT_OPTIONS)}: {reason}"
+        yield f"{_NOTES.key(well_known_values.MOUNT_OPTIONS)}: {reason}"
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
         yield (
             "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
@@ -396,8 +390,8 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 
 def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a PersistentVolumeClaim."""
-    if STORAGE_CLASS in metadata.annotations(obj):
-        yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
+    if well_known_values.STORAGE_CLASS in metadata.annotations(obj):
+        yield f"{_NOTES.key(well_known_values.STORAGE_CLASS)}: {_OLD_CLASS}"
     yield from claim_spec_warnings(obj.get("spec") or {}, _SPEC)
 
 

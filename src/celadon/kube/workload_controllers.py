@@ -12,18 +12,12 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from celadon.kube import metadata
+from celadon.kube import metadata, well_known_values
 from celadon.kube.authorization import User
 from celadon.kube.go.go_text import int_or
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.template_hashes import safe_digits, template_hash
-from celadon.kube.well_known_values import (
-    AUTHENTICATED,
-    POD_TEMPLATES,
-    SERVICE_ACCOUNT_PREFIX,
-    TEMPLATE_GENERATION,
-)
 from celadon.records import dataclass
 
 __all__ = [
@@ -171,7 +165,7 @@ def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> 
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
-    generation = metadata.annotations(owner).get(TEMPLATE_GENERATION)
+    generation = metadata.annotations(owner).get(well_known_values.TEMPLATE_GENERATION)
     if generation:
         labels[POD_TEMPLATE_GENERATION] = generation
     labels[REVISION_HASH] = revision or template_hash(template)
@@ -367,8 +361,12 @@ class _Controller:
     @property
     def user(self) -> User:
         """The user as whom the API server sees the controller."""
-        groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED)
-        return User(f"{SERVICE_ACCOUNT_PREFIX}kube-system:{self.account}", groups)
+        groups = (
+            "system:serviceaccounts",
+            "system:serviceaccounts:kube-system",
+            well_known_values.AUTHENTICATED,
+        )
+        return User(f"{well_known_values.SERVICE_ACCOUNT_PREFIX}kube-system:{self.account}", groups)
 
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
@@ -390,7 +388,11 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
         return ()
     user, count = controller.user, controller.count(spec)
-    template = POD_TEMPLATES[kind] if controller.template is None else controller.template
+    template = (
+        well_known_values.POD_TEMPLATES[kind]
+        if controller.template is None
+        else controller.template
+    )
     created = CreatedObject(controller.create(workload), user, template, count)
     if kind != _STATEFUL_SET:
         return (created,)

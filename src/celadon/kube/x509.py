@@ -41,26 +41,26 @@ class DerReader:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._at = 0
+        self._position = 0
 
     @property
     def is_empty(self) -> bool:
-        return self._at >= len(self._data)
+        return self._position >= len(self._data)
 
     def next_is(self, tag: int) -> bool:
         """Return whether a value of this tag follows."""
-        return not self.is_empty and self._data[self._at] == tag
+        return not self.is_empty and self._data[self._position] == tag
 
     def content(self, tag: int) -> bytes:
         """The content of the next value, which has this tag."""
         if not self.next_is(tag):
             raise DerError(f"no value with tag {tag:#x}")
-        start = self._at + 1
+        start = self._position + 1
         length, start = self._length(start)
         end = start + length
         if end > len(self._data):
             raise DerError("cut off")
-        self._at = end
+        self._position = end
         return self._data[start:end]
 
     def inner(self, tag: int = SEQUENCE) -> DerReader:
@@ -75,7 +75,7 @@ class DerReader:
         """The tag of the next value, whatever it is, and its content."""
         if self.is_empty:
             raise DerError("nothing left")
-        tag = self._data[self._at]
+        tag = self._data[self._position]
         return tag, self.content(tag)
 
     def integer(self) -> int:

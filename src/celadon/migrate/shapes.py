@@ -11,7 +11,7 @@ import enum
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
@@ -29,7 +29,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
-from celadon.migrate.translations import NotTranslated
+from celadon.migrate.translations import NotTranslated, pointer_to
 
 
 class Form(enum.Enum):
@@ -308,6 +308,22 @@ class Place:
         return replace(
             self, root=variable, shape=self.shape.item(), steps=(), path=path, given=ALWAYS
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PatchTarget:
+    """A value that a JSON patch edits."""
+
+    place: Place
+    pointer: str
+    """The expression of its JSON pointer."""
+    type_name: str
+    """The name of its type in CEL: `Object.spec`."""
+
+    def member(self, name: str, shape: Shape) -> Self:
+        """Return a field of it, or what a map has at a key."""
+        place, pointer = self.place.member(name, shape), pointer_to(self.pointer, name)
+        return replace(self, place=place, pointer=pointer, type_name=f"{self.type_name}.{name}")
 
 
 _IN_A_SUM: Final = ("containers", "initContainers", "ephemeralContainers")

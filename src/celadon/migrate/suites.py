@@ -10,26 +10,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from celadon.admission import (
-    Action,
-    Engine,
-    ObjectWorld,
-    Operation,
-    Request,
-    decode_binding,
-    decode_policy,
-    default_options,
-)
+from celadon import admission
+from celadon.admission import registration
 from celadon.admission.policies.mutating import MutatingEngine
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    decode_object,
-)
 from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError, User, metadata
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.json_types import JsonDict, Needed, Shape
@@ -48,13 +31,13 @@ _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 def request_for(
     value: JsonObject,
-    operation: Operation,
+    operation: admission.Operation,
     user: User,
     catalog: Catalog,
     old: JsonObject | None = None,
     *,
     with_nulls: bool = True,
-) -> Request:
+) -> admission.Request:
     """Return the request that has an object. One whose test has no old object has what it is to
     become. What lives in namespaces and names none is in `default`. An API server writes some
     lists that are not given as null; gator does not, and judges objects that lack what they
@@ -72,16 +55,16 @@ def request_for(
         namespace = name
     judged = _as_written(obj, gvk, with_nulls=with_nulls)
     before = judged if old is None else _as_written(old, gvk, with_nulls=with_nulls)
-    return Request(
+    return admission.Request(
         operation,
         gvk,
         resource.gvr if resource else guess_resource(gvk),
         name=name,
         namespace=namespace,
-        object=None if operation is Operation.DELETE else judged,
-        old_object=None if operation is Operation.CREATE else before,
+        object=None if operation is admission.Operation.DELETE else judged,
+        old_object=None if operation is admission.Operation.CREATE else before,
         user=user,
-        options=default_options(operation),
+        options=admission.default_options(operation),
     )
 
 
@@ -189,11 +172,13 @@ def _wants(violations: object) -> bool:
 def _messages(case: GatorCase, documents: Sequence[JsonObject], catalog: Catalog) -> Iterator[str]:
     """Return the messages with which a translation refuses the object of a case."""
     review = case.object
-    obj, old, operation, user = review, None, Operation.CREATE, User("kubernetes-admin")
+    obj, old, operation, user = review, None, admission.Operation.CREATE, User("kubernetes-admin")
     if review.get("kind") == "AdmissionReview":
         review_request = review.get("request") or {}
         name = str(review_request.get("operation"))
-        operation = Operation[name] if name in Operation.__members__ else operation
+        operation = (
+            admission.Operation[name] if name in admission.Operation.__members__ else operation
+        )
         old = review_request.get("oldObject")
         obj = review_request.get("object") or old or {}
         user_info = review_request.get("userInfo") or {}
@@ -206,17 +191,23 @@ def _messages(case: GatorCase, documents: Sequence[JsonObject], catalog: Catalog
     ]
     around = namespace_with(request.namespace or "default", {})
     inventory = [
-        document for document in documents if document["kind"] not in (POLICY_KIND, BINDING_KIND)
+        document
+        for document in documents
+        if document["kind"] not in (registration.POLICY_KIND, registration.BINDING_KIND)
     ]
-    world = ObjectWorld([around, *namespaces, *inventory])
+    world = admission.ObjectWorld([around, *namespaces, *inventory])
     policies = [
-        decode_policy(document).value for document in documents if document["kind"] == POLICY_KIND
+        admission.decode_policy(document).value
+        for document in documents
+        if document["kind"] == registration.POLICY_KIND
     ]
     bindings = [
-        decode_binding(document).value for document in documents if document["kind"] == BINDING_KIND
+        admission.decode_binding(document).value
+        for document in documents
+        if document["kind"] == registration.BINDING_KIND
     ]
-    for decision in Engine(policies, bindings).explain(request, world).decisions:
-        if decision.action is Action.DENY:
+    for decision in admission.Engine(policies, bindings).explain(request, world).decisions:
+        if decision.action is admission.Action.DENY:
             yield decision.message
 
 
@@ -283,7 +274,7 @@ class Case:
     object: JsonObject
     expected: str
     """`pass`, `fail`, `skip` or another word of Kyverno."""
-    operation: Operation = Operation.CREATE
+    operation: admission.Operation = admission.Operation.CREATE
     user: User = field(default_factory=lambda: User("kubernetes-admin"))
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Labels by namespace."""
@@ -416,9 +407,13 @@ def _expected(result: JsonObject) -> str:
     return "fail" if text == "warn" else text
 
 
-def _operation(result: JsonObject, values: Mapping[str, Json]) -> Operation:
+def _operation(result: JsonObject, values: Mapping[str, Json]) -> admission.Operation:
     name = str(result.get("operation") or values.get("request.operation"))
-    return Operation[name] if name in Operation.__members__ else Operation.CREATE
+    return (
+        admission.Operation[name]
+        if name in admission.Operation.__members__
+        else admission.Operation.CREATE
+    )
 
 
 # --- Judging -----------------------------------------------------------------
@@ -434,13 +429,13 @@ def judged_by(
     mutated object is to look like is what all rules of a policy make of it: `together` are those
     of all rules."""
     request, world = _request(case, catalog)
-    if any(policy["kind"] == MUTATING_POLICY_KIND for policy in policies):
+    if any(policy["kind"] == registration.MUTATING_POLICY_KIND for policy in policies):
         return _changed_by(case, policies, together or policies, request, world)
     admitted = False
     for document in policies:
         decisions = _engine(document).explain(request, world).decisions
         for decision in decisions:
-            if decision.action is Action.DENY:
+            if decision.action is admission.Action.DENY:
                 return "fail", decision.message
         admitted = admitted or bool(decisions)
     return ("pass" if admitted else "skip"), ""
@@ -450,8 +445,8 @@ def _changed_by(
     case: Case,
     policies: Sequence[JsonObject],
     together: Sequence[JsonObject],
-    request: Request,
-    world: ObjectWorld,
+    request: admission.Request,
+    world: admission.ObjectWorld,
 ) -> tuple[str, str]:
     """Return what mutating policies do with an object: `pass` if they leave it as the test says,
     `skip` if they leave it alone. Both sides have their defaults, as in a cluster."""
@@ -477,7 +472,9 @@ def _changed_by(
     return result, ""
 
 
-def _matches(documents: Sequence[JsonObject], request: Request, world: ObjectWorld) -> bool:
+def _matches(
+    documents: Sequence[JsonObject], request: admission.Request, world: admission.ObjectWorld
+) -> bool:
     """Return whether a policy is for a request, which is all that Kyverno asks of policies in
     CEL."""
     for document in documents:
@@ -486,7 +483,11 @@ def _matches(documents: Sequence[JsonObject], request: Request, world: ObjectWor
             for name, part in document["spec"].items()
             if name in ("failurePolicy", "matchConstraints", "matchConditions", "variables")
         }
-        judge = {**document, "kind": POLICY_KIND, "spec": {**spec, "validations": _ALWAYS}}
+        judge = {
+            **document,
+            "kind": registration.POLICY_KIND,
+            "spec": {**spec, "validations": _ALWAYS},
+        }
         if _engine(judge).explain(request, world).decisions:
             return True
     return False
@@ -496,14 +497,23 @@ _ALWAYS: Final = [{"expression": "true"}]
 
 
 def _mutating(documents: Sequence[JsonObject]) -> MutatingEngine:
-    result = [decode_object(document, MUTATING_POLICY_KIND).value for document in documents]
+    result = [
+        registration.decode_object(document, registration.MUTATING_POLICY_KIND).value
+        for document in documents
+    ]
     bindings = [
-        decode_object(mutating_binding_document(document), MUTATING_BINDING_KIND).value
+        registration.decode_object(
+            mutating_binding_document(document), registration.MUTATING_BINDING_KIND
+        ).value
         for document in documents
     ]
     return MutatingEngine(
-        [item for item in result if isinstance(item, MutatingAdmissionPolicy)],
-        [binding for binding in bindings if isinstance(binding, MutatingAdmissionPolicyBinding)],
+        [item for item in result if isinstance(item, registration.MutatingAdmissionPolicy)],
+        [
+            binding
+            for binding in bindings
+            if isinstance(binding, registration.MutatingAdmissionPolicyBinding)
+        ],
     )
 
 
@@ -527,18 +537,18 @@ def _name(item: Json) -> str:
     return str(item.get("name", "")) if isinstance(item, Mapping) else ""
 
 
-def _engine(document: JsonObject) -> Engine:
-    policy = decode_policy(document).value
+def _engine(document: JsonObject) -> admission.Engine:
+    policy = admission.decode_policy(document).value
     params = _PARAMS if document["spec"].get("paramKind") == _OF_CONFIG_MAPS else None
-    binding = decode_binding(binding_document(document, ["Deny"], params)).value
-    return Engine([policy], [binding])
+    binding = admission.decode_binding(binding_document(document, ["Deny"], params)).value
+    return admission.Engine([policy], [binding])
 
 
-def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
+def _request(case: Case, catalog: Catalog) -> tuple[admission.Request, admission.ObjectWorld]:
     request = request_for(case.object, case.operation, _user(case), catalog, case.old)
     labels = {request.namespace or "default": {}, **case.namespaces}
     objects = [namespace_with(*label) for label in labels.items()]
-    return request, ObjectWorld([*objects, _config_map(case.values)])
+    return request, admission.ObjectWorld([*objects, _config_map(case.values)])
 
 
 _OF_CONFIG_MAPS: Final = {"apiVersion": "v1", "kind": "ConfigMap"}

@@ -9,14 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-    decode_object,
-    validate_create,
-)
+from celadon.admission import registration
 from celadon.kube import JsonObject
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonDict
@@ -70,7 +63,7 @@ class Translation:
     @property
     def policies(self) -> list[JsonObject]:
         """The policies among the documents."""
-        kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
+        kinds = (registration.POLICY_KIND, registration.MUTATING_POLICY_KIND)
         return [document for document in self.documents if document["kind"] in kinds]
 
 
@@ -123,7 +116,7 @@ def policy_document(
         else _of_one_line(validation)
         for validation in spec.get("validations") or ()
     ]
-    return _accepted(POLICY_KIND, name, annotations, whole)
+    return _accepted(registration.POLICY_KIND, name, annotations, whole)
 
 
 _MUTATING_SINCE: Final = "1.36"
@@ -146,7 +139,7 @@ def mutating_document(
             "a mutation by what the namespace is like",
             "Match conditions do not see the namespace: say it with `namespaceSelector`.",
         )
-    return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
+    return _accepted(registration.MUTATING_POLICY_KIND, name, annotations, whole)
 
 
 TEMPLATES_OF_JOBS: Final = (
@@ -282,7 +275,7 @@ def _accepted(
         "metadata": {"name": object_name(name), **({"annotations": result} if result else {})},
         "spec": spec,
     }
-    for error in validate_create(decode_object(document, kind).value):
+    for error in registration.validate_create(registration.decode_object(document, kind).value):
         raise NotTranslated(f"what an API server would refuse, in {_told(error)}")
     return document
 
@@ -317,7 +310,7 @@ def binding_document(
     spec["validationActions"] = list(actions)
     return {
         "apiVersion": POLICY_VERSION,
-        "kind": BINDING_KIND,
+        "kind": registration.BINDING_KIND,
         "metadata": {"name": f"{name}-{suffix}" if suffix else name},
         "spec": spec,
     }
@@ -331,7 +324,7 @@ def mutating_binding_document(
     params = {"paramRef": param_ref} if param_ref else {}
     return {
         "apiVersion": POLICY_VERSION,
-        "kind": MUTATING_BINDING_KIND,
+        "kind": registration.MUTATING_BINDING_KIND,
         "metadata": {"name": name},
         "spec": {"policyName": name, **params},
     }
@@ -359,11 +352,11 @@ def merged(name: str, documents: Sequence[JsonObject], reserved: Collection[str]
     `reserved` are the names of policies that no other may have."""
     bindings: dict[str, list[JsonObject]] = {}
     for document in documents:
-        if document["kind"] == BINDING_KIND:
+        if document["kind"] == registration.BINDING_KIND:
             bindings.setdefault(document["spec"]["policyName"], []).append(document)
     groups: dict[str, list[list[JsonObject]]] = {}
     for document in documents:
-        if document["kind"] == POLICY_KIND:
+        if document["kind"] == registration.POLICY_KIND:
             same = groups.setdefault(_alike(document, bindings.get(_name(document), [])), [])
             group = next((each for each in same if _fits(document, each)), None)
             if group is None:
@@ -441,9 +434,12 @@ def _written(
 ) -> Iterator[JsonObject]:
     seen: set[tuple[str, str]] = set()
     for document in documents:
-        if document["kind"] == POLICY_KIND and _name(document) in names:
+        if document["kind"] == registration.POLICY_KIND and _name(document) in names:
             document = changed.get(_name(document), document)
-        elif document["kind"] == BINDING_KIND and document["spec"]["policyName"] in names:
+        elif (
+            document["kind"] == registration.BINDING_KIND
+            and document["spec"]["policyName"] in names
+        ):
             policy = document["spec"]["policyName"]
             new = names[policy]
             suffix = _name(document).removeprefix(policy)
@@ -454,6 +450,8 @@ def _written(
                 "spec": {**document["spec"], "policyName": new},
             }
         place = document["kind"], _name(document)
-        if place not in seen and not (document["kind"] == POLICY_KIND and _name(document) in names):
+        if place not in seen and not (
+            document["kind"] == registration.POLICY_KIND and _name(document) in names
+        ):
             seen.add(place)
             yield document

@@ -492,7 +492,7 @@ def _unlink(*paths: str) -> None:
 
 
 def _copy(path: str, target: str) -> int:
-    """Both files, as one state. Gives the revision up to which everything must be in it."""
+    """Copy both files, as one state. Gives the revision up to which everything must be in it."""
     log = f"{path}-wal"
     for _ in range(ATTEMPTS):
         marked, header = read_mark(path), _header(log)

@@ -16,18 +16,7 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from celadon.apiserver import (
-    ADMINISTRATOR,
-    AccessSettings,
-    ApiServer,
-    HttpAnswer,
-    HttpRequest,
-    Settings,
-    SignerOnDemand,
-    SimulationSettings,
-    Sources,
-    TokenFile,
-)
+from celadon import apiserver
 from celadon.apiserver.http import (
     Address,
     CredentialsFolder,
@@ -114,7 +103,7 @@ def loopback_tls() -> LoopbackTls:
 
 
 @cache
-def signer() -> SignerOnDemand:
+def signer() -> apiserver.SignerOnDemand:
     """Return what signs service account tokens, the same for all servers."""
     return credentials().signer()
 
@@ -129,7 +118,7 @@ async def fresh_server(
     users: Mapping[str, User],
     port: int,
     clock: VirtualClock | None = None,
-) -> ApiServer:
+) -> apiserver.ApiServer:
     """A server that has started, in the running loop. `users` by their tokens, for as long as the
     server runs; `port` is where its clients will find it; `clock` makes workloads run."""
     key = (options.version, options.all_versions)
@@ -147,12 +136,12 @@ async def _started(
     port: int,
     beginning: Page | None,
     clock: VirtualClock | None = None,
-) -> ApiServer:
+) -> apiserver.ApiServer:
     loop = asyncio.get_running_loop()
-    server = ApiServer(
+    server = apiserver.ApiServer(
         open_memory(carry=loop.call_soon_threadsafe, beginning=beginning),
-        AccessSettings(signer(), TokenFile(users)),
-        Settings(
+        apiserver.AccessSettings(signer(), apiserver.TokenFile(users)),
+        apiserver.Settings(
             options.version,
             options.all_versions,
             f"{LOOPBACK}:{port}",
@@ -161,16 +150,20 @@ async def _started(
             collection_lag=0,
             simulation=_simulation(options, clock),
         ),
-        None if clock is None else Sources(clock.now),
+        None if clock is None else apiserver.Sources(clock.now),
     )
     await server.start()
     return server
 
 
-def _simulation(options: ServerOptions, clock: VirtualClock | None) -> SimulationSettings | None:
+def _simulation(
+    options: ServerOptions, clock: VirtualClock | None
+) -> apiserver.SimulationSettings | None:
     if clock is None:
         return None
-    return SimulationSettings(options.nodes, options.ready_seconds, options.run_seconds, clock)
+    return apiserver.SimulationSettings(
+        options.nodes, options.ready_seconds, options.run_seconds, clock
+    )
 
 
 def _clock(options: ServerOptions) -> VirtualClock | None:
@@ -212,11 +205,11 @@ class HandlerAccess:
 
     def __init__(self, options: ServerOptions | None = None, port: int = 0) -> None:
         self.admin_token = new_token()
-        self.users = {self.admin_token: ADMINISTRATOR}
+        self.users = {self.admin_token: apiserver.ADMINISTRATOR}
         self._options = ServerOptions() if options is None else options
         self._port = port
         self._clock = _clock(self._options)
-        self._server: ApiServer | None = None
+        self._server: apiserver.ApiServer | None = None
 
     async def __aenter__(self) -> Self:
         self._server = await fresh_server(self._options, self.users, self._port, self._clock)
@@ -232,13 +225,13 @@ class HandlerAccess:
         self._server = None
 
     @property
-    def server(self) -> ApiServer:
+    def server(self) -> apiserver.ApiServer:
         """The server itself. Raises RuntimeError before the block and after it."""
         if self._server is None:
             raise RuntimeError("the server does not run: use `with` or `start`")
         return self._server
 
-    async def handle(self, request: HttpRequest) -> HttpAnswer:
+    async def handle(self, request: apiserver.HttpRequest) -> apiserver.HttpAnswer:
         """Any request, with the headers it has; whatever is wrong with it is an answer, too."""
         return await self.server.handle(request)
 
@@ -259,7 +252,7 @@ class HandlerAccess:
         if body is not None:
             sent = json.dumps(body).encode()
             headers.append(("content-type", content_type or CONTENT_TYPES.get(method, "")))
-        answer = await self.handle(HttpRequest(method, path, headers, sent))
+        answer = await self.handle(apiserver.HttpRequest(method, path, headers, sent))
         content = _content(answer)
         if answer.code >= FAILED:
             status = content if isinstance(content, dict) else {"message": content}
@@ -309,7 +302,7 @@ class HandlerAccess:
         await self.settle()
 
 
-def _content(answer: HttpAnswer) -> Any:  # noqa: ANN401 - any JSON
+def _content(answer: apiserver.HttpAnswer) -> Any:  # noqa: ANN401 - any JSON
     if answer.content_type.startswith("application/json"):
         return json.loads(answer.body)
     return answer.body.decode()

@@ -30,13 +30,7 @@ from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.testing.handler_access import (
-    LOOPBACK,
-    HandlerAccess,
-    ServerOptions,
-    loopback_tls,
-    new_token,
-)
+from celadon.testing import handler_access
 from celadon.testing.policy_cases import Manifest, as_manifests
 
 if TYPE_CHECKING:
@@ -190,12 +184,12 @@ class KubeApi:
     def __init__(
         self,
         manifests: Manifest | Iterable[Manifest] = (),
-        options: ServerOptions | None = None,
+        options: handler_access.ServerOptions | None = None,
     ) -> None:
         self._manifests = as_manifests(manifests)
-        self._options = ServerOptions() if options is None else options
+        self._options = handler_access.ServerOptions() if options is None else options
         self._admin: ClientAccess | None = None
-        self._serving: HandlerAccess | None = None
+        self._serving: handler_access.HandlerAccess | None = None
         self._running = ExitStack()
 
     @property
@@ -217,7 +211,7 @@ class KubeApi:
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:
         """The way in for a user who may do what roles allow, no more: nothing, at first."""
-        token = new_token()
+        token = handler_access.new_token()
         self._handler.users[token] = User(name, tuple(groups))
         return self._access(token)
 
@@ -235,9 +229,9 @@ class KubeApi:
         user: ClientAccess | None = None,
         content_type: str = "",
     ) -> Any:  # noqa: ANN401 - any JSON
-        """One request without the network, and the object in its answer. `path` is with the query;
-        a PATCH is a merge patch unless `content_type` says otherwise; `user` is the administrator
-        unless given. Raises RequestRefused."""
+        """Send one request without the network; return the object in its answer. `path` is with the
+        query; a PATCH is a merge patch unless `content_type` says otherwise; `user` is the
+        administrator unless given. Raises RequestRefused."""
         token = "" if user is None else user.token
         coroutine = self._handler.request(
             method, path, body, token=token, content_type=content_type
@@ -266,12 +260,14 @@ class KubeApi:
             stack.enter_context(deep_calls(USUAL_STACK))
             self._thread = LoopThread("celadon-kube-api")
             stack.callback(self._thread.close)
-            listener = stack.enter_context(loopback_listener(LOOPBACK))
+            listener = stack.enter_context(loopback_listener(handler_access.LOOPBACK))
             self._port = listener.getsockname()[1]
-            handler = HandlerAccess(self._options, self._port)
+            handler = handler_access.HandlerAccess(self._options, self._port)
             self._call(handler.__aenter__())
             stack.callback(lambda: self._call(handler.__aexit__(None, None, None)))
-            http = LoopbackServer(listener, loopback_tls().context if self._options.tls else None)
+            http = LoopbackServer(
+                listener, handler_access.loopback_tls().context if self._options.tls else None
+            )
             self._call(http.begin(lambda request: _deeply(handler.handle(request))))
             stack.callback(lambda: self._call(http.end()))
             self._call(handler.create(self._manifests))
@@ -286,7 +282,7 @@ class KubeApi:
         self._running.close()
 
     @property
-    def _handler(self) -> HandlerAccess:
+    def _handler(self) -> handler_access.HandlerAccess:
         if self._serving is None:
             raise RuntimeError(_NOT_RUNNING)
         return self._serving
@@ -295,8 +291,8 @@ class KubeApi:
         return self._thread.call(_deeply(work))
 
     def _access(self, token: str) -> ClientAccess:
-        authority = loopback_tls().trusted if self._options.tls else b""
-        url = f"{'https' if self._options.tls else 'http'}://{LOOPBACK}:{self._port}"
+        authority = handler_access.loopback_tls().trusted if self._options.tls else b""
+        url = f"{'https' if self._options.tls else 'http'}://{handler_access.LOOPBACK}:{self._port}"
         trusted = self._folder / "ca.crt"
         config = self._folder / f"kubeconfig-{len(self._handler.users)}"
         trusted.write_bytes(authority)

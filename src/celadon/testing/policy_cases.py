@@ -14,14 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from celadon.cli.policy_test_door import (
-    CaseResult,
-    RunOptions,
-    explained_plainly,
-    plain_document,
-    read_test,
-    run_test,
-)
+from celadon.cli import policy_test_door
 from celadon.cli.reading import Problem, read_documents
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
@@ -88,10 +81,12 @@ class CaseFailed(AssertionError):
     """A case did not come out as expected, or means nothing; `results` are those of its versions,
     and the text says why."""
 
-    def __init__(self, results: tuple[CaseResult, ...]) -> None:
+    def __init__(self, results: tuple[policy_test_door.CaseResult, ...]) -> None:
         self.results = results
         bad = [result for result in results if result.is_bad]
-        super().__init__("\n".join(line for result in bad for line in explained_plainly(result)))
+        super().__init__(
+            "\n".join(line for result in bad for line in policy_test_door.explained_plainly(result))
+        )
 
 
 class PolicyCases:
@@ -116,14 +111,16 @@ class PolicyCases:
         self,
         expect: str | JsonObject,
         **fields: Any,  # noqa: ANN401 - as the format of files has them
-    ) -> tuple[CaseResult, ...]:
+    ) -> tuple[policy_test_door.CaseResult, ...]:
         """Return what comes of a case: a result for each version. `expect` is as in files: a word,
         or a map. Raises ManifestError for what cannot be read."""
         case = {"name": "case", **_written(fields), "expect": expect}
-        test = read_test(plain_document({**self._test, "cases": [case]}, self._file))
+        test = policy_test_door.read_test(
+            policy_test_door.plain_document({**self._test, "cases": [case]}, self._file)
+        )
         if test.problems:
             raise ManifestError("\n".join(problem.message for problem in test.problems))
-        return tuple(run_test(test, test.cases, RunOptions()))
+        return tuple(policy_test_door.run_test(test, test.cases, policy_test_door.RunOptions()))
 
     def expect(
         self,

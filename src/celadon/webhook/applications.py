@@ -102,21 +102,21 @@ class _Life:
 
     def __init__(self, application: Application) -> None:
         self.state: JsonDict = {}
-        self._told: asyncio.Queue[Message] = asyncio.Queue()
-        self._said: asyncio.Queue[Message] = asyncio.Queue()
+        self._to_application: asyncio.Queue[Message] = asyncio.Queue()
+        self._from_application: asyncio.Queue[Message] = asyncio.Queue()
         scope = {"type": LIFESPAN, "asgi": ASGI, "state": self.state}
         self._task = asyncio.ensure_future(self._live(application, scope))
 
     async def _live(self, application: Application, scope: Scope) -> None:
         with suppress(Exception):  # what does not take part may say so by any of them
-            await application(scope, self._told.get, self._said.put)
+            await application(scope, self._to_application.get, self._from_application.put)
 
     async def tell(self, subject: str) -> str:
         """Until it says that it has done so, or ends; what has failed, if anything has."""
         if self._task.done():
             return ""
-        self._told.put_nowait({"type": f"{LIFESPAN}.{subject}"})
-        saying = asyncio.ensure_future(self._said.get())
+        self._to_application.put_nowait({"type": f"{LIFESPAN}.{subject}"})
+        saying = asyncio.ensure_future(self._from_application.get())
         await asyncio.wait((self._task, saying), return_when=asyncio.FIRST_COMPLETED)
         if not saying.done():
             saying.cancel()

@@ -23,13 +23,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from celadon.apiserver.issuing import (
-    Pair,
-    authority_certificate,
-    covers_names,
-    new_elliptic_key,
-    server_certificate,
-)
+from celadon.apiserver import issuing
 from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRefused
 from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
 from celadon.apiserver.tls import ChangingTls, context_with, server_context
@@ -38,13 +32,7 @@ from celadon.kube.json_types import METADATA, JsonDict, Needed, Shape
 from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.webhook.cluster.cluster_client import (
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    require,
-)
+from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
 
 __all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertificate"]
@@ -70,7 +58,7 @@ _LEASE: Final[Shape] = {
 class ClusterLeases:
     """`leader_election.Leases`, by a client of the cluster."""
 
-    def __init__(self, client: ClusterClient) -> None:
+    def __init__(self, client: cluster_client.ClusterClient) -> None:
         self._client = client
 
     async def get(self, path: str) -> JsonObject | None:
@@ -78,9 +66,9 @@ class ClusterLeases:
         with _lease_errors():
             try:
                 lease: JsonObject = await self._client.get(path)
-                require(lease, _LEASE, f"GET {path}")
-            except ClusterRefusal as refusal:
-                if refusal.code != NOT_FOUND:
+                cluster_client.require(lease, _LEASE, f"GET {path}")
+            except cluster_client.ClusterRefusal as refusal:
+                if refusal.code != cluster_client.NOT_FOUND:
                     raise
                 return None
             return lease
@@ -102,9 +90,9 @@ class ClusterLeases:
 def _lease_errors() -> Iterator[None]:
     try:
         yield
-    except ClusterRefusal as error:
+    except cluster_client.ClusterRefusal as error:
         raise LeaseRefused(str(error)) from error
-    except ClusterError as error:
+    except cluster_client.ClusterError as error:
         raise LeaseError(str(error)) from error
 
 
@@ -145,7 +133,7 @@ class KeptCertificates:
 
     authorities: tuple[bytes, ...]
     authority_key: bytes = field(repr=False)
-    pair: Pair
+    pair: issuing.Pair
 
     @property
     def bundle(self) -> bytes:
@@ -184,8 +172,8 @@ def renewed(
     is_under_way = not _signed(certificates.pair, certificates.newest)
     is_due = _ends_by(certificates.newest, now + AUTHORITY_LEAD) or wish.renew == "authority"
     if is_due and not is_under_way:
-        key = new_elliptic_key()
-        added = authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+        key = issuing.new_elliptic_key()
+        added = issuing.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
         return replace(changed, authorities=(added, *authorities), authority_key=key)
     if _wants_pair(changed, wish, now) and _may_renew(changed, wish, now):
         return replace(changed, pair=_pair(changed.newest, changed.authority_key, wish, now))
@@ -193,18 +181,18 @@ def renewed(
 
 
 def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
-    key = new_elliptic_key()
-    authority = authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+    key = issuing.new_elliptic_key()
+    authority = issuing.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
     return KeptCertificates((authority,), key, _pair(authority, key, wish, now))
 
 
-def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> Pair:
-    server_key = new_elliptic_key()
-    signer = Pair(authority, key)
-    certificate = server_certificate(
+def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> issuing.Pair:
+    server_key = issuing.new_elliptic_key()
+    signer = issuing.Pair(authority, key)
+    certificate = issuing.server_certificate(
         signer, server_key, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE
     )
-    return Pair(certificate, server_key)
+    return issuing.Pair(certificate, server_key)
 
 
 def _wants_pair(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
@@ -227,11 +215,11 @@ def _may_renew(certificates: KeptCertificates, wish: Wish, now: datetime.datetim
     )
 
 
-def _names_all(pair: Pair, names: Iterable[str]) -> bool:
-    return covers_names(x509.load_pem_x509_certificate(pair.certificate), names)
+def _names_all(pair: issuing.Pair, names: Iterable[str]) -> bool:
+    return issuing.covers_names(x509.load_pem_x509_certificate(pair.certificate), names)
 
 
-def _signed(pair: Pair, authority: bytes) -> bool:
+def _signed(pair: issuing.Pair, authority: bytes) -> bool:
     certificate = x509.load_pem_x509_certificate(pair.certificate)
     try:
         certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
@@ -244,10 +232,10 @@ def _ends_by(certificate: bytes, moment: datetime.datetime) -> bool:
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc <= moment
 
 
-def pair_in(data: Mapping[str, str]) -> Pair:
+def pair_in(data: Mapping[str, str]) -> issuing.Pair:
     """Return what a Secret's `data` says is to be shown; its own, or cert-manager's. Raises
     BrokenSecret."""
-    pair = Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
+    pair = issuing.Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
     try:
         x509.load_pem_x509_certificate(pair.certificate)
     except (ValueError, x509.InvalidVersion):
@@ -312,7 +300,7 @@ class SecretCertificate:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         namespace: str,
         name: str,
         prepare: Callable[[ssl.SSLContext], None] = lambda _: None,
@@ -323,7 +311,7 @@ class SecretCertificate:
         self.changed = asyncio.Event()
         self._prepare = prepare
         self._tls = ChangingTls(server_context())
-        self._shown: Pair | None = None
+        self._shown: issuing.Pair | None = None
         self._expires = 0.0
         self._secrets = WatchedCollection(
             client,
@@ -422,7 +410,10 @@ class TrustedBundles:
     them has changed."""
 
     def __init__(
-        self, client: ClusterClient, names: Iterable[str], changed: Callable[[], None]
+        self,
+        client: cluster_client.ClusterClient,
+        names: Iterable[str],
+        changed: Callable[[], None],
     ) -> None:
         self._client = client
         self._changed = changed
@@ -484,7 +475,7 @@ class TrustedBundles:
             try:
                 await self._client.patch(path, patch, JSON_PATCH)
                 say(LIFE, "the caBundle of a configuration was put right", {"path": path})
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 self._refused[path] = str(error)
             else:
                 self._refused.pop(path, None)
@@ -560,7 +551,7 @@ class OwnAuthority:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         certificate: SecretCertificate,
         settings: AuthoritySettings,
         election: LeaderElection,
@@ -650,7 +641,7 @@ class OwnAuthority:
             try:
                 pause = self._pause(wrote=await self._renew())
                 self._failure = ""
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 self._failure = str(error)
                 pause = RETRY_SECONDS
         self._say_remarks()

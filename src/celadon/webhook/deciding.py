@@ -11,18 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol
 
-from celadon.admission import (
-    Action,
-    Cause,
-    ConversionError,
-    Decision,
-    Engine,
-    RecordedWarning,
-    Request,
-    Verdict,
-    World,
-    recorded_warnings,
-)
+from celadon import admission
 from celadon.admission.chain import Admitters, Chain
 from celadon.admission.policies.mutating import MutatingEngine, MutationNotes, PolicyRounds
 from celadon.apiserver.operation import LIFE, say, warn
@@ -49,8 +38,10 @@ if TYPE_CHECKING:
 
 
 def original_request(
-    request: Request, world: World, concerns: Callable[[Request, World], object]
-) -> Request:
+    request: admission.Request,
+    world: admission.World,
+    concerns: Callable[[admission.Request, admission.World], object],
+) -> admission.Request:
     """The same request if nothing was converted. Raises Unanswerable where nobody knows how to
     convert it back; those whom that `concerns` may look at it in no other version."""
     kind = request.original_kind
@@ -71,7 +62,7 @@ def original_request(
             object=None if obj is None else world.convert(obj, kind),
             old_object=None if old is None else world.convert(old, kind),
         )
-    except ConversionError as error:
+    except admission.ConversionError as error:
         if concerns(trial, world):
             raise Unanswerable(str(error)) from None
         return trial
@@ -100,8 +91,8 @@ class Rulebook:
     `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks` name what is
     enforced here though a server of that release would not take it."""
 
-    engine: Engine
-    world: Callable[[], World]
+    engine: admission.Engine
+    world: Callable[[], admission.World]
     bindings: int = 0
     mutation: MutationRules | None = None
     release: str = field(default_factory=current_release)
@@ -194,7 +185,9 @@ class Unanswered(Exception):
         self.find = find
 
 
-async def settled(verdict: Callable[[], Verdict], question: Unanswered) -> Verdict:
+async def settled(
+    verdict: Callable[[], admission.Verdict], question: Unanswered
+) -> admission.Verdict:
     """The verdict when all questions are answered, this one first. Raises what finding an answer
     raises, TooManyQuestions."""
     for _ in range(MOST_QUESTIONS):
@@ -215,7 +208,9 @@ class ReviewConverter:
 
     def __init__(self, webhooks: CalledWebhooks) -> None:
         self._webhooks = webhooks
-        self._given: dict[tuple[str, str, bool], Sequence[JsonObject] | ConversionError] = {}
+        self._conversions: dict[
+            tuple[str, str, bool], Sequence[JsonObject] | admission.ConversionError
+        ] = {}
 
     def converted(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind
@@ -235,10 +230,10 @@ class ReviewConverter:
         """Return converted objects, known by what is in them: what is decided anew makes the same
         objects anew. Raises Unanswered for what nobody was asked yet."""
         key = json_text(list(objects)), kind.api_version, stored
-        converted = self._given.get(key)
+        converted = self._conversions.get(key)
         if converted is None:
             raise Unanswered(lambda: self._find(key, objects, kind))
-        if isinstance(converted, ConversionError):
+        if isinstance(converted, admission.ConversionError):
             raise converted
         return converted
 
@@ -246,9 +241,9 @@ class ReviewConverter:
         self, key: tuple[str, str, bool], objects: Sequence[JsonObject], kind: GroupVersionKind
     ) -> None:
         try:
-            self._given[key] = await self._webhooks.ask(objects, kind, stored=key[2])
-        except ConversionError as error:
-            self._given[key] = error
+            self._conversions[key] = await self._webhooks.ask(objects, kind, stored=key[2])
+        except admission.ConversionError as error:
+            self._conversions[key] = error
 
 
 # --- Decider -----------------------------------------------------------------
@@ -262,7 +257,7 @@ class Finding:
     whatever the failure policy made of that."""
 
     policy: str
-    decisions: Sequence[Decision]
+    decisions: Sequence[admission.Decision]
     failed: bool
 
 
@@ -274,7 +269,7 @@ class Decider:
         *("_engine", "_last", "_release", "_request", "_timed", "_world", "findings", "times"),
     )
 
-    def __init__(self, request: Request, rules: Rulebook, *, timed: bool = False) -> None:
+    def __init__(self, request: admission.Request, rules: Rulebook, *, timed: bool = False) -> None:
         self._engine = rules.engine
         self._release = rules.release
         self._world = rules.world()
@@ -289,7 +284,7 @@ class Decider:
         """Policies that were content matter for their times only."""
         return self._timed
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> admission.Verdict:
         """May raise Unanswered."""
         self.findings.clear()
         if self._timed:
@@ -299,7 +294,7 @@ class Decider:
             request = original_request(self._request, self._world, self._engine.may_concern)
             return self._engine.review(request, self._world, self)
 
-    def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
+    def judged(self, policy: str, decisions: Sequence[admission.Decision], *, failed: bool) -> None:
         """Called by the engine, for every policy that matches."""
         if decisions or failed:
             self._find(policy, decisions, failed=failed)
@@ -308,17 +303,18 @@ class Decider:
             self.times.append((policy, now - self._last))
             self._last = now
 
-    def _find(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
-        errors = any(decision.cause is not Cause.VALIDATION for decision in decisions)
+    def _find(self, policy: str, decisions: Sequence[admission.Decision], *, failed: bool) -> None:
+        errors = any(decision.cause is not admission.Cause.VALIDATION for decision in decisions)
         messages = [
             decision
             for decision in decisions
-            if decision.action is Action.DENY or decision.cause is not Cause.VALIDATION
+            if decision.action is admission.Action.DENY
+            or decision.cause is not admission.Cause.VALIDATION
         ]
         if messages or failed:
             self.findings.append(Finding(policy, messages, failed or errors))
 
-    async def settled(self, question: Unanswered) -> Verdict:
+    async def settled(self, question: Unanswered) -> admission.Verdict:
         """The verdict when all questions are answered, this one first. Raises what finding an
         answer raises, TooManyQuestions."""
         return await settled(self.verdict, question)
@@ -333,7 +329,7 @@ class Decider:
 # is converted to the version of the review again.
 
 
-ALLOWED: Final = Verdict()
+ALLOWED: Final = admission.Verdict()
 
 
 class Mutator(Admitters):
@@ -344,7 +340,9 @@ class Mutator(Admitters):
 
     __slots__ = ("_request", "_rules", "_world", "findings", "notes", "patch", "times")
 
-    def __init__(self, request: Request, rules: MutationRules, world: World) -> None:
+    def __init__(
+        self, request: admission.Request, rules: MutationRules, world: admission.World
+    ) -> None:
         self._request = request
         self._rules = rules
         self._world = world
@@ -353,12 +351,12 @@ class Mutator(Admitters):
         self.findings: list[Finding] = []
         self.times: list[tuple[str, float]] = []
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> admission.Verdict:
         """May raise Unanswered."""
         with answering_as(self._rules.release):
             return self._verdict()
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> admission.Verdict:
         world = self._world
         request = original_request(self._request, world, self._rules.engine.concerns)
         chain = Chain(request, None, self)
@@ -366,7 +364,9 @@ class Mutator(Admitters):
             for _ in chain.mutation():
                 pass  # nothing here waits for anybody
         except StatusError as refused:
-            return Verdict(allowed=False, code=refused.code, status=refused.status.to_json())
+            return admission.Verdict(
+                allowed=False, code=refused.code, status=refused.status.to_json()
+            )
         result = chain.request.object
         if result is not None and result is not request.object:
             if request is not self._request:
@@ -374,7 +374,9 @@ class Mutator(Admitters):
             self.patch = patch_between(self._request.object, result)
         return ALLOWED
 
-    def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
+    def mutating_policies(
+        self, request: admission.Request, draft: Draft | None
+    ) -> PolicyRounds | None:
         """Return the mutating policies of the rules."""
         engine, world = self._rules.engine, self._world
         if not engine.concerns(request, world):
@@ -384,7 +386,7 @@ class Mutator(Admitters):
         self.notes = rounds.notes
         return rounds
 
-    async def settled(self, question: Unanswered) -> Verdict:
+    async def settled(self, question: Unanswered) -> admission.Verdict:
         """Return the verdict once a question is answered, as `Decider.settled` does."""
         return await settled(self.verdict, question)
 
@@ -398,18 +400,18 @@ WOULD_DENY: Final = "would_deny"
 """The annotation with the message of the denial."""
 
 
-def without_denial(verdict: Verdict) -> Verdict:
+def without_denial(verdict: admission.Verdict) -> admission.Verdict:
     """An allowing verdict whose first warning is the sentence of the denial."""
     if verdict.allowed:
         return verdict
     decisions = () if verdict.denial is None else (verdict.denial,)
-    instead = RecordedWarning(f"would be denied: {verdict.message}", decisions)
+    instead = admission.RecordedWarning(f"would be denied: {verdict.message}", decisions)
     return dataclasses.replace(
         verdict,
         allowed=True,
         code=200,
         status=None,
-        recorded=recorded_warnings((instead, *verdict.recorded)),
+        recorded=admission.recorded_warnings((instead, *verdict.recorded)),
         audit_annotations={WOULD_DENY: verdict.message, **verdict.audit_annotations},
     )
 

@@ -19,20 +19,14 @@ from dataclasses import KW_ONLY, replace
 from typing import Any, Final
 
 from celadon import __version__
-from celadon.admission import Operation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
-from celadon.admission.registration import (
-    MatchResources,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    Rule,
+from celadon.admission import (
+    Operation,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    registration,
 )
+from celadon.kube import well_known_values
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.well_known_values import (
-    ADMISSION_REGISTRATION,
-    AUTHENTICATION_GROUP,
-    AUTHORIZATION_GROUP,
-    NAMESPACE_NAME,
-)
 from celadon.records import dataclass
 
 # --- Settings ----------------------------------------------------------------
@@ -153,7 +147,7 @@ def _covers(resource: str, other: str) -> bool:
     return name in {ANY, other_name} and below in {ANY, other_below}
 
 
-def union_of_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def union_of_rules(rules: Iterable[registration.Rule]) -> tuple[registration.Rule, ...]:
     """Rules that take the same requests, in the order in which their resources first came."""
     places: dict[_Place, frozenset[str]] = {}
     for rule in rules:
@@ -167,7 +161,7 @@ def union_of_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(_together(left))
 
 
-def _places(rule: Rule) -> Iterator[_Place]:
+def _places(rule: registration.Rule) -> Iterator[_Place]:
     for group in rule.api_groups:
         for version in rule.api_versions:
             for resource in rule.resources:
@@ -183,7 +177,7 @@ def _is_covered(
     )
 
 
-def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
+def _together(left: dict[_Place, frozenset[str]]) -> Iterator[registration.Rule]:
     result: dict[tuple[object, ...], list[_Place]] = {}
     for place, operations in left.items():
         alone = place.resource if ANY in place.resource else ""
@@ -191,7 +185,7 @@ def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
         result.setdefault(key, []).append(place)
     for places in result.values():
         first = places[0]
-        yield Rule(
+        yield registration.Rule(
             ordered(left[first]),
             (first.group,),
             (first.version,),
@@ -340,7 +334,10 @@ def _is_nothing(keys: _Keys) -> bool:
 
 NEVER: Final = "Never"
 IF_NEEDED: Final = "IfNeeded"
-REVIEW_GROUPS: Final = (AUTHENTICATION_GROUP, AUTHORIZATION_GROUP)
+REVIEW_GROUPS: Final = (
+    well_known_values.AUTHENTICATION_GROUP,
+    well_known_values.AUTHORIZATION_GROUP,
+)
 """Groups of which no policy sees anything: reviews that API servers ask for all the time, and that
 the webhook itself asks for."""
 
@@ -351,7 +348,7 @@ class Coverage:
 
     failure_policy: str
     match_policy: str
-    rules: tuple[Rule, ...]
+    rules: tuple[registration.Rule, ...]
     namespace_selector: Selector
     object_selector: Selector
     reinvocation_policy: str = NEVER
@@ -364,14 +361,16 @@ class Coverage:
 
 
 def coverages(
-    policies: Iterable[ValidatingAdmissionPolicy | MutatingAdmissionPolicy],
-    bindings: Iterable[ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding],
+    policies: Iterable[ValidatingAdmissionPolicy | registration.MutatingAdmissionPolicy],
+    bindings: Iterable[
+        ValidatingAdmissionPolicyBinding | registration.MutatingAdmissionPolicyBinding
+    ],
 ) -> list[Coverage]:
     """Return what webhooks must be sent for the policies that have a binding, all of them
     validating or all of them mutating; those that fail closed come first."""
-    bound: dict[str, list[MatchResources]] = {}
+    bound: dict[str, list[registration.MatchResources]] = {}
     for binding in bindings:
-        narrowed = binding.spec.match_resources or MatchResources({}, {})
+        narrowed = binding.spec.match_resources or registration.MatchResources({}, {})
         bound.setdefault(binding.spec.policy_name, []).append(narrowed)
     groups: dict[tuple[str, str], list[_Part]] = {}
     for policy in sorted(policies, key=lambda policy: policy.name):
@@ -400,19 +399,24 @@ class _Part:
     """One policy takes this: of each list of selectors, any. `again` says that it wants to see what
     others have changed after it."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[registration.Rule, ...]
     namespaces: tuple[Selector, ...]
     objects: tuple[Selector, ...]
     again: bool
 
 
-def _wants_again(policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> bool:
+def _wants_again(policy: ValidatingAdmissionPolicy | registration.MutatingAdmissionPolicy) -> bool:
     if isinstance(policy, ValidatingAdmissionPolicy):
         return False
     return policy.spec.reinvocation_policy == IF_NEEDED
 
 
-def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: bool) -> _Part:
+def _part(
+    match: registration.MatchResources,
+    bindings: Sequence[registration.MatchResources],
+    *,
+    again: bool,
+) -> _Part:
     operations = _operations(bindings)
     rules = (_narrowed(rule, operations) for rule in match.resource_rules)
     objects = match.object_selector or {}
@@ -427,7 +431,7 @@ def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: b
     )
 
 
-def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
+def _operations(bindings: Sequence[registration.MatchResources]) -> frozenset[str]:
     """Return the operations that any binding takes."""
     if not all(binding.resource_rules for binding in bindings):
         return frozenset([ANY])
@@ -439,7 +443,7 @@ def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
     )
 
 
-def _narrowed(rule: Rule, covered: frozenset[str]) -> Rule:
+def _narrowed(rule: registration.Rule, covered: frozenset[str]) -> registration.Rule:
     if ANY in covered:
         operations = rule.operations
     elif ANY in rule.operations:
@@ -449,7 +453,7 @@ def _narrowed(rule: Rule, covered: frozenset[str]) -> Rule:
     return replace(rule, operations=operations, resource_names=())
 
 
-def rule_document(rule: Rule) -> JsonObject:
+def rule_document(rule: registration.Rule) -> JsonObject:
     """A rule as a configuration has it."""
     return {
         "apiGroups": list(rule.api_groups),
@@ -466,7 +470,7 @@ def rule_document(rule: Rule) -> JsonObject:
 
 
 EVERYTHING: Final = Coverage(
-    "Fail", "Equivalent", (Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
+    "Fail", "Equivalent", (registration.Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}
 )
 """For policies that are not known beforehand."""
 PATHS: Final = {False: "/validate", True: "/mutate"}
@@ -482,7 +486,7 @@ def policy_configuration(
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
-        "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
+        "apiVersion": f"{well_known_values.ADMISSION_REGISTRATION}/v1",
         "kind": f"{'Mutating' if mutating else 'Validating'}WebhookConfiguration",
         "metadata": meta,
         "webhooks": [_webhook(coverage, settings, mutating=mutating) for coverage in coverages],
@@ -523,5 +527,9 @@ def _client(settings: InstallationSettings, path: str) -> JsonDict:
 def _without(selector: Selector, namespaces: Sequence[str]) -> JsonObject:
     if not namespaces:
         return dict(selector)
-    outside = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(namespaces)}
+    outside = {
+        "key": well_known_values.NAMESPACE_NAME,
+        "operator": "NotIn",
+        "values": list(namespaces),
+    }
     return conjunction([selector, {"matchExpressions": [outside]}])

@@ -34,25 +34,9 @@ from dataclasses import field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 from urllib.parse import parse_qs
 
-from celadon.admission import ADMIN, ObjectWorld, Operation, default_options
+from celadon.admission import ADMIN, ObjectWorld, Operation, default_options, registration, webhooks
 from celadon.admission import Request as AdmissionRequest
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, WebhookCalls
-from celadon.admission.registration import (
-    RegistrationError,
-    WebhookConfiguration,
-    decode_webhooks,
-    validate_create,
-    validate_object_meta,
-)
-from celadon.admission.webhooks import (
-    REVIEW_KIND,
-    Call,
-    HookSet,
-    MutatingPhase,
-    Reply,
-    ValidatingPhase,
-    WebhookNotes,
-)
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
 from celadon.kube.json_types import JsonDict
@@ -101,13 +85,16 @@ def configuration(
     return document
 
 
-def decoded(document: JsonObject, *, mutating: bool) -> WebhookConfiguration:
+def decoded(document: JsonObject, *, mutating: bool) -> registration.WebhookConfiguration:
     """The same as an API server reads it. Raises ValueError."""
     try:
-        value = decode_webhooks(document, mutating=mutating).value
-    except RegistrationError as error:
+        value = registration.decode_webhooks(document, mutating=mutating).value
+    except registration.RegistrationError as error:
         raise ValueError(str(error)) from None
-    errors = [*validate_object_meta(value.metadata), *validate_create(value)]
+    errors = [
+        *registration.validate_object_meta(value.metadata),
+        *registration.validate_create(value),
+    ]
     if errors:
         raise ValueError("; ".join(f"{error.field}: {error.body}" for error in errors))
     return value
@@ -214,7 +201,7 @@ def header(scope: Scope, name: bytes) -> str:
 
 
 async def read_body(receive: Receive) -> bytes:
-    """All of the body. Raises Unacceptable 413, Disconnected."""
+    """Read all of the body. Raises Unacceptable 413, Disconnected."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -281,7 +268,7 @@ async def handled(handler: Handler, review: Review) -> JsonDict:
         response["warnings"] = [str(warning) for warning in request.warnings]
     if request.audit_annotations:
         response["auditAnnotations"] = dict(request.audit_annotations)
-    return {"kind": REVIEW_KIND, "apiVersion": review.api_version, "response": response}
+    return {"kind": webhooks.REVIEW_KIND, "apiVersion": review.api_version, "response": response}
 
 
 async def _called(handler: Handler, request: Request) -> Any:  # noqa: ANN401 - checked later
@@ -528,10 +515,10 @@ class TestClient:
             self._handlers[handler.mutating][f"{handler.name}.{app.name}"] = handler
         self._world = ObjectWorld(objects, implicit_namespaces=True)
         self._user = user
-        self._hooks = {mutating: HookSet() for mutating in (False, True)}
+        self._hooks = {mutating: webhooks.HookSet() for mutating in (False, True)}
         for document in app.configurations(url=ANYWHERE) if app.handlers else ():
             mutating = document["kind"].startswith("Mutating")
-            self._hooks[mutating] = HookSet([decoded(document, mutating=mutating)])
+            self._hooks[mutating] = webhooks.HookSet([decoded(document, mutating=mutating)])
 
     def create(self, obj: JsonObject, **about: Unpack[Asking]) -> Answer:
         """Ask about a new object."""
@@ -620,14 +607,14 @@ class _Course(Admitters, NoteTaker):
     def __init__(
         self,
         world: ObjectWorld,
-        hooks: Mapping[bool, HookSet],
+        hooks: Mapping[bool, webhooks.HookSet],
         handlers: Mapping[bool, Mapping[str, Handler]],
     ) -> None:
         self._world = world
         self._hooks = hooks
         self._handlers = handlers
         self._called: list[str] = []
-        self._notes: list[WebhookNotes] = []
+        self._notes: list[webhooks.WebhookNotes] = []
 
     def answer(self, request: AdmissionRequest) -> Answer:
         """Mutating handlers, those again that want to be, validating ones."""
@@ -646,26 +633,32 @@ class _Course(Admitters, NoteTaker):
         obj = None if chain.request.object is None else dict(chain.request.object)
         return answer if refusal is not None else replace(answer, object=obj)
 
-    def mutating_webhooks(self, request: AdmissionRequest, draft: Draft | None) -> MutatingPhase:
-        """All of them."""
-        return MutatingPhase(self._hooks[True], self._world, _readmitted, _new_uid, _as_json)
+    def mutating_webhooks(
+        self, request: AdmissionRequest, draft: Draft | None
+    ) -> webhooks.MutatingPhase:
+        """Return all of them."""
+        return webhooks.MutatingPhase(
+            self._hooks[True], self._world, _readmitted, _new_uid, _as_json
+        )
 
     def validating_webhooks(
         self, request: AdmissionRequest
-    ) -> Callable[[AdmissionRequest], ValidatingPhase]:
-        """All of them."""
+    ) -> Callable[[AdmissionRequest], webhooks.ValidatingPhase]:
+        """Return all of them."""
         hooks = self._hooks[False]
-        return lambda request: ValidatingPhase(hooks, request, self._world, _new_uid, _as_json)
+        return lambda request: webhooks.ValidatingPhase(
+            hooks, request, self._world, _new_uid, _as_json
+        )
 
-    def take_webhooks(self, notes: WebhookNotes) -> None:
+    def take_webhooks(self, notes: webhooks.WebhookNotes) -> None:
         """Mutating ones first."""
         self._notes.append(notes)
 
-    def _reply(self, call: Call, *, mutating: bool) -> Reply:
+    def _reply(self, call: webhooks.Call, *, mutating: bool) -> webhooks.Reply:
         handler = self._handlers[mutating][call.hook.name]
         self._called.append(handler.name)
         review = decode_review(json.loads(call.body))
-        return Reply(200, json.dumps(_run(lambda: handled(handler, review))).encode())
+        return webhooks.Reply(200, json.dumps(_run(lambda: handled(handler, review))).encode())
 
     def _answer(self, refusal: StatusError | None) -> Answer:
         annotations: dict[str, str] = {}

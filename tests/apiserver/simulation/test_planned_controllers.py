@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning import daemon_sets, stateful_sets
+from celadon.apiserver.simulation.planning import stateful_sets
 from celadon.apiserver.simulation.planning.node_filters import NodeState
 from celadon.apiserver.workers import is_worker
 from celadon.kube import workload_controllers
@@ -545,8 +545,7 @@ def test_the_hash_of_a_large_template_is_made_in_a_worker(
         places.append(is_worker())
         return template_hash(*args)
 
-    for module in (workload_controllers, daemon_sets):
-        monkeypatch.setattr(module, "template_hash", hashed)
+    monkeypatch.setattr(workload_controllers, "template_hash", hashed)
     with living() as api:
         api.create(workload(kind, "large", annotations={"a": "x" * 50_000}))
         api.settle()

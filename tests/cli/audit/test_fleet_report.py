@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, FleetReport, Tally
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Problem
 
@@ -44,7 +44,7 @@ def test_sums() -> None:
 
 def test_a_notice_counts_if_it_holds_everywhere() -> None:
     def said(place: str, *texts: str) -> tuple[Notice, ...]:
-        return tuple(Notice(Silence.POLICY_UNMATCHED, Place(place), one) for one in texts)
+        return tuple(Notice(NoticeReason.POLICY_UNMATCHED, Place(place), one) for one in texts)
 
     one, other = said("x", "nothing", "here"), said("y", "nothing")
     reports = (("a", source(Tally(), notices=one)), ("b", source(Tally(), notices=other)))

@@ -25,14 +25,14 @@ from celadon.cli.audit.fleet_parts import (
 )
 from celadon.cli.audit.fleet_parts import Source as FleetSource
 from celadon.cli.audit.fleet_run import SurveyedSource
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.notices import Coverage
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources
 
 NOTE = Note(Outcome.EVALUATED, "p", "b", source=validation(2))
-NOTICE = Notice(Silence.ERROR_IGNORED, Place("p.yaml", 3), "an error", "a help")
+NOTICE = Notice(NoticeReason.ERROR_IGNORED, Place("p.yaml", 3), "an error", "a help")
 WEB = AuditedObject(Place("d.yaml", 7), "v1", "Pod", "shop", "wéb\ud800", "u", "5")
 FINDINGS = Findings(
     read_bytes=1,

@@ -9,7 +9,7 @@ import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import simulate
 from celadon.cli.bootstrap.cluster_course import Level
-from celadon.cli.check.check_report import Silence
+from celadon.cli.check.check_report import NoticeReason
 from celadon.cli.check.manifests import Parts, gather
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document
@@ -42,16 +42,16 @@ def test_what_fails(fail_on: Level, code: Exit) -> None:
 
 def test_nothing_given_is_said() -> None:
     report = simulated()
-    assert [one.silence for one in report.notices] == [Silence.NO_POLICY]
+    assert [one.reason for one in report.notices] == [NoticeReason.NO_POLICY]
     assert report.exit is Exit.OK
     assert simulate(manifests_of(), "1.36", strict=True).exit is Exit.POLICY
 
 
 def test_policies_that_do_nothing_are_said() -> None:
     report = simulated(EVENTS[0])
-    assert [one.silence for one in report.notices] == [Silence.POLICY_UNBOUND]
+    assert [one.reason for one in report.notices] == [NoticeReason.POLICY_UNBOUND]
     report = simulated(EVENTS[1])
-    assert Silence.BINDING_WITHOUT_POLICY in {one.silence for one in report.notices}
+    assert NoticeReason.BINDING_WITHOUT_POLICY in {one.reason for one in report.notices}
 
 
 def test_broken_policies_come_before_chains() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
+from celadon.cli import processes
+from celadon.cli.audit import audit_run
 from tests.cli.audit.dumps import FORMS, Json, json_lines, kubectl_yaml, packed, written
 from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot
 from tests.cli.audit.etcd_snapshots.stored_objects import AES
@@ -283,6 +286,37 @@ def test_however_many_work(
             for jobs in ("1", "2", "5")
         }
         assert len(found) == 1
+
+
+def test_two_find_what_one_finds(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("celadon.cli.audit.audit_inputs._WHOLE", 0)
+    monkeypatch.setattr("celadon.cli.audit.audit_blocks.CHUNK", 2000)
+    source = many(30)
+    alone, together = (
+        run(capsys, "audit", "-f", "p.json", source, "-o", "json", "--jobs", jobs)
+        for jobs in ("1", "2")
+    )
+    assert alone == together
+
+
+@pytest.mark.parametrize(
+    ("jobs", "worth", "expected"), [("0", 1 << 16, 0), ("0", 1, 3), ("2", 1 << 16, 2)]
+)
+def test_what_is_soon_done_needs_no_workers(
+    jobs: str, worth: int, expected: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forks: list[object] = []
+    started = processes.started
+
+    def counted(work: Any, stack: ExitStack) -> BinaryIO:
+        forks.append(work)
+        return started(work, stack)
+
+    monkeypatch.setattr(audit_run, "WORTH_WORKERS", worth)
+    monkeypatch.setattr(audit_run, "possible_workers", lambda number: number or 3)
+    monkeypatch.setattr(audit_run, "started", counted)
+    code, _ = report(capsys, many(10), "--jobs", jobs)
+    assert (code, len(forks)) == (1, expected)
 
 
 def test_no_more_violations_than_wanted(capsys: Capture) -> None:

@@ -59,7 +59,7 @@ def test_verdicts(name: str, tmp_path: Path) -> None:
     found = result(tmp_path, {**case, "expect": verdict.value}, **test)
     assert found.outcome is not None
     assert found.outcome.verdict is verdict
-    by_another = bool(found.outcome.others)
+    by_another = bool(found.outcome.other_violations)
     assert by_another == (name == "denied by another policy")
     assert found.status is (Status.FAILED if by_another else Status.PASSED)
 
@@ -70,7 +70,7 @@ def test_no_other_verdict_will_do(name: str, expected: CaseVerdict, tmp_path: Pa
     case, test, verdict = VERDICTS[name]
     if expected is not verdict:
         found = result(tmp_path, {**case, "expect": expected.value}, **test)
-        assert [one.what for one in found.mismatches] == ["verdict"]
+        assert [one.part for one in found.mismatches] == ["verdict"]
         assert found.mismatches[0].actual == verdict.value
 
 
@@ -122,7 +122,7 @@ def test_what_holds(case: Json, expect: Json, tmp_path: Path) -> None:
 )
 def test_what_does_not_hold(case: Json, expect: Json, what: str, tmp_path: Path) -> None:
     found = result(tmp_path, {**case, "expect": expect})
-    assert [one.what for one in found.mismatches] == [what]
+    assert [one.part for one in found.mismatches] == [what]
     assert found.status is Status.FAILED
 
 
@@ -331,7 +331,7 @@ def test_an_accident_of_ours_is_one_case_s(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("celadon.cli.policytest.case_running.mismatches", fail)
+    monkeypatch.setattr("celadon.cli.policytest.case_judging.mismatches", fail)
     found = report(written(tmp_path, {"expect": "admit"}))
     assert (found.count(Status.BROKEN), found.exit) == (1, 70)
 

@@ -27,7 +27,7 @@ def measured(
 def missing(found: Coverage) -> set[str]:
     """What no case reached, as `text: what`."""
     return {
-        f"{goal.text or goal.field}: {goal.wanted.value}"
+        f"{goal.text or goal.field}: {goal.expected.value}"
         for goal, count in found.hits
         if goal.counts and not count
     }
@@ -141,7 +141,7 @@ def test_which_fields_are_evaluated(
     never = {
         goal.field
         for goal, count in found.hits
-        if goal.wanted is ExpectedOutcome.EVALUATED and not count
+        if goal.expected is ExpectedOutcome.EVALUATED and not count
     }
     assert never == expected
 
@@ -167,7 +167,7 @@ def test_errors_are_told_but_not_missed(tmp_path: Path) -> None:
     assert measured(tmp_path, documents, {"x": "ok"}).errors == (0, 1)
     found = measured(tmp_path, documents, {"x": "ok"}, {"y": "ok"})
     assert found.errors == (1, 1)
-    assert all(goal.wanted is not ExpectedOutcome.ERROR for goal, _ in found.hits if goal.counts)
+    assert all(goal.expected is not ExpectedOutcome.ERROR for goal, _ in found.hits if goal.counts)
 
 
 def test_mutations_are_measured(tmp_path: Path) -> None:

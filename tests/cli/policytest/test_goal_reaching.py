@@ -13,7 +13,7 @@ def test_a_case_counts_once_however_often_it_reaches_a_goal(tmp_path: Path) -> N
     case = {"object": config_map(x="ok"), "expect": "admit"}
     found = report(written(tmp_path, case, case, documents=documents), coverage=True).coverage
     assert found is not None
-    counts = {goal.wanted.value: count for goal, count in found.hits if goal.counts}
+    counts = {goal.expected.value: count for goal, count in found.hits if goal.counts}
     assert counts == {"reached": 2, "evaluated": 2, "true": 2, "false": 0}
 
 

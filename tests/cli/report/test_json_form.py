@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import (
     SHAPES,
@@ -95,7 +95,7 @@ def test_what_all_reports_have() -> None:
         Problem("f.yaml", 0, "no", column=0),
         Problem("f.yaml", 1, "no", "so", column=7),
         PolicyError(place, "K", "n", "p", "no"),
-        Notice(Silence.NO_POLICY, Place(), "none"),
+        Notice(NoticeReason.NO_POLICY, Place(), "none"),
     ]
     assert data(values) == [
         {"file": "f.yaml", "message": "no"},

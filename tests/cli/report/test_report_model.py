@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import (
     FINDING_FORMS,
@@ -155,7 +155,7 @@ def test_a_policy_that_cannot_be_used(kind: str, part: str) -> None:
 
 
 def test_notices() -> None:
-    silence = next(iter(Silence))
+    silence = next(iter(NoticeReason))
     notices = [Notice(silence, Place("a.yaml", 1), "one", "help"), Notice(silence, Place(), "two")]
     texts = ["{} a.yaml:1: one", "  help", "{} two"]
     for strict, word in ((False, "notice:"), (True, "strict:")):

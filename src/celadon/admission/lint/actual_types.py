@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from celadon import kube
 from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
@@ -20,15 +21,8 @@ from celadon.admission.compiled_expressions import (
     variable_types,
     variables_object,
 )
+from celadon.admission.lint import subjects
 from celadon.admission.lint.findings import Mistake, PolicyExpression, Role
-from celadon.admission.lint.subjects import (
-    Bundle,
-    FieldWrite,
-    KindTypes,
-    MutatingCase,
-    MutationPath,
-    PolicyCase,
-)
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration.registration_types import (
     BindingSpec,
@@ -38,14 +32,6 @@ from celadon.admission.registration.registration_types import (
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.world import ObjectWorld
 from celadon.cel import Environment, Issue, IssueKind, syntax, types
-from celadon.kube import (
-    ApiVersionError,
-    FieldPath,
-    GroupVersionKind,
-    JsonObject,
-    StatusError,
-    parse_api_version,
-)
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
@@ -89,15 +75,15 @@ class SharedTypes:
 
     def __init__(self) -> None:
         self._same: dict[types.Type, types.Type] = {}
-        self._known: dict[int, tuple[types.Type, types.Type | None]] = {}
+        self._types_by_id: dict[int, tuple[types.Type, types.Type | None]] = {}
 
     def shared(self, type_: types.Type) -> types.Type | None:
         """Return the type that stands for all equal types; None for one with objects in it, which
         belong to a kind."""
-        cached = self._known.get(id(type_))
+        cached = self._types_by_id.get(id(type_))
         if cached is None:
             same = None if _has_objects(type_) else self._same.setdefault(type_, type_)
-            cached = self._known[id(type_)] = (type_, same)
+            cached = self._types_by_id[id(type_)] = (type_, same)
         return cached[1]
 
 
@@ -197,22 +183,22 @@ MAX_KINDS: Final = 200
 _DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
 """Fields whose reading says that an expression tells kinds apart."""
 
-_BaseKey: TypeAlias = tuple[GroupVersionKind, bool, GroupVersionKind | None, bool]
+_BaseKey: TypeAlias = tuple[kube.GroupVersionKind, bool, kube.GroupVersionKind | None, bool]
 
 
 class ActualTypes:
     """Checks the policies of a bundle; the types of a kind are made once."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: subjects.Bundle) -> None:
         self._bundle = bundle
-        self._types = KindTypes(bundle.custom)
+        self._types = subjects.KindTypes(bundle.custom)
         self._bases: dict[_BaseKey, Environment] = {}
 
-    def kinds(self, case: PolicyCase) -> list[GroupVersionKind]:
+    def kinds(self, case: subjects.PolicyCase) -> list[kube.GroupVersionKind]:
         """The matched kinds whose schema is known."""
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
-    def mistakes(self, case: PolicyCase) -> list[Mistake]:
+    def mistakes(self, case: subjects.PolicyCase) -> list[Mistake]:
         """Return the mistakes that show when the policy runs. A field that only some kinds have is
         none where the policy looks which kind it has before it."""
         checks = _checks(case)
@@ -225,8 +211,10 @@ class ActualTypes:
             and (len(mistake.kinds) == kind_count or not _tells_kinds_apart(case, mistake))
         ]
 
-    def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
-        result: dict[tuple[FieldPath, int | None, str], Mistake] = {}
+    def _found(
+        self, case: subjects.PolicyCase, checks: Mapping[kube.FieldPath, SharedChecks]
+    ) -> list[Mistake]:
+        result: dict[tuple[kube.FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
             for expression, issue, node in self._check(case, kind, checks):
                 key = (expression.path, issue.offset, _without_names(issue.message, kind))
@@ -235,7 +223,10 @@ class ActualTypes:
         return list(result.values())
 
     def _check(
-        self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
+        self,
+        case: subjects.PolicyCase,
+        kind: kube.GroupVersionKind,
+        checks: Mapping[kube.FieldPath, SharedChecks],
     ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
         variable_types: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
@@ -258,8 +249,8 @@ class ActualTypes:
 
     def _environment(
         self,
-        case: PolicyCase,
-        kind: GroupVersionKind,
+        case: subjects.PolicyCase,
+        kind: kube.GroupVersionKind,
         role: Role,
         variable_types: Mapping[str, types.Type],
     ) -> Environment:
@@ -278,8 +269,8 @@ class ActualTypes:
 
     def _base(
         self,
-        kind: GroupVersionKind,
-        param_kind: GroupVersionKind | None,
+        kind: kube.GroupVersionKind,
+        param_kind: kube.GroupVersionKind | None,
         *,
         has_params: bool,
         is_message: bool,
@@ -299,21 +290,21 @@ class ActualTypes:
             env = self._bases[key] = release.extend(names, objects)
         return env
 
-    def _param_kind(self, spec: PolicySpec) -> GroupVersionKind | None:
+    def _param_kind(self, spec: PolicySpec) -> kube.GroupVersionKind | None:
         if spec.param_kind is None:
             return None
         try:
-            group_version = parse_api_version(spec.param_kind.api_version)
-        except ApiVersionError:
+            group_version = kube.parse_api_version(spec.param_kind.api_version)
+        except kube.ApiVersionError:
             return None
-        return GroupVersionKind(*group_version, spec.param_kind.kind)
+        return kube.GroupVersionKind(*group_version, spec.param_kind.kind)
 
 
-def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
+def _checks(case: subjects.PolicyCase) -> Mapping[kube.FieldPath, SharedChecks]:
     """Return the checks by expression; they are the same for those with the same text. Variables
     have their own: which others they may name depends on where they stand."""
     shared = SharedTypes()
-    by_text: dict[str | FieldPath, SharedChecks] = {}
+    by_text: dict[str | kube.FieldPath, SharedChecks] = {}
     result = {}
     for expression in case.expressions:
         if expression.checked is not None and expression.tree is not None:
@@ -324,7 +315,7 @@ def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
     return result
 
 
-def _without_names(message: str, kind: GroupVersionKind) -> str:
+def _without_names(message: str, kind: kube.GroupVersionKind) -> str:
     """The message without the name of the kind, so that kinds can share it."""
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
@@ -381,7 +372,7 @@ def _is_object(type_: types.Type, root: str) -> bool:
     return type_.name == root or type_.name.startswith(f"{root}.")
 
 
-def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
+def _tells_kinds_apart(case: subjects.PolicyCase, mistake: Mistake) -> bool:
     """Return whether the policy looks which kind it has before it."""
     if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
         return True
@@ -411,9 +402,9 @@ class Trial:
     """This is what one mutation did to an object of one kind: the second run changed something
     again, or the first failed for want of what is above its path."""
 
-    case: MutatingCase
+    case: subjects.MutatingCase
     expression: PolicyExpression
-    kind: GroupVersionKind
+    kind: kube.GroupVersionKind
     unstable_path: str = ""
     missing_parent: str = ""
 
@@ -429,7 +420,7 @@ class Trial:
         return self.expression.checked.ast.root
 
 
-def trials(bundle: Bundle) -> Iterator[Trial]:
+def trials(bundle: subjects.Bundle) -> Iterator[Trial]:
     """One for each mutation that compiles, for the first kind where something was found."""
     for case in bundle.mutating:
         if case.policy.spec.param_kind is None:
@@ -440,7 +431,7 @@ def trials(bundle: Bundle) -> Iterator[Trial]:
             yield from (trial for _, trial in sorted(result.items()))
 
 
-def _requests(bundle: Bundle, case: MutatingCase) -> Iterator[Request]:
+def _requests(bundle: subjects.Bundle, case: subjects.MutatingCase) -> Iterator[Request]:
     for kind in case.kinds[:_MOST_KINDS]:
         resource = bundle.catalog.by_gvk(kind)
         if resource is None or kind in bundle.custom:
@@ -457,7 +448,7 @@ def _requests(bundle: Bundle, case: MutatingCase) -> Iterator[Request]:
             )
 
 
-def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
+def _samples(kind: kube.GroupVersionKind) -> Iterator[kube.JsonObject]:
     obj: JsonDict = {"metadata": {"name": "sample", "namespace": "default"}}
     if kind.kind == "Pod":
         obj["spec"] = _POD
@@ -474,7 +465,7 @@ def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
             return
 
 
-def _tried(case: MutatingCase, request: Request) -> Iterator[Trial]:
+def _tried(case: subjects.MutatingCase, request: Request) -> Iterator[Trial]:
     """Yield what is found of the mutations, one after the other; one that fails changes nothing."""
     binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
     world = ObjectWorld(implicit_namespaces=True)
@@ -492,7 +483,7 @@ def _tried(case: MutatingCase, request: Request) -> Iterator[Trial]:
             if not rounds.notes.changes:
                 continue
             second = engine.rounds(world, MutatedKinds()).run(replace(request, object=first), 0)
-        except StatusError as error:
+        except kube.StatusError as error:
             missing = _MISSING.search(str(error))
             if missing is not None:
                 parent = missing[1].rpartition("/")[0]
@@ -516,7 +507,7 @@ ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"
 
 
-def written_fields(expression: PolicyExpression) -> Iterator[FieldWrite]:
+def written_fields(expression: PolicyExpression) -> Iterator[subjects.FieldWrite]:
     """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
@@ -530,10 +521,10 @@ def written_fields(expression: PolicyExpression) -> Iterator[FieldWrite]:
                 yield operation
 
 
-def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
+def _absent_at(root: syntax.Expr) -> dict[int, frozenset[subjects.MutationPath]]:
     """The objects in an expression that are made only where something is absent: what is."""
-    result: dict[int, frozenset[MutationPath]] = {}
-    stack: list[tuple[syntax.Expr, frozenset[MutationPath]]] = [(root, frozenset())]
+    result: dict[int, frozenset[subjects.MutationPath]] = {}
+    stack: list[tuple[syntax.Expr, frozenset[subjects.MutationPath]]] = [(root, frozenset())]
     while stack:
         node, absent = stack.pop()
         if isinstance(node, syntax.Call) and node.function == syntax.CONDITIONAL:
@@ -547,7 +538,7 @@ def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
     return result
 
 
-def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPath]:
+def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[subjects.MutationPath]:
     """Return what of the object is absent where a condition is true, or is not."""
     match condition:
         case syntax.Select(test_only=True) if not is_true:
@@ -566,7 +557,7 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPat
                     yield from _absent_if(arg, is_true=is_true)
 
 
-def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
+def _path_in_object(node: syntax.Expr) -> Iterator[subjects.MutationPath]:
     """The path of a field of the object, if it is one."""
     steps: list[str] = []
     while True:
@@ -587,19 +578,19 @@ def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
 
 
 def _fields(
-    expression: PolicyExpression, node: syntax.Struct, path: MutationPath
-) -> Iterator[FieldWrite]:
+    expression: PolicyExpression, node: syntax.Struct, path: subjects.MutationPath
+) -> Iterator[subjects.FieldWrite]:
     for field in node.fields:
         field_path = (*path, field.name)
         inner = list(_structs(field.value))
         name = inner[0].type_name if inner else ""
-        yield FieldWrite(expression, field_path, field.value, field.value, type_name=name)
+        yield subjects.FieldWrite(expression, field_path, field.value, field.value, type_name=name)
         for struct in inner:
             yield from _fields(expression, struct, field_path)
         if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
                 if isinstance(entry.key, syntax.Literal):
-                    yield FieldWrite(
+                    yield subjects.FieldWrite(
                         expression, (*field_path, str(entry.key.value)), entry.value, entry.value
                     )
 
@@ -620,8 +611,8 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
 
 
 def _operation(
-    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[MutationPath]
-) -> FieldWrite | None:
+    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[subjects.MutationPath]
+) -> subjects.FieldWrite | None:
     data = {field.name: field.value for field in node.fields}
     op, path = data.get("op"), data.get("path")
     if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
@@ -630,4 +621,6 @@ def _operation(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
     value = data.get("value")
-    return FieldWrite(expression, steps, path, value, str(op.value), is_absent=steps in absent)
+    return subjects.FieldWrite(
+        expression, steps, path, value, str(op.value), is_absent=steps in absent
+    )

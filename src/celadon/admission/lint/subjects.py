@@ -24,33 +24,15 @@ from celadon.admission.lint.findings import (
     Severity,
 )
 from celadon.admission.policies.typecheck import TypeProblem
+from celadon.admission.registration import registration_types
 from celadon.admission.registration.decoding import RegistrationError
-from celadon.admission.registration.registration_types import (
-    BindingSpec,
-    MatchResources,
-    MutatingAdmissionPolicy,
-    PolicySpec,
-    RegistrationObject,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    Validation,
-)
 from celadon.admission.registration.registration_types import (
     Rule as ResourceRule,
 )
 from celadon.cel.syntax import Expr
-from celadon.kube import FieldError, GroupVersionKind, JsonObject
+from celadon.kube import FieldError, GroupVersionKind, JsonObject, schemas
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Catalog, Resource
-from celadon.kube.schemas import (
-    Schema,
-    SchemaType,
-    StrayField,
-    ValidationRule,
-    View,
-    schema_for,
-    schema_type,
-)
 from celadon.records import dataclass, field, replace
 
 # --- Matched kinds -----------------------------------------------------------
@@ -97,7 +79,7 @@ def _matches(pattern: str, resource: str, subresource: str) -> bool:
 
 
 def matched_kinds(
-    match: MatchResources | None, catalog: Catalog, operation: str = ""
+    match: registration_types.MatchResources | None, catalog: Catalog, operation: str = ""
 ) -> tuple[GroupVersionKind, ...]:
     """The kinds of all rules, or of those for an operation, each once, in the order of the
     catalog."""
@@ -215,7 +197,7 @@ class MutatingCase:
     when they are updated; `expressions` its mutations."""
 
     document: int
-    policy: MutatingAdmissionPolicy
+    policy: registration_types.MutatingAdmissionPolicy
     expressions: tuple[PolicyExpression, ...]
     kinds: tuple[GroupVersionKind, ...]
     updated: frozenset[GroupVersionKind]
@@ -245,9 +227,9 @@ class Registered:
     document: int
     kind: GroupVersionKind
     source: JsonObject
-    value: RegistrationObject | None = None
+    value: registration_types.RegistrationObject | None = None
     failure: RegistrationError | None = None
-    unknown_fields: tuple[StrayField, ...] = ()
+    unknown_fields: tuple[schemas.StrayField, ...] = ()
     errors: tuple[FieldError, ...] = ()
     renamed: tuple[Renamed, ...] = ()
 
@@ -257,7 +239,7 @@ class PolicyCase:
     """A validating policy. `kinds` are those its rules match, `accesses` all that it reads."""
 
     document: int
-    policy: ValidatingAdmissionPolicy
+    policy: registration_types.ValidatingAdmissionPolicy
     expressions: tuple[PolicyExpression, ...]
     accesses: tuple[Access, ...]
     operations: frozenset[str]
@@ -268,11 +250,11 @@ class PolicyCase:
         return self.policy.name
 
     @property
-    def spec(self) -> PolicySpec:
+    def spec(self) -> registration_types.PolicySpec:
         return self.policy.spec
 
     @property
-    def sources(self) -> tuple[Validation, ...]:
+    def sources(self) -> tuple[registration_types.Validation, ...]:
         """Return the validations as they are written."""
         return self.spec.validations
 
@@ -287,13 +269,13 @@ class RuleCase:
     if the node is the whole object."""
 
     document: int
-    node: Schema
+    node: schemas.Schema
     is_root: bool
     expressions: tuple[PolicyExpression, ...]
     accesses: tuple[Access, ...]
 
     @property
-    def sources(self) -> tuple[ValidationRule, ...]:
+    def sources(self) -> tuple[schemas.ValidationRule, ...]:
         """The rules as they are written."""
         return self.node.rules
 
@@ -307,14 +289,14 @@ class BindingCase:
     """A validating binding."""
 
     document: int
-    binding: ValidatingAdmissionPolicyBinding
+    binding: registration_types.ValidatingAdmissionPolicyBinding
 
     @property
     def name(self) -> str:
         return self.binding.name
 
     @property
-    def spec(self) -> BindingSpec:
+    def spec(self) -> registration_types.BindingSpec:
         return self.binding.spec
 
 
@@ -329,7 +311,7 @@ class Bundle:
     bindings: tuple[BindingCase, ...] = ()
     mutating: tuple[MutatingCase, ...] = ()
     others: Sequence[JsonObject] = ()
-    custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
+    custom: Mapping[GroupVersionKind, schemas.Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""
     problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
@@ -344,9 +326,9 @@ class Bundle:
         """Return the cases of validating policies and of definitions."""
         return (*self.policies, *self.rules)
 
-    def schema(self, kind: GroupVersionKind) -> Schema | None:
+    def schema(self, kind: GroupVersionKind) -> schemas.Schema | None:
         """The schema of a kind, built in or defined in the input; None if nobody knows it."""
-        return schema_for(kind) or self.custom.get(kind)
+        return schemas.schema_for(kind) or self.custom.get(kind)
 
     @cached_property
     def bound(self) -> Mapping[str, list[BindingCase]]:
@@ -373,32 +355,32 @@ _MOST: Final = 64
 class KindTypes:
     """The types of built-in kinds, and of custom ones by their schemas; each is made once."""
 
-    __slots__ = ("_custom", "_known")
+    __slots__ = ("_custom", "_types")
 
-    def __init__(self, custom: Mapping[GroupVersionKind, Schema]) -> None:
+    def __init__(self, custom: Mapping[GroupVersionKind, schemas.Schema]) -> None:
         self._custom = custom
-        self._known: dict[GroupVersionKind, SchemaType | None] = {}
+        self._types: dict[GroupVersionKind, schemas.SchemaType | None] = {}
 
-    def of(self, kind: GroupVersionKind) -> SchemaType | None:
+    def of(self, kind: GroupVersionKind) -> schemas.SchemaType | None:
         """Return the type of a kind; None if nobody knows the kind."""
-        if kind not in self._known:
-            self._known[kind] = _builtin_type(kind) or self._custom_type(kind)
-        return self._known[kind]
+        if kind not in self._types:
+            self._types[kind] = _builtin_type(kind) or self._custom_type(kind)
+        return self._types[kind]
 
-    def _custom_type(self, kind: GroupVersionKind) -> SchemaType | None:
+    def _custom_type(self, kind: GroupVersionKind) -> schemas.SchemaType | None:
         schema = self._custom.get(kind)
         return None if schema is None else _made(schema, kind)
 
 
 @per_release(maxsize=_MOST)
-def _builtin_type(kind: GroupVersionKind) -> SchemaType | None:
-    """The same for all: built-in kinds of a release never change."""
-    schema = schema_for(kind)
+def _builtin_type(kind: GroupVersionKind) -> schemas.SchemaType | None:
+    """It is the same for all: built-in kinds of a release never change."""
+    schema = schemas.schema_for(kind)
     return None if schema is None else _made(schema, kind)
 
 
-def _made(schema: Schema, kind: GroupVersionKind) -> SchemaType:
-    return schema_type(schema, kind.kind, View.ACTUAL)
+def _made(schema: schemas.Schema, kind: GroupVersionKind) -> schemas.SchemaType:
+    return schemas.schema_type(schema, kind.kind, schemas.View.ACTUAL)
 
 
 # --- Lint memory -------------------------------------------------------------
@@ -439,11 +421,11 @@ class LintMemory:
     """Keeps what runs of the linter leave to the next ones. It is empty at first, and to be given
     to every run."""
 
-    __slots__ = ("_conditions", "_known", "_rules", "_used")
+    __slots__ = ("_conditions", "_prepared", "_rules", "_used")
 
     def __init__(self) -> None:
         self._conditions = ""
-        self._known: dict[str, Prepared] = {}
+        self._prepared: dict[str, Prepared] = {}
         self._rules: tuple[RuleCase, ...] | None = None
         self._used: dict[str, Prepared] = {}
 
@@ -451,7 +433,7 @@ class LintMemory:
         """A run under these conditions: the settings, and the definitions with their numbers."""
         text = repr(conditions)
         if text != self._conditions:
-            self._known = {}
+            self._prepared = {}
             self._rules = None
             self._conditions = text
         self._used = {}
@@ -459,7 +441,7 @@ class LintMemory:
     def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
         """Return what is known of a document, made if it is not."""
         text = repr(document)
-        prepared = self._known.get(text)
+        prepared = self._prepared.get(text)
         prepared = make() if prepared is None else prepared.as_number(number)
         self._used[text] = prepared
         return prepared
@@ -472,7 +454,7 @@ class LintMemory:
 
     def end(self) -> None:
         """The run is over: what it did not need is forgotten."""
-        self._known = self._used
+        self._prepared = self._used
 
 
 # --- Rules -------------------------------------------------------------------

@@ -11,19 +11,10 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
+from celadon import kube
 from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import (
-    ANY_VERSION,
-    MASTERS,
-    Attributes,
-    GroupResource,
-    JsonObject,
-    Ruling,
-    StatusError,
-    metadata,
-)
 from celadon.kube.go import quote
 from celadon.patterns import late_pattern
 
@@ -114,7 +105,7 @@ def _text(tag: int, content: bytes) -> str:
 GROUP: Final = "certificates.k8s.io"
 CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
 """Who signs certificates that an API server takes for users."""
-_REQUESTS: Final = frozenset({GroupResource(GROUP, "certificatesigningrequests")})
+_REQUESTS: Final = frozenset({kube.GroupResource(GROUP, "certificatesigningrequests")})
 _COLLECTED: Final = frozenset({"ownerReferences", "finalizers", "managedFields"})
 """Metadata that a garbage collector changes."""
 
@@ -124,27 +115,27 @@ def _may(request: Request, world: World, verb: str, signer: str) -> bool:
     domain = signer.split("/", 1)[0]
     return any(
         world.authorize(
-            Attributes(
+            kube.Attributes(
                 request.user,
                 verb,
                 resource_request=True,
                 group=GROUP,
-                version=ANY_VERSION,
+                version=kube.ANY_VERSION,
                 resource="signers",
                 name=name,
             )
         )[0]
-        is Ruling.ALLOW
+        is kube.Ruling.ALLOW
         for name in (signer, f"{domain}/*")
     )
 
 
-def _signer(obj: JsonObject | None) -> str:
+def _signer(obj: kube.JsonObject | None) -> str:
     signer_name: str = ((obj or {}).get("spec") or {}).get("signerName", "")
     return signer_name
 
 
-def _approve(request: Request, world: World) -> StatusError | None:
+def _approve(request: Request, world: World) -> kube.StatusError | None:
     signer = _signer(request.old_object)
     if _may(request, world, "approve", signer):
         return None
@@ -152,7 +143,7 @@ def _approve(request: Request, world: World) -> StatusError | None:
     return forbidden(request, reason)
 
 
-def _sign(request: Request, world: World) -> StatusError | None:
+def _sign(request: Request, world: World) -> kube.StatusError | None:
     new, old = ((obj or {}).get("status") or {} for obj in (request.object, request.old_object))
     if all((new.get(field) or None) == (old.get(field) or None) for field in _DECISIVE):
         return None
@@ -167,7 +158,7 @@ def _sign(request: Request, world: World) -> StatusError | None:
 _DECISIVE: Final = ("certificate", "conditions")
 
 
-def _attest(request: Request, world: World) -> StatusError | None:
+def _attest(request: Request, world: World) -> kube.StatusError | None:
     signer = _signer(request.object)
     if not signer or _only_collected(request) or _may(request, world, "attest", signer):
         return None
@@ -182,21 +173,21 @@ def _only_collected(request: Request) -> bool:
     return _without_collected(new) == _without_collected(old)
 
 
-def _without_collected(obj: JsonObject) -> JsonObject:
-    meta = metadata.metadata(obj)
+def _without_collected(obj: kube.JsonObject) -> kube.JsonObject:
+    meta = kube.metadata.metadata(obj)
     return {**obj, "metadata": {key: meta[key] for key in meta if key not in _COLLECTED}}
 
 
-def _restrict(request: Request, _: World) -> StatusError | None:
+def _restrict(request: Request, _: World) -> kube.StatusError | None:
     if _signer(request.object) != CLIENT_SIGNER:
         return None
     try:
         result = organizations(((request.object or {}).get("spec") or {}).get("request", ""))
     except UnreadableRequest as error:
         return forbidden(request, f"failed to parse CSR: {error}")
-    if MASTERS not in result:
+    if kube.MASTERS not in result:
         return None
-    reason = f"use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed"
+    reason = f"use of {CLIENT_SIGNER} signer with {kube.MASTERS} group is not allowed"
     return forbidden(request, reason)
 
 
@@ -211,6 +202,6 @@ SIGNING: Final = Behaviour(
     validate=_sign, resources=_REQUESTS, subresources=frozenset({"status"}), operations=_UPDATE
 )
 ATTESTING: Final = Behaviour(
-    validate=_attest, resources=frozenset({GroupResource(GROUP, "clustertrustbundles")})
+    validate=_attest, resources=frozenset({kube.GroupResource(GROUP, "clustertrustbundles")})
 )
 SUBJECTS: Final = Behaviour(validate=_restrict, resources=_REQUESTS, operations=CREATE)

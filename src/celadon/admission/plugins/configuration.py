@@ -11,23 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from celadon.admission.plugins.plugin_chain import (
-    EVENT_RATE_LIMIT,
-    IMAGE_POLICY,
-    EventLimit,
-    ImagePolicySettings,
-    PluginSettings,
-    WebhookSettings,
-)
+from celadon.admission.plugins import plugin_chain, pod_security_standards
 from celadon.admission.plugins.pod_security import SecuritySettings
-from celadon.admission.plugins.pod_security_standards import (
-    PRIVILEGED,
-    LevelVersion,
-    SecurityPolicy,
-    level_error,
-    minor_of,
-    version_error,
-)
 from celadon.admission.plugins.quota import LimitedResource
 from celadon.admission.registration.strategy import GATE
 from celadon.cel.extend import Duration
@@ -112,7 +97,7 @@ CACHE_SIZE: Final = 4096
 """Keys whose buckets are kept where the configuration does not say."""
 
 
-def event_limits(document: object) -> tuple[EventLimit, ...]:
+def event_limits(document: object) -> tuple[plugin_chain.EventLimit, ...]:
     """Read the limits, of which there has to be one. Raises BadConfiguration."""
     value = require_kind(document, "Configuration", EVENT_VERSIONS)
     limits, path = objects_in(value, "limits"), FieldPath("limits")
@@ -124,7 +109,7 @@ def event_limits(document: object) -> tuple[EventLimit, ...]:
     return tuple(result)
 
 
-def _limit(value: JsonObject, path: FieldPath, errors: list[FieldError]) -> EventLimit:
+def _limit(value: JsonObject, path: FieldPath, errors: list[FieldError]) -> plugin_chain.EventLimit:
     type_ = str(value.get("type") or "")
     if type_ not in TYPES:
         errors.append(fieldpath.not_supported(path.child("type"), type_, TYPES))
@@ -137,7 +122,9 @@ def _limit(value: JsonObject, path: FieldPath, errors: list[FieldError]) -> Even
         errors.append(
             fieldpath.invalid(path.child("cacheSize"), cache_size, "must not be negative")
         )
-    return EventLimit(type_, numbers["qps"], numbers["burst"], cache_size or CACHE_SIZE)
+    return plugin_chain.EventLimit(
+        type_, numbers["qps"], numbers["burst"], cache_size or CACHE_SIZE
+    )
 
 
 def _number(data: JsonObject, name: str) -> int:
@@ -211,7 +198,7 @@ _OFF: Final = -1
 _MINUTES: Final = 60 * SECOND
 
 
-def image_policy(document: object) -> ImagePolicySettings:
+def image_policy(document: object) -> plugin_chain.ImagePolicySettings:
     """Read the settings of ImagePolicyWebhook. Raises BadConfiguration."""
     value = document.get(FIELD) if isinstance(document, dict) else None
     if not isinstance(value, dict):
@@ -225,7 +212,7 @@ def image_policy(document: object) -> ImagePolicySettings:
     backoff = _seconds(value, "retryBackoff", SECOND // 1000, 1, 5 * _MINUTES, SECOND // 2)
     allow = _seconds(value, "allowTTL", SECOND, SECOND, 30 * _MINUTES, 5 * _MINUTES)
     deny = _seconds(value, "denyTTL", SECOND, SECOND, 30 * _MINUTES, 30 * SECOND)
-    return ImagePolicySettings(path, allow, deny, backoff, allowed)
+    return plugin_chain.ImagePolicySettings(path, allow, deny, backoff, allowed)
 
 
 def _seconds(data: JsonObject, name: str, unit: int, least: int, most: int, usual: int) -> float:
@@ -302,7 +289,9 @@ def security_settings(document: object) -> SecuritySettings:
     classes = _names(exemptions, "runtimeClasses", name_rules.dns1123_subdomain, errors)
     users = _names(exemptions, "usernames", None, errors)
     refuse(errors)
-    policy = SecurityPolicy(result["enforce"], result["audit"], result["warn"])
+    policy = pod_security_standards.SecurityPolicy(
+        result["enforce"], result["audit"], result["warn"]
+    )
     return SecuritySettings(policy, users, classes, namespaces)
 
 
@@ -313,17 +302,19 @@ def _part(document: JsonObject, name: str) -> JsonObject:
     return part
 
 
-def _level(defaults: JsonObject, mode: str, errors: list[FieldError]) -> LevelVersion:
-    level = str(defaults.get(mode) or PRIVILEGED)
+def _level(
+    defaults: JsonObject, mode: str, errors: list[FieldError]
+) -> pod_security_standards.LevelVersion:
+    level = str(defaults.get(mode) or pod_security_standards.PRIVILEGED)
     version = str(defaults.get(f"{mode}-version") or "latest")
     path = FieldPath("defaults")
     for name, value, reason in (
-        (mode, level, level_error(level)),
-        (f"{mode}-version", version, version_error(version)),
+        (mode, level, pod_security_standards.level_error(level)),
+        (f"{mode}-version", version, pod_security_standards.version_error(version)),
     ):
         if reason:
             errors.append(fieldpath.invalid(path.child(name), value, reason))
-    return LevelVersion(level, minor_of(version))
+    return pod_security_standards.LevelVersion(level, pod_security_standards.minor_of(version))
 
 
 def _names(
@@ -358,7 +349,7 @@ WEBHOOK_KINDS: Final = {
 KUBECONFIG: Final = "kubeConfigFile"
 
 
-def webhook_settings(document: object) -> WebhookSettings:
+def webhook_settings(document: object) -> plugin_chain.WebhookSettings:
     """Read the settings of a plugin that calls webhooks. The folder stays as it was given. Raises
     BadConfiguration."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
@@ -369,7 +360,7 @@ def webhook_settings(document: object) -> WebhookSettings:
     if path and not path.startswith("/"):
         field_path = fieldpath.ROOT.child(KUBECONFIG)
         refuse([fieldpath.invalid(field_path, path, "must be an absolute file path")])
-    return WebhookSettings(path, text_in(value, STATIC_FOLDER))
+    return plugin_chain.WebhookSettings(path, text_in(value, STATIC_FOLDER))
 
 
 # --- Admission configuration -------------------------------------------------
@@ -386,8 +377,8 @@ VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 _READERS: Final[Mapping[str, tuple[str, Callable[[object], object]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
-    EVENT_RATE_LIMIT: ("event_limits", event_limits),
-    IMAGE_POLICY: ("image_policy", image_policy),
+    plugin_chain.EVENT_RATE_LIMIT: ("event_limits", event_limits),
+    plugin_chain.IMAGE_POLICY: ("image_policy", image_policy),
     "MutatingAdmissionPolicy": ("mutating_policies", mutating_folder),
     "MutatingAdmissionWebhook": ("mutating_webhooks", webhook_settings),
     "ValidatingAdmissionPolicy": ("validating_policies", validating_folder),
@@ -402,7 +393,7 @@ def plugin_settings(
     folder_problem: FolderProblem = lambda _: "",
     *,
     gated: bool = False,
-) -> PluginSettings:
+) -> plugin_chain.PluginSettings:
     """`read` gives the document in a file that is named in this one; `gated` is whether there may
     be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
     value = require_kind(document, "AdmissionConfiguration", VERSIONS)
@@ -414,7 +405,7 @@ def plugin_settings(
         field, reader = _READERS[name]
         with _configuration_of(name, plugin.get("path")):
             result[field] = reader(_admission_configuration_part(plugin, read))
-    settings = PluginSettings(**result)
+    settings = plugin_chain.PluginSettings(**result)
     for name, folder in settings.static_folders.items():
         with _configuration_of(name):
             check_folder(folder, gated=gated, problem=folder_problem)

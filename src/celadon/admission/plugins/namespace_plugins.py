@@ -11,25 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon import kube
 from celadon.admission.plugins.plugin_answers import CHANGES, EVERYTHING, Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import (
-    ApiVersionError,
-    Attributes,
-    GroupKind,
-    GroupResource,
-    GroupVersionKind,
-    Json,
-    JsonObject,
-    Ruling,
-    StatusCause,
-    StatusDetails,
-    StatusError,
-    metadata,
-    parse_api_version,
-    status,
-)
 from celadon.kube.defaulting import LIMIT_RANGES, STORAGE_CLASSES
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import Quantity, ResourceList, parse_amounts, pod_needs
@@ -39,12 +24,12 @@ from celadon.kube.well_known_values import STORAGE_CLASS
 PERMANENT: Final = frozenset({"default", "kube-system", "kube-public"})
 """Namespaces that cannot be deleted."""
 
-NAMESPACE: Final = GroupKind("", "Namespace")
-NAMESPACES: Final = GroupResource("", "namespaces")
-_REVIEW: Final = GroupKind("authorization.k8s.io", "LocalSubjectAccessReview")
+NAMESPACE: Final = kube.GroupKind("", "Namespace")
+NAMESPACES: Final = kube.GroupResource("", "namespaces")
+_REVIEW: Final = kube.GroupKind("authorization.k8s.io", "LocalSubjectAccessReview")
 
 
-def namespace_lifecycle(request: Request, world: World) -> StatusError | None:
+def namespace_lifecycle(request: Request, world: World) -> kube.StatusError | None:
     """404 for what lives in no namespace, 403 for new content of one that ends."""
     if request.kind.group_kind == NAMESPACE:
         if request.operation is Operation.DELETE and request.name in PERMANENT:
@@ -54,38 +39,38 @@ def namespace_lifecycle(request: Request, world: World) -> StatusError | None:
         return None
     namespace = world.namespace(request.namespace)
     if namespace is None:
-        return status.not_found(NAMESPACES, request.namespace)
+        return kube.status.not_found(NAMESPACES, request.namespace)
     if request.operation is Operation.CREATE and is_terminating(namespace):
         return _terminating(request)
     return None
 
 
-def is_terminating(namespace: JsonObject) -> bool:
+def is_terminating(namespace: kube.JsonObject) -> bool:
     """Return whether it is on its way out, and takes nothing new."""
     phase = (namespace.get("status") or {}).get("phase")
-    return bool(metadata.deletion_timestamp(namespace)) or phase == "Terminating"
+    return bool(kube.metadata.deletion_timestamp(namespace)) or phase == "Terminating"
 
 
-def _terminating(request: Request) -> StatusError:
+def _terminating(request: Request) -> kube.StatusError:
     namespace = request.namespace
     reason = f"unable to create new content in namespace {namespace} because it is being terminated"
     refused = forbidden(request, reason).status
-    cause = StatusCause(
+    cause = kube.StatusCause(
         f"namespace {namespace} is being terminated", "NamespaceTerminating", "metadata.namespace"
     )
-    details = replace(refused.details or StatusDetails(), causes=(cause,))
-    return StatusError(replace(refused, details=details))
+    details = replace(refused.details or kube.StatusDetails(), causes=(cause,))
+    return kube.StatusError(replace(refused, details=details))
 
 
-def _lifecycle(_: JsonObject, request: Request, world: World) -> StatusError | None:
+def _lifecycle(_: kube.JsonObject, request: Request, world: World) -> kube.StatusError | None:
     return namespace_lifecycle(request, world)
 
 
-def _exists(request: Request, world: World) -> StatusError | None:
+def _exists(request: Request, world: World) -> kube.StatusError | None:
     if not request.namespace or request.kind.group_kind == NAMESPACE:
         return None
     namespace = world.namespace(request.namespace)
-    return status.not_found(NAMESPACES, request.namespace) if namespace is None else None
+    return kube.status.not_found(NAMESPACES, request.namespace) if namespace is None else None
 
 
 LIFECYCLE: Final = Behaviour(mutate=_lifecycle, subresources=None, operations=CHANGES)
@@ -97,11 +82,11 @@ EXISTS: Final = Behaviour(validate=_exists, subresources=None, operations=CHANGE
 # AlwaysDeny, as k8s.io/kubernetes `plugin/pkg/admission/deny`. AlwaysAdmit has nothing to say.
 
 
-def _validate(request: Request, _: World) -> StatusError:
+def _validate(request: Request, _: World) -> kube.StatusError:
     return forbidden(request, "admission control is denying all modifications")
 
 
-def _mutate(_: JsonObject, request: Request, world: World) -> StatusError:
+def _mutate(_: kube.JsonObject, request: Request, world: World) -> kube.StatusError:
     return _validate(request, world)
 
 
@@ -118,15 +103,15 @@ ALWAYS_DENY: Final = Behaviour(
 # `plugin/pkg/admission/network/denyserviceexternalips`.
 
 
-def class_of_claim(claim: JsonObject) -> str:
+def class_of_claim(claim: kube.JsonObject) -> str:
     """The storage class that a claim asks for; empty if it names none."""
-    annotations = metadata.annotations(claim)
+    annotations = kube.metadata.annotations(claim)
     if STORAGE_CLASS in annotations:
         return annotations[STORAGE_CLASS]
     return (claim.get("spec") or {}).get("storageClassName") or ""
 
 
-def _validate_resize(request: Request, world: World) -> StatusError | None:
+def _validate_resize(request: Request, world: World) -> kube.StatusError | None:
     new, old = request.object, request.old_object
     if new is None or old is None:
         return None
@@ -144,20 +129,20 @@ def _validate_resize(request: Request, world: World) -> StatusError | None:
     )
 
 
-def _storage(claim: JsonObject) -> str | None:
+def _storage(claim: kube.JsonObject) -> str | None:
     resources = (claim.get("spec") or {}).get("resources") or {}
     storage: str | None = (resources.get("requests") or {}).get("storage")
     return storage
 
 
-def _validate_service(request: Request, _: World) -> StatusError | None:
+def _validate_service(request: Request, _: World) -> kube.StatusError | None:
     external, present = _external(request.object), _external(request.old_object)
     if external <= present:
         return None
     return forbidden(request, "Use of external IPs is denied by admission control")
 
 
-def _external(service: JsonObject | None) -> set[str]:
+def _external(service: kube.JsonObject | None) -> set[str]:
     return set(((service or {}).get("spec") or {}).get("externalIPs") or ())
 
 
@@ -180,7 +165,7 @@ EXTERNAL_ADDRESSES: Final = Behaviour(validate=_validate_service, resources=core
 Owners = list[JsonDict]
 
 
-def _owner_permissions_validate(request: Request, world: World) -> StatusError | None:
+def _owner_permissions_validate(request: Request, world: World) -> kube.StatusError | None:
     resource = request.resource
     if (resource.resource, request.subresource) == ("pods", "status") and not resource.group:
         return None
@@ -197,20 +182,20 @@ def _owner_permissions_validate(request: Request, world: World) -> StatusError |
     return None
 
 
-def _owners(obj: JsonObject | None) -> Owners:
-    return metadata.metadata(obj).get("ownerReferences") or []
+def _owners(obj: kube.JsonObject | None) -> Owners:
+    return kube.metadata.metadata(obj).get("ownerReferences") or []
 
 
-def _newly_blocking(new: Owners, old: Owners) -> Iterator[dict[str, Json]]:
+def _newly_blocking(new: Owners, old: Owners) -> Iterator[dict[str, kube.Json]]:
     blocked = {owner.get("uid") for owner in old if owner.get("blockOwnerDeletion")}
     for owner in new:
         if owner.get("blockOwnerDeletion") and owner.get("uid") not in blocked:
             yield owner
 
 
-def _may_not_delete(request: Request, world: World) -> StatusError | None:
+def _may_not_delete(request: Request, world: World) -> kube.StatusError | None:
     resource = request.resource
-    attributes = Attributes(
+    attributes = kube.Attributes(
         request.user,
         "delete",
         resource_request=True,
@@ -222,19 +207,21 @@ def _may_not_delete(request: Request, world: World) -> StatusError | None:
         name=request.name,
     )
     ruling, reason, error = world.authorize(attributes)
-    if ruling is Ruling.ALLOW:
+    if ruling is kube.Ruling.ALLOW:
         return None
     detail = f"cannot set an ownerRef on a resource you can't delete: {reason}, {error or '<nil>'}"
     return forbidden(request, detail)
 
 
-def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusError | None:
+def _may_not_block(
+    owner: kube.JsonObject, request: Request, world: World
+) -> kube.StatusError | None:
     try:
-        group, version = parse_api_version(owner.get("apiVersion", ""))
-    except ApiVersionError:
+        group, version = kube.parse_api_version(owner.get("apiVersion", ""))
+    except kube.ApiVersionError:
         return None  # validation has refused it
     kind = owner.get("kind", "")
-    resource = world.catalog.by_gvk(GroupVersionKind(group, version, kind))
+    resource = world.catalog.by_gvk(kube.GroupVersionKind(group, version, kind))
     if resource is None:
         return forbidden(
             request,
@@ -242,7 +229,7 @@ def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusE
             f"APIVersion {owner.get('apiVersion', '')} Kind {kind}: "
             f'no matches for kind "{kind}" in version "{owner.get("apiVersion", "")}"',
         )
-    attributes = Attributes(
+    attributes = kube.Attributes(
         request.user,
         "update",
         resource_request=True,
@@ -254,7 +241,7 @@ def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusE
         name=owner.get("name", ""),
     )
     ruling, reason, error = world.authorize(attributes)
-    if ruling is Ruling.ALLOW:
+    if ruling is kube.Ruling.ALLOW:
         return None
     return forbidden(
         request,
@@ -276,7 +263,7 @@ OWNER_PERMISSIONS: Final = Behaviour(validate=_owner_permissions_validate, subre
 Amounts = Mapping[str, Quantity]
 
 
-def within_limits(request: Request, lookups: Lookups) -> StatusError | None:
+def within_limits(request: Request, lookups: Lookups) -> kube.StatusError | None:
     """Return why a pod or a claim is refused that is valid otherwise."""
     obj = request.object
     if obj is None or _is_leaving(request):
@@ -288,14 +275,14 @@ def within_limits(request: Request, lookups: Lookups) -> StatusError | None:
 def _is_leaving(request: Request) -> bool:
     """An update of an object that is being deleted is only about letting it go."""
     update = request.operation is Operation.UPDATE
-    return update and bool(metadata.deletion_timestamp(request.object))
+    return update and bool(kube.metadata.deletion_timestamp(request.object))
 
 
-def exceeded_limits(obj: JsonObject, limit_ranges: Iterable[JsonObject]) -> str:
+def exceeded_limits(obj: kube.JsonObject, limit_ranges: Iterable[kube.JsonObject]) -> str:
     """Return why the object is refused; empty when it is not. All complaints of the first
     LimitRange."""
     for limit_range in limit_ranges:
-        limits: Sequence[JsonObject] = (limit_range.get("spec") or {}).get("limits") or ()
+        limits: Sequence[kube.JsonObject] = (limit_range.get("spec") or {}).get("limits") or ()
         kind = obj.get("kind")
         if kind == "Pod":
             complaints = list(_pod(obj.get("spec") or {}, limits))
@@ -309,12 +296,12 @@ def exceeded_limits(obj: JsonObject, limit_ranges: Iterable[JsonObject]) -> str:
     return ""
 
 
-def _needs(spec: JsonObject) -> tuple[Amounts, Amounts]:
+def _needs(spec: kube.JsonObject) -> tuple[Amounts, Amounts]:
     requests = pod_needs(spec, "requests", overhead=False)
     return requests, pod_needs(spec, "limits", overhead=False)
 
 
-def _entries(limit: JsonObject, field: str) -> list[tuple[str, str]]:
+def _entries(limit: kube.JsonObject, field: str) -> list[tuple[str, str]]:
     """Return the entries by name: the order in which a server meets them is random."""
     return sorted((limit.get(field) or {}).items())
 
@@ -323,7 +310,7 @@ def _parsed(amounts: ResourceList | None) -> dict[str, Quantity]:
     return {name: parse_amounts(amount) for name, amount in (amounts or {}).items()}
 
 
-def _pod(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
+def _pod(spec: kube.JsonObject, limits: Sequence[kube.JsonObject]) -> Iterator[str]:
     for limit in limits:
         if limit.get("type") == "Container":
             for field in ("containers", "initContainers"):
@@ -335,7 +322,7 @@ def _pod(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
             yield from _compared(limit, *_needs(spec))
 
 
-def _claim(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
+def _claim(spec: kube.JsonObject, limits: Sequence[kube.JsonObject]) -> Iterator[str]:
     requests = _parsed((spec.get("resources") or {}).get("requests"))
     for limit in limits:
         if limit.get("type") != "PersistentVolumeClaim":
@@ -355,7 +342,7 @@ def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str
         yield f"{bound}, but request is {request}"
 
 
-def _compared(limit: JsonObject, requests: Amounts, limits: Amounts) -> Iterator[str]:
+def _compared(limit: kube.JsonObject, requests: Amounts, limits: Amounts) -> Iterator[str]:
     kind: Any = limit.get("type")
     for name, amount in _entries(limit, "min"):
         yield from _minimum(kind, name, parse_amounts(amount), requests, limits)
@@ -406,7 +393,7 @@ def _ratio(
             yield f"{bound}, but provided ratio is {ratio:f}"
 
 
-def _validate_limits(request: Request, world: World) -> StatusError | None:
+def _validate_limits(request: Request, world: World) -> kube.StatusError | None:
     pod_update = request.operation is Operation.UPDATE and request.resource.resource == "pods"
     if pod_update and request.subresource != "resize":
         return None

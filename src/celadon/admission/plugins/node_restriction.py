@@ -25,6 +25,7 @@ from celadon.kube import (
     User,
     metadata,
     status,
+    well_known_values,
 )
 from celadon.kube.defaulting import MIRROR_POD, TOPOLOGY_LABELS, covers, merged
 from celadon.kube.go import JsonSyntaxError, quote, read_json
@@ -33,18 +34,6 @@ from celadon.kube.quantity import qos_class
 from celadon.kube.releases import emulated_release, is_since
 from celadon.kube.resources import is_gate_on
 from celadon.kube.schemas import DecodeError, decode_list
-from celadon.kube.well_known_values import (
-    HOST_NAME,
-    NATIVE_DOMAIN,
-    NODE_GROUP,
-    NODE_LEASES,
-    NODE_PREFIX,
-    NODES,
-    PODS,
-    SERVICE_ACCOUNTS,
-    VOLUME_CLAIMS,
-    VOLUMES,
-)
 
 # --- Where pods may run ------------------------------------------------------
 #
@@ -109,11 +98,11 @@ def _validate_affinity(request: Request, _: World) -> StatusError | None:
     apart = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
     for term in apart.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         key = term.get("topologyKey", "")
-        if key != HOST_NAME:
+        if key != well_known_values.HOST_NAME:
             return forbidden(
                 request,
                 "affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey "
-                f"{key} but only key {HOST_NAME} is allowed",
+                f"{key} but only key {well_known_values.HOST_NAME} is allowed",
             )
     return None
 
@@ -122,7 +111,7 @@ def _label_binding(binding: JsonDict, _: Request, world: World) -> StatusError |
     target = binding.get("target") or {}
     if target.get("kind") != "Node":
         return None
-    labels = metadata.labels(world.get(NODES, "", target.get("name", "")))
+    labels = metadata.labels(world.get(well_known_values.NODES, "", target.get("name", "")))
     copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
     if copied:
         meta = binding.setdefault("metadata", {})
@@ -235,7 +224,7 @@ def _extended_resources(spec: JsonObject) -> Iterator[str]:
 
 def is_extended_resource(name: str) -> bool:
     """Return whether a resource is one that a device plugin offers."""
-    if "/" not in name or NATIVE_DOMAIN in name:
+    if "/" not in name or well_known_values.NATIVE_DOMAIN in name:
         return False
     return not name.startswith(QUOTA_PREFIX)
 
@@ -283,9 +272,12 @@ Judge = Callable[[str, Request, World], str]
 
 def node_name(user: User) -> str | None:
     """Return the name of a kubelet's node; None for everybody else."""
-    if not user.name.startswith(NODE_PREFIX) or NODE_GROUP not in user.groups:
+    if (
+        not user.name.startswith(well_known_values.NODE_PREFIX)
+        or well_known_values.NODE_GROUP not in user.groups
+    ):
         return None
-    return user.name.removeprefix(NODE_PREFIX)
+    return user.name.removeprefix(well_known_values.NODE_PREFIX)
 
 
 def node_restriction(gates: Mapping[str, bool]) -> Behaviour:
@@ -335,7 +327,7 @@ def _pods(node: str, request: Request, world: World) -> str:
         case "status":
             return _pod_status(node, request)
         case "eviction":
-            running = _existing(world, PODS, request.namespace, request.name)
+            running = _existing(world, well_known_values.PODS, request.namespace, request.name)
             if (running.get("spec") or {}).get("nodeName") == node:
                 return ""
             return f"node {node} can only evict pods with spec.nodeName set to itself"
@@ -379,7 +371,7 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
         return f"{subject} can only create pods with a controller owner reference set to itself"
     if owner.get("blockOwnerDeletion"):
         return f"{subject} must not set blockOwnerDeletion on an owner reference"
-    existing = _existing(world, NODES, "", node)
+    existing = _existing(world, well_known_values.NODES, "", node)
     uid = owner.get("uid", "")
     if uid == metadata.uid(existing):
         return ""
@@ -573,7 +565,7 @@ def _tokens(node: str, request: Request, world: World, *, checks_audiences: bool
     uid = bound.get("uid")
     if not uid:
         return "node requested token with a pod binding without a uid"
-    pod = _existing(world, PODS, request.namespace, bound["name"])
+    pod = _existing(world, well_known_values.PODS, request.namespace, bound["name"])
     if uid != metadata.uid(pod):
         return (
             f"the UID in the bound object reference ({uid}) does not match the UID in record. "
@@ -656,8 +648,8 @@ def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
         claim = volume["persistentVolumeClaim"].get("claimName", "")
     if not claim:
         return _driver_of(volume)
-    existing = _existing(world, VOLUME_CLAIMS, metadata.namespace(pod), claim)
-    bound = _existing(world, VOLUMES, "", _spec(existing).get("volumeName") or "")
+    existing = _existing(world, well_known_values.VOLUME_CLAIMS, metadata.namespace(pod), claim)
+    bound = _existing(world, well_known_values.VOLUMES, "", _spec(existing).get("volumeName") or "")
     return _driver_of(_spec(bound))
 
 
@@ -669,8 +661,10 @@ def _driver_of(source: JsonObject) -> str:
 
 
 def _leases(node: str, request: Request, _: World) -> str:
-    if request.namespace != NODE_LEASES:
-        return f"can only access leases in the {quote(NODE_LEASES)} system namespace"
+    if request.namespace != well_known_values.NODE_LEASES:
+        return (
+            f"can only access leases in the {quote(well_known_values.NODE_LEASES)} system namespace"
+        )
     if request.name == node:
         return ""
     return "can only access node lease with the same name as the requesting node"
@@ -712,7 +706,7 @@ def _certificate_requests(node: str, request: Request) -> str:
         name = common_name(spec.get("request") or "")
     except UnreadableRequest as error:
         return f"unable to parse csr: {error}"
-    expected = f"{NODE_PREFIX}{node}"
+    expected = f"{well_known_values.NODE_PREFIX}{node}"
     return "" if name == expected else f"can only create a node CSR with CN={expected}"
 
 
@@ -728,7 +722,7 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
     if node_name != node:
         text = f"PodCertificateRequest.Spec.NodeName={quote(node_name)}"
         return f"{text}, which is not the requesting node {quote(node)}"
-    named = _named(world, NODES, "", node_name, f"node {quote(node_name)}")
+    named = _named(world, well_known_values.NODES, "", node_name, f"node {quote(node_name)}")
     pod_name = quote(f"{request.namespace}/{spec.get('podName') or ''}")
     message = f"PodCertificateRequest for pod {pod_name}"
     _same_uid(
@@ -736,7 +730,13 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
         named,
         f"{message} names node UID {{}}, inconsistent with the running node ({{}})",
     )
-    pod = _named(world, PODS, request.namespace, spec.get("podName") or "", f"pod {pod_name}")
+    pod = _named(
+        world,
+        well_known_values.PODS,
+        request.namespace,
+        spec.get("podName") or "",
+        f"pod {pod_name}",
+    )
     _same_uid(
         spec.get("podUID") or "",
         pod,
@@ -751,7 +751,13 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
         text = f"{message} contains serviceAccountName ({quote(account)})"
         return f"{text} that differs from running pod ({quote(runs_as)})"
     text = quote(f"{request.namespace}/{account}")
-    result = _named(world, SERVICE_ACCOUNTS, request.namespace, account, f"service account {text}")
+    result = _named(
+        world,
+        well_known_values.SERVICE_ACCOUNTS,
+        request.namespace,
+        account,
+        f"service account {text}",
+    )
     _same_uid(
         spec.get("serviceAccountUID") or "",
         result,

@@ -20,28 +20,16 @@ from celadon.kube import (
     Json,
     JsonObject,
     StatusError,
+    defaulting,
     fieldpath,
     metadata,
     name_rules,
     status,
-)
-from celadon.kube.defaulting import (
-    MIRROR_POD,
-    PRIORITY_CLASSES,
-    RUNTIME_CLASSES,
-    SYSTEM_PRIORITIES,
-    default_priority_class,
+    well_known_values,
 )
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse_amounts, pod_needs, same_amount
-from celadon.kube.well_known_values import (
-    CONTAINER_LISTS,
-    EPHEMERAL_CONTAINERS,
-    MOUNTABLE_SECRETS,
-    NODES,
-    SERVICE_ACCOUNTS,
-)
 from celadon.records import dataclass
 
 _SECRET_FIELDS: Final = (
@@ -64,7 +52,7 @@ _SECRET_REFERENCES: Final = (
 
 def containers(spec: JsonObject) -> Iterator[JsonObject]:
     """Yield the containers of all three kinds, in the order in which upstream visits them."""
-    for field in CONTAINER_LISTS:
+    for field in well_known_values.CONTAINER_LISTS:
         yield from spec.get(field) or ()
 
 
@@ -134,7 +122,7 @@ def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
 def _mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     if request.operation is not Operation.CREATE or request.subresource:
         return None
-    if MIRROR_POD in metadata.annotations(pod):
+    if defaulting.MIRROR_POD in metadata.annotations(pod):
         return _mirror(pod, request)
     name = pod["spec"].get("serviceAccountName") or "default"
     return _missing(request, name) if _account(request, name, world) is None else None
@@ -147,7 +135,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
     ephemeral = request.subresource == "ephemeralcontainers"
     if (request.operation is Operation.CREATE) == ephemeral:
         return None
-    if MIRROR_POD in metadata.annotations(pod) and not ephemeral:
+    if defaulting.MIRROR_POD in metadata.annotations(pod) and not ephemeral:
         return _mirror(pod, request)
     name = pod["spec"].get("serviceAccountName")
     if not name:
@@ -156,7 +144,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
     account = _account(request, name, world)
     if account is None:
         return _missing(request, name)
-    if not parse_bool(metadata.annotations(account).get(MOUNTABLE_SECRETS, "")):
+    if not parse_bool(metadata.annotations(account).get(well_known_values.MOUNTABLE_SECRETS, "")):
         return None
     complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
     reason = next(complaints, None)
@@ -164,7 +152,7 @@ def _validate(request: Request, world: World) -> StatusError | None:
 
 
 def _account(request: Request, name: str, world: World) -> JsonObject | None:
-    return world.get(SERVICE_ACCOUNTS, request.namespace, name)
+    return world.get(well_known_values.SERVICE_ACCOUNTS, request.namespace, name)
 
 
 def _missing(request: Request, name: str) -> StatusError:
@@ -287,7 +275,7 @@ def _image_pulling_validate(request: Request, _: World) -> StatusError | None:
 
 
 def _complaints(spec: JsonObject) -> Iterator[str]:
-    for field in CONTAINER_LISTS:
+    for field in well_known_values.CONTAINER_LISTS:
         for i, container in enumerate(spec.get(field) or ()):
             policy = container.get("imagePullPolicy", "")
             if policy != ALWAYS:
@@ -329,7 +317,7 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
     name = (pod.get("spec") or {}).get("nodeName")
     if not name or metadata.generation(pod) == metadata.generation(request.old_object):
         return None
-    node = world.get(NODES, "", name)
+    node = world.get(well_known_values.NODES, "", name)
     if node is None:
         return forbidden(request, f"node {quote(name)} not found")
     missing = _pod_resizing_missing(pod["spec"], node)
@@ -388,9 +376,13 @@ def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> St
         _keep(spec, (request.old_object or {}).get("spec") or {})
         return None
     name = spec.get("priorityClassName")
-    number, policy = SYSTEM_PRIORITIES.get(name, 0), PREEMPT
-    if name not in SYSTEM_PRIORITIES:
-        result = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
+    number, policy = defaulting.SYSTEM_PRIORITIES.get(name, 0), PREEMPT
+    if name not in defaulting.SYSTEM_PRIORITIES:
+        result = (
+            world.get(defaulting.PRIORITY_CLASSES, "", name)
+            if name
+            else defaulting.default_priority_class(world)
+        )
         if result is None and name:
             return forbidden(request, f"no PriorityClass with name {name} was found")
         if result is not None:
@@ -423,7 +415,7 @@ def _priority_checks_validate(request: Request, world: World) -> StatusError | N
     result = request.object
     if result is None or not result.get("globalDefault"):
         return None
-    present = metadata.name(default_priority_class(world))
+    present = metadata.name(defaulting.default_priority_class(world))
     if not present:
         return None
     if request.operation is Operation.UPDATE and present == metadata.name(result):
@@ -458,7 +450,7 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
     name = spec.get("runtimeClassName")
     if not name:
         return None
-    result = world.get(RUNTIME_CLASSES, "", name)
+    result = world.get(defaulting.RUNTIME_CLASSES, "", name)
     if result is None:
         return _runtime_checks_missing(request, name)
     fixed = _fixed(result)
@@ -479,7 +471,7 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
 def _runtime_checks_validate(request: Request, world: World) -> StatusError | None:
     spec = (request.object or {}).get("spec") or {}
     name, overhead = spec.get("runtimeClassName"), spec.get("overhead")
-    result = world.get(RUNTIME_CLASSES, "", name) if name else None
+    result = world.get(defaulting.RUNTIME_CLASSES, "", name) if name else None
     if name and result is None:
         return _runtime_checks_missing(request, name)
     fixed = None if result is None else _fixed(result)
@@ -530,9 +522,13 @@ _JOBS: Final = frozenset({GroupResource("batch", "jobs")})
 def _check_priority(group: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = group.get("spec") or {}
     name, priority = spec.get("priorityClassName") or "", spec.get("priority")
-    number = SYSTEM_PRIORITIES.get(name, 0)
-    if name not in SYSTEM_PRIORITIES:
-        result = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
+    number = defaulting.SYSTEM_PRIORITIES.get(name, 0)
+    if name not in defaulting.SYSTEM_PRIORITIES:
+        result = (
+            world.get(defaulting.PRIORITY_CLASSES, "", name)
+            if name
+            else defaulting.default_priority_class(world)
+        )
         if result is None and name:
             return forbidden(request, f"no PriorityClass with name {name} was found")
         number = 0 if result is None else result.get("value", 0)
@@ -625,7 +621,7 @@ _TOLD: Final = ".image-policy.k8s.io/"
 """Annotations of a pod with this in their key are shown."""
 _LISTS: Final = {
     "": ("containers", "initContainers"),
-    EPHEMERAL_CONTAINERS: ("ephemeralContainers",),
+    well_known_values.EPHEMERAL_CONTAINERS: ("ephemeralContainers",),
 }
 _OPERATIONS: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 

@@ -280,7 +280,7 @@ def _pod_warnings(
 
 
 def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
-    """One pod of each controller first: the others are most likely like it."""
+    """Put one pod of each controller first: the others are most likely like it."""
     seen: set[str] = set()
     first, later = [], []
     for pod in pods:

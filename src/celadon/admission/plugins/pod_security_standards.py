@@ -13,14 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.admission.plugins.pod_plugins import containers
-from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath
+from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, well_known_values
 from celadon.kube.go import quote
-from celadon.kube.well_known_values import (
-    APPARMOR_OF_CONTAINER,
-    PROBES,
-    SECCOMP_OF_CONTAINER,
-    SECCOMP_OF_POD,
-)
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -244,7 +238,7 @@ def app_armor(meta: JsonObject, spec: JsonObject) -> Violation | None:
     notes = sorted(
         f"{key}={quote(value)}"
         for key, value in (meta.get("annotations") or {}).items()
-        if key.startswith(APPARMOR_OF_CONTAINER) and not _is_safe_apparmor(value)
+        if key.startswith(well_known_values.APPARMOR_OF_CONTAINER) and not _is_safe_apparmor(value)
     )
     subject = setters(names, pod=pod)
     if notes:
@@ -342,7 +336,9 @@ def host_probes(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 def _probed_hosts(container: JsonObject) -> Iterator[str]:
     hooks = container.get("lifecycle") or {}
-    handlers = [container.get(name) for name in PROBES] + [hooks.get(name) for name in _HOOKS]
+    handlers = [container.get(name) for name in well_known_values.PROBES] + [
+        hooks.get(name) for name in _HOOKS
+    ]
     for handler in handlers:
         for action in ("httpGet", "tcpSocket"):
             host = ((handler or {}).get(action) or {}).get("host")
@@ -420,8 +416,11 @@ def seccomp_annotations(meta: JsonObject, spec: JsonObject) -> Violation | None:
     kernel."""
     notes = meta.get("annotations") or {}
     keys = (
-        SECCOMP_OF_POD,
-        *(SECCOMP_OF_CONTAINER + container.get("name", "") for container in containers(spec)),
+        well_known_values.SECCOMP_OF_POD,
+        *(
+            well_known_values.SECCOMP_OF_CONTAINER + container.get("name", "")
+            for container in containers(spec)
+        ),
     )
     bad = sorted(
         {f"{key}={quote(notes[key])}" for key in keys if key in notes and _is_unsafe(notes[key])}

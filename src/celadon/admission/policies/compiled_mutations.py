@@ -8,30 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from celadon import kube
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.activation import Hit
 from celadon.admission.compiled_expressions import Expression, ExpressionMemory, PolicyScope
 from celadon.admission.decision_source import Source
 from celadon.admission.policies import compiled_policy, params
 from celadon.admission.policies.matching import Candidate
-from celadon.admission.registration.registration_types import (
-    IGNORE,
-    JSON_PATCH,
-    MutatingAdmissionPolicy,
-    Mutation,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.request import Request, error_name
 from celadon.admission.verdict import Note, Outcome
 from celadon.cel import EvaluationError, Program, mapped_element, types
 from celadon.cel.syntax import Comprehension, Expr, Ident, Select, Struct, walk
-from celadon.kube import (
-    GroupVersionKind,
-    JsonObject,
-    Status,
-    StatusCause,
-    StatusDetails,
-    StatusError,
-)
 from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -79,22 +67,22 @@ class MutationFailure:
         return f"{subject} denied request: {self.text}"
 
 
-def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
+def refusal(request: Request, failures: Sequence[MutationFailure]) -> kube.StatusError | None:
     """Return a refusal (403) with a cause for every failure that is not ignored; the first is the
     message. Returns None if there is none."""
     result = [failure for failure in failures if not failure.ignored]
     if not result:
         return None
     resource = request.resource.group_resource
-    return StatusError(
-        Status(
+    return kube.StatusError(
+        kube.Status(
             message=result[0].message,
             reason=result[0].reason,
-            details=StatusDetails(
+            details=kube.StatusDetails(
                 name=error_name(request),
                 group=resource.group,
                 kind=resource.resource,
-                causes=tuple(StatusCause(message=failure.message) for failure in result),
+                causes=tuple(kube.StatusCause(message=failure.message) for failure in result),
             ),
             code=403,
         )
@@ -113,8 +101,8 @@ class Change:
     index: int
     source: Source
     round: int
-    before: JsonObject
-    after: JsonObject
+    before: kube.JsonObject
+    after: kube.JsonObject
 
 
 class MutationObserver(Protocol):
@@ -166,12 +154,12 @@ class KnownConfiguration:
     configuration, and the plans for it, are remembered for built-in kinds: those of definitions may
     change."""
 
-    __slots__ = ("_every", "_known", "_plans", "_value")
+    __slots__ = ("_bases", "_every", "_plans", "_value")
 
     def __init__(self, value: PatchObject, every: Mapping[_Path, EveryItem]) -> None:
         self._value = value
         self._every = every
-        self._known: dict[GroupVersionKind, JsonObject | None] = {}
+        self._bases: dict[kube.GroupVersionKind, kube.JsonObject | None] = {}
         self._plans: dict[MergePlanner, Plan | None] = {}
 
     def plan(self, planner: MergePlanner) -> Plan | None:
@@ -183,15 +171,15 @@ class KnownConfiguration:
             plan = self._plans[planner] = planner.plan(self._value, self._every)
             return plan
 
-    def fitting(self, kinds: MutatedKinds, kind: GroupVersionKind) -> JsonObject | None:
+    def fitting(self, kinds: MutatedKinds, kind: kube.GroupVersionKind) -> kube.JsonObject | None:
         """Work as `MutatedKinds.fitting`. None if it is not the same for all objects."""
         if self._every:
             return None
         if kinds.custom(kind) is not None:
             return kinds.fitting(self._value, kind)
-        if kind not in self._known:
-            self._known[kind] = kinds.fitting(self._value, kind)
-        return self._known[kind]
+        if kind not in self._bases:
+            self._bases[kind] = kinds.fitting(self._value, kind)
+        return self._bases[kind]
 
 
 def constant_configuration(expression: Expression) -> KnownConfiguration | None:
@@ -220,7 +208,7 @@ def itemwise_configuration(expression: Expression) -> KnownConfiguration | None:
     )
 
 
-def _value(program: Program, activation: JsonObject) -> PatchObject | None:
+def _value(program: Program, activation: kube.JsonObject) -> PatchObject | None:
     try:
         value = program.evaluate(activation)
     except EvaluationError:
@@ -327,7 +315,7 @@ class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
 
 
 def compile_mutating_policy(
-    policy: MutatingAdmissionPolicy,
+    policy: registration_types.MutatingAdmissionPolicy,
     version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledMutatingPolicy:
@@ -350,7 +338,7 @@ def compile_mutating_policy(
     return CompiledMutatingPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
-        ignores_failures=spec.failure_policy == IGNORE,
+        ignores_failures=spec.failure_policy == registration_types.IGNORE,
         conditions=conditions,
         variables=variables,
         uses_authorizer=compiled_policy.uses_authorizer(variables, phases),
@@ -372,8 +360,10 @@ def _all_known(
     return tuple(result) if len(result) == len(mutations) else ()
 
 
-def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMutation:
-    is_patch = mutation.patch_type == JSON_PATCH
+def _mutation(
+    index: int, mutation: registration_types.Mutation, scope: PolicyScope
+) -> CompiledMutation:
+    is_patch = mutation.patch_type == registration_types.JSON_PATCH
     text = mutation.json_patch if is_patch else mutation.apply_configuration
     compiled = scope.mutation(
         text or "",
@@ -410,14 +400,17 @@ class Planned(NamedTuple):
     policy: CompiledMutatingPolicy
     binding: str
     hit: Hit
-    param: JsonObject | None
+    param: kube.JsonObject | None
     param_name: str
     note: Note
     key: tuple[str, str, str]
 
 
 def planned(
-    candidate: Candidate[CompiledMutatingPolicy], binding: str, hit: Hit, param: JsonObject | None
+    candidate: Candidate[CompiledMutatingPolicy],
+    binding: str,
+    hit: Hit,
+    param: kube.JsonObject | None,
 ) -> Planned:
     """Plan the mutations of a policy with a param as it was found."""
     policy, name = candidate.compiled, params.param_name(param)
@@ -448,7 +441,7 @@ def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
 
 
 def planned_changes(
-    planned: Planned, live: JsonObject, planner: MergePlanner, number: int
+    planned: Planned, live: kube.JsonObject, planner: MergePlanner, number: int
 ) -> list[Change] | None:
     """Return what a policy whose configurations are known does to an object. None if it has to be
     evaluated."""

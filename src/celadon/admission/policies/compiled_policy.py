@@ -13,25 +13,8 @@ from typing import Final, Protocol
 
 from celadon.admission import compiled_expressions, decision_source, policy_limits
 from celadon.admission.activation import Hit, RequestContext
-from celadon.admission.compiled_expressions import (
-    ANNOTATION_RESULT,
-    BOOL_RESULT,
-    MESSAGE_RESULT,
-    Condition,
-    Expression,
-    ExpressionMemory,
-    PolicyScope,
-)
 from celadon.admission.decision_source import Source
-from celadon.admission.registration.registration_types import (
-    IGNORE,
-    AuditAnnotation,
-    MatchCondition,
-    ParamKind,
-    ValidatingAdmissionPolicy,
-    Validation,
-    Variable,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.verdict import Action, Cause
 from celadon.cel import Program
 from celadon.kube import JsonObject
@@ -53,12 +36,12 @@ class Phase:
     """Expressions that are paid from one budget; meanwhile variables may be computed so many
     times."""
 
-    expressions: Sequence[Expression]
+    expressions: Sequence[compiled_expressions.Expression]
     budget: int = policy_limits.RUNTIME_COST_BUDGET
     computed: int = 1
 
 
-def condition_phase(conditions: Sequence[Condition]) -> Phase:
+def condition_phase(conditions: Sequence[compiled_expressions.Condition]) -> Phase:
     """Return the phase of match conditions, which has a budget of its own."""
     expressions = tuple(condition.expression for condition in conditions)
     return Phase(expressions, policy_limits.MATCH_CONDITIONS_COST_BUDGET)
@@ -73,7 +56,9 @@ class PlainSizes:
 
     __slots__ = ("_largest", "_phases", "_too_large", "_variables")
 
-    def __init__(self, variables: Mapping[str, Expression], phases: Sequence[Phase]) -> None:
+    def __init__(
+        self, variables: Mapping[str, compiled_expressions.Expression], phases: Sequence[Phase]
+    ) -> None:
         self._variables = variables
         self._phases = phases
         self._largest = -1
@@ -103,7 +88,9 @@ def _tried(size: int) -> tuple[int, ...]:
     return policy_limits.UNBOUNDED_SIZE, 2 * size, size + size // 64, size
 
 
-def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase], size: int) -> bool:
+def _within_limits(
+    variables: Mapping[str, compiled_expressions.Expression], phases: Sequence[Phase], size: int
+) -> bool:
     """Return whether inputs of this size keep every expression and every phase within its limit."""
     total = size
     spent = 0.0
@@ -125,11 +112,11 @@ def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase],
     return True
 
 
-def _bound(expression: Expression, size: int) -> float:
+def _bound(expression: compiled_expressions.Expression, size: int) -> float:
     return 0.0 if expression.program is None else expression.program.cost_bound(size)
 
 
-def _result_size(expression: Expression, size: int) -> float:
+def _result_size(expression: compiled_expressions.Expression, size: int) -> float:
     return 0.0 if expression.program is None else expression.program.size_bound(size)
 
 
@@ -142,13 +129,13 @@ class FrameSpec(Protocol):
     """The part of a policy's spec that is the same for both."""
 
     @property
-    def param_kind(self) -> ParamKind | None: ...
+    def param_kind(self) -> registration_types.ParamKind | None: ...
 
     @property
-    def variables(self) -> tuple[Variable, ...]: ...
+    def variables(self) -> tuple[registration_types.Variable, ...]: ...
 
     @property
-    def match_conditions(self) -> tuple[MatchCondition, ...]: ...
+    def match_conditions(self) -> tuple[registration_types.MatchCondition, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,20 +143,20 @@ class PolicyFrame:
     """A policy at one endpoint. For requests of the `plain_sizes` nothing needs to be counted."""
 
     name: str
-    param_kind: ParamKind | None
+    param_kind: registration_types.ParamKind | None
     ignores_failures: bool
-    conditions: tuple[Condition, ...]
-    variables: Mapping[str, Expression]
+    conditions: tuple[compiled_expressions.Condition, ...]
+    variables: Mapping[str, compiled_expressions.Expression]
     uses_authorizer: bool
     plain_sizes: PlainSizes
 
     @property
-    def frame_expressions(self) -> tuple[Expression, ...]:
+    def frame_expressions(self) -> tuple[compiled_expressions.Expression, ...]:
         """The conditions and variables."""
         return (*(condition.expression for condition in self.conditions), *self.variables.values())
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
+    def expressions(self) -> tuple[compiled_expressions.Expression, ...]:
         """Return all expressions of the policy, those that cannot run included."""
         return self.frame_expressions
 
@@ -180,17 +167,24 @@ class PolicyFrame:
 
 
 def compile_frame(
-    name: str, spec: FrameSpec, version: str, memory: ExpressionMemory | None = None
-) -> tuple[PolicyScope, Mapping[str, Expression], tuple[Condition, ...]]:
+    name: str,
+    spec: FrameSpec,
+    version: str,
+    memory: compiled_expressions.ExpressionMemory | None = None,
+) -> tuple[
+    compiled_expressions.PolicyScope,
+    Mapping[str, compiled_expressions.Expression],
+    tuple[compiled_expressions.Condition, ...],
+]:
     """The variables and match conditions of a stored policy, and the scope for all else."""
-    scope = PolicyScope(
+    scope = compiled_expressions.PolicyScope(
         version,
         has_params=spec.param_kind is not None,
         has_variables=bool(spec.variables),
         owner=name,
         memory=memory,
     )
-    variables: dict[str, Expression] = {}
+    variables: dict[str, compiled_expressions.Expression] = {}
     for i, variable in enumerate(spec.variables):
         variables[variable.name] = scope.declare(
             variable.name, variable.expression, stored=True, source=decision_source.variable(i)
@@ -199,13 +193,21 @@ def compile_frame(
     return scope, variables, conditions
 
 
-def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Condition:
+def _condition(
+    index: int,
+    condition: registration_types.MatchCondition,
+    scope: compiled_expressions.PolicyScope,
+) -> compiled_expressions.Condition:
     source = decision_source.condition(index)
-    compiled = scope.compile(condition.expression, BOOL_RESULT, stored=True, source=source)
-    return Condition(condition.name, compiled)
+    compiled = scope.compile(
+        condition.expression, compiled_expressions.BOOL_RESULT, stored=True, source=source
+    )
+    return compiled_expressions.Condition(condition.name, compiled)
 
 
-def uses_authorizer(variables: Mapping[str, Expression], phases: Iterable[Phase]) -> bool:
+def uses_authorizer(
+    variables: Mapping[str, compiled_expressions.Expression], phases: Iterable[Phase]
+) -> bool:
     """Return whether any expression may ask for access."""
     expressions = (
         *variables.values(),
@@ -222,8 +224,8 @@ _OF_REQUESTS: Final = ("request", "namespaceObject")
 class CompiledValidation:
     """`default_message` is the text when no message expression gives one."""
 
-    expression: Expression
-    message_expression: Expression | None
+    expression: compiled_expressions.Expression
+    message_expression: compiled_expressions.Expression | None
     default_message: str
     reason: str
 
@@ -233,7 +235,7 @@ class CompiledAnnotation:
     """An audit annotation: a string to publish, or null for none."""
 
     key: str
-    expression: Expression
+    expression: compiled_expressions.Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +262,7 @@ class CompiledPolicy(PolicyFrame):
         object.__setattr__(self, "quick", quick)
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
+    def expressions(self) -> tuple[compiled_expressions.Expression, ...]:
         """Return the expressions that all policies have, and those of validations and
         annotations."""
         messages = (validation.message_expression for validation in self.validations)
@@ -279,9 +281,9 @@ class CompiledPolicy(PolicyFrame):
 
 
 def compile_policy(
-    policy: ValidatingAdmissionPolicy,
+    policy: registration_types.ValidatingAdmissionPolicy,
     version: str | None = None,
-    memory: ExpressionMemory | None = None,
+    memory: compiled_expressions.ExpressionMemory | None = None,
 ) -> CompiledPolicy:
     """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
     Expressions in the `memory` are not compiled again."""
@@ -300,7 +302,7 @@ def compile_policy(
     return CompiledPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
-        ignores_failures=spec.failure_policy == IGNORE,
+        ignores_failures=spec.failure_policy == registration_types.IGNORE,
         conditions=conditions,
         variables=variables,
         uses_authorizer=uses_authorizer(variables, phases),
@@ -311,18 +313,26 @@ def compile_policy(
     )
 
 
-def _annotation(index: int, annotation: AuditAnnotation, scope: PolicyScope) -> CompiledAnnotation:
+def _annotation(
+    index: int,
+    annotation: registration_types.AuditAnnotation,
+    scope: compiled_expressions.PolicyScope,
+) -> CompiledAnnotation:
     source, text = decision_source.annotation(index), annotation.value_expression
-    compiled = scope.compile(text, ANNOTATION_RESULT, stored=True, source=source)
+    compiled = scope.compile(
+        text, compiled_expressions.ANNOTATION_RESULT, stored=True, source=source
+    )
     return CompiledAnnotation(annotation.key, compiled)
 
 
-def _validation(index: int, validation: Validation, scope: PolicyScope) -> CompiledValidation:
+def _validation(
+    index: int, validation: registration_types.Validation, scope: compiled_expressions.PolicyScope
+) -> CompiledValidation:
     message = None
     if validation.message_expression:
         message = scope.compile(
             validation.message_expression,
-            MESSAGE_RESULT,
+            compiled_expressions.MESSAGE_RESULT,
             authorizer=False,
             stored=True,
             source=decision_source.message(index),
@@ -330,7 +340,9 @@ def _validation(index: int, validation: Validation, scope: PolicyScope) -> Compi
     default = trim_space(validation.message)
     source = decision_source.validation(index)
     return CompiledValidation(
-        scope.compile(validation.expression, BOOL_RESULT, stored=True, source=source),
+        scope.compile(
+            validation.expression, compiled_expressions.BOOL_RESULT, stored=True, source=source
+        ),
         message,
         default or f"failed expression: {trim_space(validation.expression)}",
         validation.reason or "",

@@ -16,58 +16,38 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from celadon.admission import policy_limits
+from celadon import kube
+from celadon.admission import decision_source, policy_limits
 from celadon.admission.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.conversion import ConversionError, WebhookNotCalled
-from celadon.admission.decision_source import (
-    MATCH_CONSTRAINTS,
-    MATCH_RESOURCES,
-    PARAM_KIND,
-    PARAM_REF,
-    Source,
-)
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import FrameSpec, PolicyFrame
 from celadon.admission.policies.params import ParamError, ParamFinder, ParamSource
-from celadon.admission.registration.registration_types import (
-    EQUIVALENT,
-    BindingSpec,
-    MatchResources,
-    Rule,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.request import Request
 from celadon.admission.verdict import Outcome
-from celadon.kube import (
-    FieldPath,
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    StatusError,
-    status,
-)
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.records import dataclass, replace
 
 ALL: Final = "*"
-NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
-OBJECT_SELECTOR: Final = FieldPath("objectSelector")
+NAMESPACE_SELECTOR: Final = kube.FieldPath("namespaceSelector")
+OBJECT_SELECTOR: Final = kube.FieldPath("objectSelector")
 
 _REVIEWS: Final = frozenset(
     [
-        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
-        GroupResource("authentication.k8s.io", "tokenreviews"),
-        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
-        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
+        kube.GroupResource("authentication.k8s.io", "selfsubjectreviews"),
+        kube.GroupResource("authentication.k8s.io", "tokenreviews"),
+        kube.GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        kube.GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
+        kube.GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+        kube.GroupResource("authorization.k8s.io", "subjectaccessreviews"),
     ]
 )
 """Resources no policy ever sees, whatever the version and subresource."""
 
 _POLICIES: Final = frozenset(
-    GroupResource("admissionregistration.k8s.io", resource)
+    kube.GroupResource("admissionregistration.k8s.io", resource)
     for resource in (
         "validatingadmissionpolicies",
         "validatingadmissionpolicybindings",
@@ -78,7 +58,7 @@ _POLICIES: Final = frozenset(
 """Resources that only static policies see: those from files of the server."""
 
 
-def is_exempt(resource: GroupVersionResource, *, static: bool = False) -> bool:
+def is_exempt(resource: kube.GroupVersionResource, *, static: bool = False) -> bool:
     """Return whether no policy ever sees it; `static` policies are from files, all others are
     objects."""
     group_resource = resource.group_resource
@@ -90,8 +70,8 @@ class Target:
     """Holds what rules look at, short of the name: an endpoint, an operation, whether in a
     namespace."""
 
-    resource: GroupVersionResource
-    kind: GroupVersionKind
+    resource: kube.GroupVersionResource
+    kind: kube.GroupVersionKind
     subresource: str
     operation: str
     in_namespace: bool
@@ -102,7 +82,7 @@ class Selector:
     """A compiled label selector, or why it is none. Everything is no selector."""
 
     selector: LabelSelector | None = None
-    error: StatusError | None = None
+    error: kube.StatusError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +112,9 @@ class Labels(Protocol):
         ...
 
 
-def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> MatchPlan | None:
+def plan(
+    match: registration_types.MatchResources | None, target: Target, catalog: Catalog
+) -> MatchPlan | None:
     """Return what is left to ask of a request; None when no request to this target can match. No
     match resources match everything."""
     original = Hit(target.resource, target.kind)
@@ -152,22 +134,25 @@ def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> Matc
     return MatchPlan(hits, excludes, namespace_selector, object_selector, direct)
 
 
-def _compiled(selector: JsonObject | None, selector_name: str) -> Selector | None:
+def _compiled(selector: kube.JsonObject | None, selector_name: str) -> Selector | None:
     if selector is None:
         text = (
             f"a nil {selector_name} selector was passed, please ensure selectors are initialized "
             "properly"
         )
-        return Selector(error=status.plain_error(text))
+        return Selector(error=kube.status.plain_error(text))
     try:
         compiled = label_selector(selector)
     except SelectorError as error:
-        return Selector(error=status.internal_error(str(error)))
+        return Selector(error=kube.status.internal_error(str(error)))
     return None if compiled.is_everything else Selector(compiled)
 
 
 def _hits(
-    rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
+    rules: Sequence[registration_types.Rule],
+    match: registration_types.MatchResources,
+    target: Target,
+    catalog: Catalog,
 ) -> tuple[Hit, ...]:
     """Return what matches in the order in which upstream tries it; nothing after the first that
     takes all names."""
@@ -180,12 +165,15 @@ def _hits(
 
 
 def _all_hits(
-    rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
+    rules: Sequence[registration_types.Rule],
+    match: registration_types.MatchResources,
+    target: Target,
+    catalog: Catalog,
 ) -> Iterator[Hit]:
     for rule in rules:
         if not uncovered(rule, target, target.resource):
             yield Hit(target.resource, target.kind, _names(rule))
-    if match.match_policy != EQUIVALENT or not rules:
+    if match.match_policy != registration_types.EQUIVALENT or not rules:
         return
     equivalents = catalog.equivalents(target.resource, target.subresource)
     for rule in rules:
@@ -194,11 +182,13 @@ def _all_hits(
                 yield Hit(resource, kind, _names(rule))
 
 
-def _names(rule: Rule) -> frozenset[str] | None:
+def _names(rule: registration_types.Rule) -> frozenset[str] | None:
     return frozenset(rule.resource_names) if rule.resource_names else None
 
 
-def uncovered(rule: Rule, target: Target, resource: GroupVersionResource) -> str:
+def uncovered(
+    rule: registration_types.Rule, target: Target, resource: kube.GroupVersionResource
+) -> str:
     """The first field of a rule by which it does not cover the resource, the target's or one
     equivalent to it; empty if it does. Names are not looked at."""
     if not _in_scope(rule.scope, target):
@@ -282,7 +272,7 @@ def _first(hits: Sequence[Hit], name: str) -> Hit | None:
     return None
 
 
-def _namespace_selected(selector: Selector, labels: Labels) -> bool | StatusError:
+def _namespace_selected(selector: Selector, labels: Labels) -> bool | kube.StatusError:
     try:
         namespace_labels = labels.namespace_labels()
     except MatchError as error:
@@ -292,11 +282,13 @@ def _namespace_selected(selector: Selector, labels: Labels) -> bool | StatusErro
     return _selected(selector, [namespace_labels])
 
 
-def _object_selected(selector: Selector, labels: Labels) -> bool | StatusError:
+def _object_selected(selector: Selector, labels: Labels) -> bool | kube.StatusError:
     return _selected(selector, labels.object_labels())
 
 
-def _selected(selector: Selector, candidates: Sequence[Mapping[str, str]]) -> bool | StatusError:
+def _selected(
+    selector: Selector, candidates: Sequence[Mapping[str, str]]
+) -> bool | kube.StatusError:
     """Return whether one of the candidates is selected, or why that cannot be said."""
     if selector.error is not None:
         return selector.error
@@ -318,7 +310,7 @@ class MatchingSpec(FrameSpec, Protocol):
     """This is what a spec says of the requests that a policy is about, and of failures."""
 
     @property
-    def match_constraints(self) -> MatchResources | None: ...
+    def match_constraints(self) -> registration_types.MatchResources | None: ...
 
     @property
     def failure_policy(self) -> str | None: ...
@@ -341,7 +333,7 @@ class Binding(Protocol):
     def name(self) -> str: ...
 
     @property
-    def spec(self) -> BindingSpec: ...
+    def spec(self) -> registration_types.BindingSpec: ...
 
 
 class PolicyEngine(Protocol):
@@ -430,7 +422,7 @@ class Hooks(Generic[P, C]):
         hooks, orphans = self._paired(policies, bindings, self.static, static=True)
         return replace(self, static=hooks, static_orphans=orphans)
 
-    def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
+    def seeing(self, resource: kube.GroupVersionResource) -> tuple[Hook[C], ...]:
         """Return the hooks that requests for a resource are shown to, whatever their rules."""
         static = () if is_exempt(resource, static=True) else self.static
         return static if is_exempt(resource) else static + self.objects
@@ -538,7 +530,7 @@ class Invocation(NamedTuple):
     """A binding that matches, with its params, one after the other; null stands for none."""
 
     bound: BoundCandidate
-    params: Sequence[JsonObject | None]
+    params: Sequence[kube.JsonObject | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,7 +538,7 @@ class Misconfigured:
     """This is why a policy (`binding` is empty) or a binding cannot be used."""
 
     text: str
-    source: Source
+    source: decision_source.Source
     binding: str = ""
     is_open: bool = False
     """Whether a server that calls conversion webhooks could use it."""
@@ -565,10 +557,12 @@ def policy_hit(candidate: Candidate[C], context: RequestContext) -> Hit | Miscon
     try:
         hit = matches(candidate.plan, context)
     except MatchError as error:
-        source = MATCH_CONSTRAINTS.below(error.path)
+        source = decision_source.MATCH_CONSTRAINTS.below(error.path)
         return Misconfigured(f"failed to configure policy: {error}", source)
     if hit is not None and candidate.error:
-        return Misconfigured(f"failed to configure policy: {candidate.error}", PARAM_KIND)
+        return Misconfigured(
+            f"failed to configure policy: {candidate.error}", decision_source.PARAM_KIND
+        )
     return hit
 
 
@@ -585,11 +579,13 @@ def invocations(
                 continue
             collect = bound.params.collect(request.namespace, world)
         except MatchError as error:
-            yield misconfigured_binding(bound, str(error), MATCH_RESOURCES.below(error.path))
+            yield misconfigured_binding(
+                bound, str(error), decision_source.MATCH_RESOURCES.below(error.path)
+            )
         except ParamError as error:
-            yield misconfigured_binding(bound, str(error), PARAM_REF)
+            yield misconfigured_binding(bound, str(error), decision_source.PARAM_REF)
         except ConversionError as error:
-            yield unconverted(bound, error, PARAM_REF)
+            yield unconverted(bound, error, decision_source.PARAM_REF)
         else:
             if collect:
                 yield Invocation(bound, collect)
@@ -597,13 +593,17 @@ def invocations(
                 yield Passed(binding.name, Outcome.PARAM_NOT_FOUND)
 
 
-def misconfigured_binding(bound: BoundCandidate, reason: str, source: Source) -> Misconfigured:
+def misconfigured_binding(
+    bound: BoundCandidate, reason: str, source: decision_source.Source
+) -> Misconfigured:
     """A binding that cannot be used, in a client's words."""
     text = f"failed to configure binding: {reason}"
     return Misconfigured(text, source, bound.binding.name)
 
 
-def unconverted(bound: BoundCandidate, error: ConversionError, source: Source) -> Misconfigured:
+def unconverted(
+    bound: BoundCandidate, error: ConversionError, source: decision_source.Source
+) -> Misconfigured:
     """A binding whose policy needs an object in a version in which it cannot be had."""
     misconfigured = misconfigured_binding(bound, str(error), source)
     return replace(misconfigured, is_open=isinstance(error, WebhookNotCalled))
@@ -614,7 +614,7 @@ def unconverted(bound: BoundCandidate, error: ConversionError, source: Source) -
 # What follows from an endpoint and an operation alone, worked out once for all requests to it.
 
 T = TypeVar("T")
-_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
+_Endpoint = tuple[kube.GroupVersionResource, kube.GroupVersionKind, str, str, bool]
 
 
 def target_of(request: Request) -> Target:
@@ -639,26 +639,26 @@ class PerEndpoint(Generic[T]):
     remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
     """
 
-    __slots__ = ("_catalog", "_find", "_found")
+    __slots__ = ("_catalog", "_find", "_values")
 
     def __init__(self, find: Callable[[Target, Catalog], T]) -> None:
         self._find = find
         self._catalog: Catalog | None = None
-        self._found: dict[_Endpoint, T] = {}
+        self._values: dict[_Endpoint, T] = {}
 
     def __len__(self) -> int:
         """Return how many endpoints are remembered."""
-        return len(self._found)
+        return len(self._values)
 
     def of(self, request: Request, catalog: Catalog) -> T:
         """Return what `find` says of the request's endpoint."""
         if catalog is not self._catalog:
-            self._catalog, self._found = catalog, {}
+            self._catalog, self._values = catalog, {}
         endpoint = _endpoint_of(request)
-        cached = self._found.get(endpoint)
+        cached = self._values.get(endpoint)
         if cached is None:
             cached = self._find(Target(*endpoint), catalog)
-            if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
-                self._found = {}
-            self._found[endpoint] = cached
+            if len(self._values) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
+                self._values = {}
+            self._values[endpoint] = cached
         return cached

@@ -14,18 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from celadon.admission import policy_limits
+from celadon.admission import compiled_expressions, policy_limits
 from celadon.admission.activation import Hit, RequestContext
-from celadon.admission.compiled_expressions import (
-    MATCHED,
-    ConditionResult,
-    ExpressionMemory,
-    Failure,
-    OutOfBudget,
-    attempt,
-)
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
+from celadon.admission.policies import matching
 from celadon.admission.policies.compiled_mutations import (
     FORBIDDEN,
     INVALID,
@@ -44,17 +37,6 @@ from celadon.admission.policies.compiled_mutations import (
     standing,
 )
 from celadon.admission.policies.compiled_policy import Phases
-from celadon.admission.policies.matching import (
-    Candidate,
-    Hook,
-    Hooks,
-    Misconfigured,
-    Passed,
-    PerEndpoint,
-    candidates_for,
-    invocations,
-    policy_hit,
-)
 from celadon.admission.policies.params import ParamSource
 from celadon.admission.policies.patchers import DataValues, apply_configuration, apply_patch
 from celadon.admission.registration.registration_types import (
@@ -141,10 +123,10 @@ class MutationCase:
         self._kinds = kinds
         context.begin(planned.policy.name, planned.binding, planned.param_name, planned.hit)
 
-    def condition_result(self) -> ConditionResult:
+    def condition_result(self) -> compiled_expressions.ConditionResult:
         """Return what the match conditions say of the object as it is by now."""
         if not self._policy.conditions:
-            return MATCHED
+            return compiled_expressions.MATCHED
         return self._phases(self._versions.current(self._hit.kind)).condition_result()
 
     def mutate(
@@ -166,7 +148,7 @@ class MutationCase:
             try:
                 patched = self._patched(mutation, live)
             except MutationRefused as error:
-                failure = Failure(str(error), mutation.expression.source)
+                failure = compiled_expressions.Failure(str(error), mutation.expression.source)
                 failures.append(self._failed(failure, index, observer))
                 continue
             except _Failed as error:
@@ -200,13 +182,13 @@ class MutationCase:
                 return Patched(kinds.merged(live, config, kind, expected, fits=True))
         expression = mutation.expression
         if expression.program is None:
-            raise _Failed(Failure(expression.detail, expression.source))
+            raise _Failed(compiled_expressions.Failure(expression.detail, expression.source))
         phases = self._phases(live)
         activation = phases.activation(authorizer=True)
         run = phases.begin(activation, self._context.meter(policy_limits.RUNTIME_COST_BUDGET))
         try:
-            value, failure = attempt(run, expression, activation)
-        except OutOfBudget as error:
+            value, failure = compiled_expressions.attempt(run, expression, activation)
+        except compiled_expressions.OutOfBudget as error:
             raise _Failed(error.failure) from None
         if failure is not None:
             raise _Failed(failure)
@@ -234,7 +216,7 @@ class MutationCase:
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 
     def _failed(
-        self, failure: Failure, index: int, observer: MutationObserver | None
+        self, failure: compiled_expressions.Failure, index: int, observer: MutationObserver | None
     ) -> MutationFailure:
         self._observed(observer, failure.text)
         return self.failure(failure, index)
@@ -243,7 +225,9 @@ class MutationCase:
         if observer is not None:
             observer.mutated(self._policy.name, self._planned.binding, failure)
 
-    def failure(self, failure: Failure, index: int | None = None) -> MutationFailure:
+    def failure(
+        self, failure: compiled_expressions.Failure, index: int | None = None
+    ) -> MutationFailure:
         """Return what went wrong, in a condition or in a mutation."""
         policy = self._policy
         return MutationFailure(
@@ -264,7 +248,7 @@ _DATA = ("object", "oldObject", "params", "request", "namespaceObject")
 class _Failed(Exception):
     """The expression of a mutation gave nothing."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: compiled_expressions.Failure) -> None:
         super().__init__(failure.text)
         self.failure = failure
 
@@ -281,9 +265,9 @@ class _Failed(Exception):
 # `pkg/admission/plugin/policy/mutating/dispatcher.go`.
 
 
-_Candidate = Candidate[CompiledMutatingPolicy]
+_Candidate = matching.Candidate[CompiledMutatingPolicy]
 _Candidates = tuple[Standing, ...]
-_Hooks = Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
+_Hooks = matching.Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]
 Contexts = Callable[[Request, World], RequestContext]
 """What makes the context of a request in a round."""
 _Find = Callable[[Request, World], _Candidates]
@@ -302,17 +286,21 @@ class MutatingEngine:
         version: str | None = None,
         *,
         hooks: _Hooks | None = None,
-        memory: ExpressionMemory | None = None,
+        memory: compiled_expressions.ExpressionMemory | None = None,
     ) -> None:
         """Compile the policies. With a `memory`, expressions that are in it are not compiled
         again."""
         self.version = version = version or current_release()
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))
+            empty: _Hooks = matching.Hooks(
+                lambda policy: compile_mutating_policy(policy, version, memory)
+            )
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
-        self._endpoints = PerEndpoint(
-            lambda target, catalog: tuple(map(standing, candidates_for(hooks, target, catalog)))
+        self._endpoints = matching.PerEndpoint(
+            lambda target, catalog: tuple(
+                map(standing, matching.candidates_for(hooks, target, catalog))
+            )
         )
 
     def replaced(
@@ -365,7 +353,7 @@ class MutatingEngine:
         of those who look on."""
         return PolicyRounds(self._candidates, world, kinds, observer, contexts)
 
-    def hooks_for(self, request: Request) -> tuple[Hook[CompiledMutatingPolicy], ...]:
+    def hooks_for(self, request: Request) -> tuple[matching.Hook[CompiledMutatingPolicy], ...]:
         """The policies that requests for a resource are shown to, in the order in which they are
         asked."""
         deletes = request.operation is Operation.DELETE
@@ -428,8 +416,8 @@ class PolicyRounds:
             if always is not None:
                 yield from always
                 continue
-            hit = policy_hit(candidate, context)
-            if isinstance(hit, Misconfigured):
+            hit = matching.policy_hit(candidate, context)
+            if isinstance(hit, matching.Misconfigured):
                 failures.append(_misconfigured(candidate, hit))
             elif hit is None:
                 self._note(candidate, Outcome.POLICY_UNMATCHED)
@@ -443,17 +431,17 @@ class PolicyRounds:
         context: RequestContext,
         failures: list[MutationFailure],
     ) -> Iterator[Planned]:
-        for invocation in invocations(candidate, context):
-            if isinstance(invocation, Misconfigured):
+        for invocation in matching.invocations(candidate, context):
+            if isinstance(invocation, matching.Misconfigured):
                 failures.append(_misconfigured(candidate, invocation))
-            elif isinstance(invocation, Passed):
+            elif isinstance(invocation, matching.Passed):
                 self._note(candidate, invocation.outcome, invocation.binding)
             else:
                 try:
                     context.objects(hit.kind)
                 except ConversionError as error:
                     text = f"failed to configure policy: {error}"
-                    misconfigured = Misconfigured(text, MATCH_CONSTRAINTS)
+                    misconfigured = matching.Misconfigured(text, MATCH_CONSTRAINTS)
                     failures.append(_misconfigured(candidate, misconfigured))
                     continue
                 for param in invocation.params:
@@ -537,7 +525,7 @@ class PolicyRounds:
         return due
 
 
-def _misconfigured(candidate: _Candidate, misconfigured: Misconfigured) -> MutationFailure:
+def _misconfigured(candidate: _Candidate, misconfigured: matching.Misconfigured) -> MutationFailure:
     policy = candidate.compiled
     return MutationFailure(
         policy.name,

@@ -9,17 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from celadon import kube
 from celadon.admission import policy_limits
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
 from celadon.admission.world import World
-from celadon.kube import (
-    ApiVersionError,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    metadata,
-    parse_api_version,
-)
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.records import dataclass
@@ -36,7 +29,7 @@ class ParamSource:
     """A resolved `paramKind`."""
 
     kind: ParamKind
-    resource: GroupVersionResource
+    resource: kube.GroupVersionResource
     namespaced: bool
     custom: bool = False
 
@@ -45,10 +38,10 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
     """Return where params come from; None when the `apiVersion` does not parse: such a policy is
     inert. Raises ParamError when there is no such kind."""
     try:
-        group, version = parse_api_version(kind.api_version)
-    except ApiVersionError:
+        group, version = kube.parse_api_version(kind.api_version)
+    except kube.ApiVersionError:
         return None
-    gvk = GroupVersionKind(group, version, kind.kind)
+    gvk = kube.GroupVersionKind(group, version, kind.kind)
     resource = catalog.by_gvk(gvk)
     if resource is None or not resource.served:
         raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
@@ -65,7 +58,7 @@ class ParamFinder:
         self._source = source
         self._ref = ref
         self._selector: LabelSelector | None = None
-        self._selected: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {}
+        self._selected: dict[str, tuple[Sequence[kube.JsonObject], Sequence[kube.JsonObject]]] = {}
 
     @property
     def looks_up(self) -> bool:
@@ -73,7 +66,7 @@ class ParamFinder:
         params."""
         return self._source is not None and self._ref is not None
 
-    def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
+    def collect(self, namespace: str, world: World) -> Sequence[kube.JsonObject | None]:
         """The params for a request in `namespace`; a single None where the policy is evaluated
         without. Empty when none was found and that is allowed. May raise ParamError."""
         source, ref = self._source, self._ref
@@ -89,7 +82,7 @@ class ParamFinder:
 
     def _lookup(
         self, source: ParamSource, ref: ParamRef, where: str, world: World
-    ) -> Sequence[JsonObject]:
+    ) -> Sequence[kube.JsonObject]:
         if ref.name:
             if ref.selector is not None:
                 raise ParamError("paramRef.name and paramRef.selector are mutually exclusive")
@@ -102,12 +95,12 @@ class ParamFinder:
         return self._select(self._selector, where, world.list(source.resource, where))
 
     def _select(
-        self, selector: LabelSelector, where: str, listed: Sequence[JsonObject]
-    ) -> Sequence[JsonObject]:
+        self, selector: LabelSelector, where: str, listed: Sequence[kube.JsonObject]
+    ) -> Sequence[kube.JsonObject]:
         selected = self._selected.get(where)
         if selected is not None and selected[0] is listed:
             return selected[1]
-        result = tuple(obj for obj in listed if selector.matches(metadata.labels(obj)))
+        result = tuple(obj for obj in listed if selector.matches(kube.metadata.labels(obj)))
         if len(self._selected) >= policy_limits.PARAM_SELECTION_ENTRIES:
             self._selected.clear()
         self._selected[where] = (listed, result)
@@ -130,14 +123,14 @@ def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
     return ""
 
 
-def _compiled(selector: JsonObject) -> LabelSelector:
+def _compiled(selector: kube.JsonObject) -> LabelSelector:
     try:
         return label_selector(selector)
     except SelectorError as error:
         raise ParamError(str(error)) from error
 
 
-def typed(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
+def typed(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:
     """A param as validating policies see it: stored objects may lack their type, expressions see it
     all the same."""
     if param is None or source is None or ("apiVersion" in param and "kind" in param):
@@ -145,16 +138,16 @@ def typed(param: JsonObject | None, source: ParamSource | None) -> JsonObject | 
     return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}
 
 
-def untyped(param: JsonObject | None, source: ParamSource | None) -> JsonObject | None:
-    """The same for mutating policies: a built-in object does not say its type."""
+def untyped(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:
+    """Does the same for mutating policies: a built-in object does not say its type."""
     if param is None or source is None or source.custom:
         return param
     return {key: value for key, value in param.items() if key not in _TYPE_MEMBERS}
 
 
-def param_name(obj: JsonObject | None) -> str:
+def param_name(obj: kube.JsonObject | None) -> str:
     """Return how a decision names its param."""
     if obj is None:
         return ""
-    namespace, name = metadata.namespace(obj), metadata.name(obj)
+    namespace, name = kube.metadata.namespace(obj), kube.metadata.name(obj)
     return f"{namespace}/{name}" if namespace else name

@@ -139,16 +139,16 @@ class DataValues:
     """The lists and maps that come out of the data of a request. They are looked for when somebody
     asks first: most configurations have nothing of the kind."""
 
-    __slots__ = ("_known", "_roots")
+    __slots__ = ("_ids", "_roots")
 
     def __init__(self, roots: Iterable[object]) -> None:
         self._roots = tuple(roots)
-        self._known: set[int] | None = None
+        self._ids: set[int] | None = None
 
     def __contains__(self, value: object) -> bool:
-        if self._known is None:
-            self._known = {id(container) for root in self._roots for container in _containers(root)}
-        return id(value) in self._known
+        if self._ids is None:
+            self._ids = {id(container) for root in self._roots for container in _containers(root)}
+        return id(value) in self._ids
 
 
 def _containers(root: object) -> Iterator[object]:

@@ -16,21 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from celadon.admission import decision_source
-from celadon.admission.compiled_expressions import (
-    NAMESPACE,
-    OBJECT_TYPES,
-    REQUEST,
-    VARIABLES,
-    variable_type,
-    variables_object,
-)
-from celadon.admission.registration.registration_types import (
-    ParamKind,
-    PolicySpec,
-    Rule,
-    ValidatingAdmissionPolicy,
-)
+from celadon.admission import compiled_expressions, decision_source
+from celadon.admission.registration import registration_types
 from celadon.cel import Environment, Issues, types
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
 from celadon.kube.json_types import JsonDict
@@ -96,11 +83,15 @@ class TypeChecker:
         self._names = _ResourceNames(catalog)
         self._remembered: dict[tuple[_NamedKind, _NamedKind | None], Environment] = {}
         self._environment = environment(version or current_release()).extend(
-            {"request": REQUEST, "namespaceObject": NAMESPACE, "authorizer": AUTHORIZER},
-            OBJECT_TYPES,
+            {
+                "request": compiled_expressions.REQUEST,
+                "namespaceObject": compiled_expressions.NAMESPACE,
+                "authorizer": AUTHORIZER,
+            },
+            compiled_expressions.OBJECT_TYPES,
         )
 
-    def status(self, policy: ValidatingAdmissionPolicy, number: int) -> JsonDict:
+    def status(self, policy: registration_types.ValidatingAdmissionPolicy, number: int) -> JsonDict:
         """Return what the controller writes as the status of a policy."""
         warnings = [warning.to_json() for warning in self.warnings(policy, number)]
         return {
@@ -109,7 +100,7 @@ class TypeChecker:
         }
 
     def warnings(
-        self, policy: ValidatingAdmissionPolicy, number: int
+        self, policy: registration_types.ValidatingAdmissionPolicy, number: int
     ) -> tuple[ExpressionWarning, ...]:
         """One warning for each field with problems, about all kinds that have them."""
         parts: dict[FieldPath, list[str]] = {}
@@ -118,7 +109,9 @@ class TypeChecker:
             parts.setdefault(problem.path, []).append(text)
         return tuple(ExpressionWarning(path.text, "\n".join(part)) for path, part in parts.items())
 
-    def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
+    def problems(
+        self, policy: registration_types.ValidatingAdmissionPolicy, number: int
+    ) -> Iterator[TypeProblem]:
         """Yield what the warnings are made of, by field and kind."""
         spec = policy.spec
         kinds = [kind for kind in types_to_check(spec, self._names) if self.schema(kind)]
@@ -137,7 +130,9 @@ class TypeChecker:
         """The schema of a kind; None if nobody knows it."""
         return schema_for(kind) or self._custom.get(kind)
 
-    def _params(self, param_kind: ParamKind | None, number: int) -> _NamedKind | None:
+    def _params(
+        self, param_kind: registration_types.ParamKind | None, number: int
+    ) -> _NamedKind | None:
         """Return the kind of params; None without one, and a kind of no name for one that nobody
         knows."""
         if param_kind is None:
@@ -149,18 +144,20 @@ class TypeChecker:
         kind = GroupVersionKind(*group_version, param_kind.kind)
         return _UNKNOWN if self.schema(kind) is None else _NamedKind(kind, number)
 
-    def _scope(self, spec: PolicySpec, about: _NamedKind, params: _NamedKind | None) -> Environment:
+    def _scope(
+        self, spec: registration_types.PolicySpec, about: _NamedKind, params: _NamedKind | None
+    ) -> Environment:
         """The environment of a policy's expressions for one kind. Variables are typed anew for
         each kind; a broken one is dyn."""
         env = self._environment_for(about, params)
         if not spec.variables:
             return env
         variable_types: dict[str, types.Type] = {}
-        env = env.extend(objects=[variables_object(variable_types)])
+        env = env.extend(objects=[compiled_expressions.variables_object(variable_types)])
         for variable in spec.variables:
             checked = env.compile_once_more(variable.expression).ast
             variable_types[variable.name] = (
-                types.DYN if checked is None else variable_type(checked.type)
+                types.DYN if checked is None else compiled_expressions.variable_type(checked.type)
             )
         return env
 
@@ -177,8 +174,10 @@ class TypeChecker:
                 declared = self._type(params)
                 names["params"] = declared.type
                 objects += declared.objects
-            objects += (variables_object({}),)
-            env = self._environment.extend({**names, "variables": VARIABLES}, objects)
+            objects += (compiled_expressions.variables_object({}),)
+            env = self._environment.extend(
+                {**names, "variables": compiled_expressions.VARIABLES}, objects
+            )
             self._remembered[about, params] = env
         return env
 
@@ -187,7 +186,7 @@ class TypeChecker:
         return SchemaType(types.DYN) if schema is None else schema_type(schema, named.name)
 
 
-def _checked_fields(spec: PolicySpec) -> Iterator[tuple[FieldPath, str]]:
+def _checked_fields(spec: registration_types.PolicySpec) -> Iterator[tuple[FieldPath, str]]:
     for i, validation in enumerate(spec.validations):
         yield decision_source.validation(i).path, validation.expression
         if validation.message_expression:
@@ -216,7 +215,9 @@ class _ResourceNames:
         return [kind for kind in result if not group or kind.group == group]
 
 
-def types_to_check(spec: PolicySpec, names: _ResourceNames) -> list[GroupVersionKind]:
+def types_to_check(
+    spec: registration_types.PolicySpec, names: _ResourceNames
+) -> list[GroupVersionKind]:
     """The kinds that the controller looks at, sorted."""
     result: set[GroupVersionKind] = set()
     constraints = spec.match_constraints
@@ -231,7 +232,7 @@ def types_to_check(spec: PolicySpec, names: _ResourceNames) -> list[GroupVersion
     return sorted(result)
 
 
-def _named_resources(rule: Rule) -> Iterable[tuple[str, str, str]]:
+def _named_resources(rule: registration_types.Rule) -> Iterable[tuple[str, str, str]]:
     if any("*" in name for name in (*rule.api_groups, *rule.api_versions)):
         return
     resources = sorted(name for name in rule.resources if "*" not in name and "/" not in name)

@@ -26,14 +26,7 @@ from celadon.admission.activation import Hit, MatchError, RequestContext
 from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.policies import matching, params
-from celadon.admission.policies.compiled_policy import (
-    CompiledPolicy,
-    Evaluation,
-    Evaluator,
-    Finding,
-    compile_policy,
-)
+from celadon.admission.policies import compiled_policy, matching, params
 from celadon.admission.policies.params import ParamSource
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
@@ -71,8 +64,8 @@ class Observer(Protocol):
         `failed`: something could not be evaluated, and that was ignored or is among them."""
 
 
-_Candidate = matching.Candidate[CompiledPolicy]
-_Hooks = matching.Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
+_Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
+_Hooks = matching.Hooks[ValidatingAdmissionPolicy, compiled_policy.CompiledPolicy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +153,9 @@ class Engine:
         again."""
         self.version = version = version or current_release()
         if hooks is None:
-            empty: _Hooks = matching.Hooks(lambda policy: compile_policy(policy, version, memory))
+            empty: _Hooks = matching.Hooks(
+                lambda policy: compiled_policy.compile_policy(policy, version, memory)
+            )
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
         self._inert = tuple(
@@ -200,7 +195,7 @@ class Engine:
         return self
 
     @property
-    def policies(self) -> Sequence[CompiledPolicy]:
+    def policies(self) -> Sequence[compiled_policy.CompiledPolicy]:
         """The compiled policies, in their order."""
         return tuple(hook.compiled for hook in self._hooks.all)
 
@@ -223,7 +218,7 @@ class Engine:
 
     def candidates(
         self, request: Request, world: World
-    ) -> Sequence[matching.Candidate[CompiledPolicy]]:
+    ) -> Sequence[matching.Candidate[compiled_policy.CompiledPolicy]]:
         """The policies that may have something to say about requests to this endpoint."""
         return self._endpoints.of(request, world.catalog).candidates
 
@@ -243,7 +238,7 @@ class Engine:
 
     def hooks_for(
         self, resource: GroupVersionResource
-    ) -> tuple[matching.Hook[CompiledPolicy], ...]:
+    ) -> tuple[matching.Hook[compiled_policy.CompiledPolicy], ...]:
         """The policies that requests for a resource are shown to, in the order in which they are
         asked."""
         return self._hooks.seeing(resource)
@@ -255,7 +250,7 @@ class Engine:
         on everything that had no say. `context` is that of the request, if somebody looks on."""
         folder = Folder(request, [])
         context = context or RequestContext(request, world)
-        dispatch = _Dispatch(context, Evaluator(context, trace=True), folder)
+        dispatch = _Dispatch(context, compiled_policy.Evaluator(context, trace=True), folder)
         try:
             for entry in self._surveys.of(request, world.catalog).entries:
                 if isinstance(entry, Note):
@@ -315,7 +310,7 @@ def _judged(
     if not candidates:
         return None
     folder = Folder(context.request, notes)
-    dispatch = _Dispatch(context, Evaluator(context), folder, observer)
+    dispatch = _Dispatch(context, compiled_policy.Evaluator(context), folder, observer)
     dispatch.leaves_open = notes is not None
     try:
         for candidate in candidates:
@@ -387,7 +382,7 @@ def _noted(planned: _Planned, context: RequestContext, notes: list[Note]) -> boo
     return True
 
 
-def _is_content(policy: CompiledPolicy, activation: JsonObject) -> bool:
+def _is_content(policy: compiled_policy.CompiledPolicy, activation: JsonObject) -> bool:
     """Return whether all validations are found to be true, within the budget, by programs that
     count. May raise EvaluationError."""
     if policy.has_messages:  # these cost something, too
@@ -410,7 +405,7 @@ class _Dispatch:
     def __init__(
         self,
         context: RequestContext,
-        evaluator: Evaluator,
+        evaluator: compiled_policy.Evaluator,
         folder: Folder,
         observer: Observer | None = None,
     ) -> None:
@@ -484,7 +479,7 @@ class _Dispatch:
         policy: str,
         binding: matching.Binding,
         param: str,
-        evaluation: Evaluation,
+        evaluation: compiled_policy.Evaluation,
     ) -> None:
         for finding in (*evaluation.findings, *evaluation.annotation_errors):
             self.folder.add(decision_of(policy, binding, param, finding))
@@ -497,7 +492,9 @@ class _Dispatch:
             detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
         self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
 
-    def _misconfigured(self, policy: CompiledPolicy, misconfigured: matching.Misconfigured) -> None:
+    def _misconfigured(
+        self, policy: compiled_policy.CompiledPolicy, misconfigured: matching.Misconfigured
+    ) -> None:
         self.failed = True
         is_open = misconfigured.is_open and self.leaves_open
         if is_open or policy.ignores_failures:
@@ -526,7 +523,9 @@ class _Dispatch:
         )
 
 
-def decision_of(policy: str, binding: matching.Binding, param: str, finding: Finding) -> Decision:
+def decision_of(
+    policy: str, binding: matching.Binding, param: str, finding: compiled_policy.Finding
+) -> Decision:
     """A finding as what a binding makes of it."""
     return Decision(
         policy,

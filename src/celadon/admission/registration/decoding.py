@@ -16,17 +16,10 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
-from celadon.kube import GroupVersionKind, JsonObject, metadata, releases
+from celadon.kube import GroupVersionKind, JsonObject, metadata, releases, schemas
 from celadon.kube.go import Document
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import known_resources
-from celadon.kube.schemas import (
-    DecodeError,
-    StrayField,
-    codec_for,
-    decode_kind,
-    strict_field_errors,
-)
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
 
@@ -365,7 +358,7 @@ class RegistrationError(ValueError):
     """The document is not an object of its kind; the text is the API server's. `path` leads to the
     value that does not fit, `why` is the decoder's part of the text."""
 
-    def __init__(self, kind: str, version: str, error: DecodeError) -> None:
+    def __init__(self, kind: str, version: str, error: schemas.DecodeError) -> None:
         super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
         self.path = error.path
         self.why = str(error)
@@ -377,7 +370,7 @@ class Decoded(Generic[T]):
 
     value: T
     document: JsonDict
-    unknown_fields: tuple[StrayField, ...] = ()
+    unknown_fields: tuple[schemas.StrayField, ...] = ()
 
 
 def decode_object(
@@ -387,19 +380,19 @@ def decode_object(
     entry = BY_KIND[kind]
     gvk = struct_of(kind, version)
     try:
-        decoded = decode_kind(document, gvk)
+        decoded = schemas.decode_kind(document, gvk)
         if decoded is not None:
             decoded[1].complete(decoded[0])
-    except DecodeError as error:
+    except schemas.DecodeError as error:
         raise RegistrationError(kind, version, error) from error
     if decoded is None:
-        unknown = DecodeError(f"Kubernetes {releases.current_release()} does not have it")
+        unknown = schemas.DecodeError(f"Kubernetes {releases.current_release()} does not have it")
         raise RegistrationError(kind, version, unknown)
     clean, _, is_exact = decoded
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
-    strays = () if is_exact else tuple(strict_field_errors(Document(document), gvk))
+    strays = () if is_exact else tuple(schemas.strict_field_errors(Document(document), gvk))
     return Decoded(entry.typed(clean), clean, strays)
 
 
@@ -411,7 +404,7 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
         for api_version in (version, *registration.VERSIONS)
     )
     return next(
-        (gvk for gvk in every if codec_for(gvk) is not None),
+        (gvk for gvk in every if schemas.codec_for(gvk) is not None),
         GroupVersionKind(ADMISSION_REGISTRATION, version, kind),
     )
 

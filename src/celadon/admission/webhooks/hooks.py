@@ -12,15 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.admission import decision_source, policy_limits
+from celadon.admission import compiled_expressions, decision_source, policy_limits
 from celadon.admission.activation import Hit, MatchError, RequestContext
-from celadon.admission.compiled_expressions import (
-    BOOL_RESULT,
-    Condition,
-    ConditionResult,
-    PolicyScope,
-    evaluate,
-)
 from celadon.admission.policies.matching import MatchPlan, PerEndpoint, Target, matches, plan
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import (
@@ -67,10 +60,10 @@ class OnDemandConditions:
     def __init__(self, webhook: Webhook, version: str) -> None:
         self._webhook = webhook
         self._version = version
-        self._compiled: tuple[Condition, ...] | None = None
+        self._compiled: tuple[compiled_expressions.Condition, ...] | None = None
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
         """Return the match conditions in their order, compiled at the first call."""
         if self._compiled is None:
             self._compiled = _conditions(self._webhook, self._version)
@@ -91,7 +84,7 @@ class Hook:
     """Whether its configuration is from files of the server, not an object."""
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
         """The compiled match conditions; the first call compiles them."""
         return self.compiled.conditions
 
@@ -120,7 +113,7 @@ class Excluded:
     one, or the text of an error that the failure policy ignores."""
 
     hook: Hook
-    result: ConditionResult
+    result: compiled_expressions.ConditionResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +211,16 @@ def _hooks(
         yield Hook(configuration.name, webhook, uid, first + i, conditions[i], static)
 
 
-def _conditions(webhook: Webhook, version: str) -> tuple[Condition, ...]:
-    scope = PolicyScope(version, has_params=False, has_variables=False, owner=webhook.name)
+def _conditions(webhook: Webhook, version: str) -> tuple[compiled_expressions.Condition, ...]:
+    scope = compiled_expressions.PolicyScope(
+        version, has_params=False, has_variables=False, owner=webhook.name
+    )
     return tuple(
-        Condition(
+        compiled_expressions.Condition(
             condition.name,
             scope.compile(
                 condition.expression,
-                BOOL_RESULT,
+                compiled_expressions.BOOL_RESULT,
                 stored=True,
                 source=decision_source.condition(i),
             ),
@@ -273,7 +268,9 @@ def _selected(
     yield Selected(hook, hit)
 
 
-def _evaluated(hook: Hook, hit: Hit, context: RequestContext) -> ConditionResult:
+def _evaluated(
+    hook: Hook, hit: Hit, context: RequestContext
+) -> compiled_expressions.ConditionResult:
     obj, old = context.objects(hit.kind)
     activation = {
         "object": obj,
@@ -283,7 +280,7 @@ def _evaluated(hook: Hook, hit: Hit, context: RequestContext) -> ConditionResult
         **context.authorizer(),
     }
     meter = context.meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
-    return evaluate(hook.conditions, meter.run, activation)
+    return compiled_expressions.evaluate(hook.conditions, meter.run, activation)
 
 
 # --- Hook refusals -----------------------------------------------------------

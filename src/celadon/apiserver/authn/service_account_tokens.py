@@ -11,16 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from celadon.apiserver.authn import identities
-from celadon.apiserver.authn.signed_tokens import (
-    Members,
-    NotAToken,
-    SignatureRefused,
-    SignedToken,
-    decoded_json,
-    parse_token,
-    wrong_type,
-)
+from celadon.apiserver.authn import identities, signed_tokens
 from celadon.kube import JsonObject, User, metadata, name_rules, status
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -63,7 +54,7 @@ class SignerOnDemand:
         """The token; members of the claims are sorted by name."""
         return self.signer().sign(claims)
 
-    def verify(self, token: SignedToken) -> None:
+    def verify(self, token: signed_tokens.SignedToken) -> None:
         """Check the signature of a token. Raises SignatureRefused unless one of the keys made
         it."""
         # late: see above
@@ -178,9 +169,9 @@ _PRIVATE: Final[_Fields] = {
 
 def read_claims(payload: bytes) -> JsonObject:
     """Return the claims that upstream knows, without those that are null. Raises TokenRefused."""
-    members = decoded_json(payload)
-    if not isinstance(members, Members):
-        raise TokenRefused(wrong_type(members, "jwt.Claims"))
+    members = signed_tokens.decoded_json(payload)
+    if not isinstance(members, signed_tokens.Members):
+        raise TokenRefused(signed_tokens.wrong_type(members, "jwt.Claims"))
     result: JsonDict = {}
     for fields in (_PUBLIC, _PRIVATE):
         faults: list[str] = []
@@ -193,7 +184,7 @@ def read_claims(payload: bytes) -> JsonObject:
     return result
 
 
-def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
+def _read(members: signed_tokens.Members, fields: _Fields, faults: list[str]) -> JsonDict:
     """A wrong type is told at the end, as go-jose does; what else is wrong raises ValueError."""
     result: JsonDict = {}
     for name, value in members.without_doubles().items():
@@ -204,12 +195,14 @@ def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
             continue
         elif kind == _DATE:
             result[name] = _date(value)
-        elif isinstance(kind, tuple) and isinstance(value, Members):
+        elif isinstance(kind, tuple) and isinstance(value, signed_tokens.Members):
             result[name] = _read(value, kind[1], faults)
         elif kind == _TEXT and isinstance(value, str):
             result[name] = LONE_SURROGATE.sub("\ufffd", value)
         else:
-            faults.append(wrong_type(value, kind if isinstance(kind, str) else kind[0]))
+            faults.append(
+                signed_tokens.wrong_type(value, kind if isinstance(kind, str) else kind[0])
+            )
     return result
 
 
@@ -232,8 +225,8 @@ def _date(value: object) -> int:
 def _issuer(payload: bytes) -> str:
     """Return the issuer that a token claims before anything is verified; empty if it claims none.
     Names of members are in either case here, as in Go's `encoding/json`."""
-    members = decoded_json(payload)
-    if not isinstance(members, Members):
+    members = signed_tokens.decoded_json(payload)
+    if not isinstance(members, signed_tokens.Members):
         return ""
     named = [value for name, value in members if name.lower() == "iss" and value is not None]
     return named[-1] if named and all(isinstance(item, str) for item in named) else ""
@@ -254,14 +247,14 @@ class ServiceAccountTokens:
         """Return who bears a token, or None when it is no token of ours; raise TokenRefused when it
         is a bad one."""
         try:
-            token = parse_token(text)
+            token = signed_tokens.parse_token(text)
             if _issuer(token.payload) not in self.issuers:
                 return None
-        except NotAToken:
+        except signed_tokens.NotAToken:
             return None
         try:
             self.signer.verify(token)
-        except SignatureRefused as error:
+        except signed_tokens.SignatureRefused as error:
             raise TokenRefused(str(error)) from None
         claims = read_claims(token.payload)
         if claims.get("iss", "") not in self.issuers:

@@ -20,14 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from celadon.apiserver.authn.signed_tokens import (
-    KeyFileError,
-    SignatureRefused,
-    SignedToken,
-    encoded,
-    encoded_json,
-    wrong_type,
-)
+from celadon.apiserver.authn import signed_tokens
 from celadon.kube.json_types import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -76,12 +69,12 @@ class Signer:
         try:
             key = serialization.load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-            raise KeyFileError(f"cannot read the private key: {error}") from None
+            raise signed_tokens.KeyFileError(f"cannot read the private key: {error}") from None
         if isinstance(key, rsa.RSAPrivateKey):
             return cls(key)
         if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
             return cls(key)
-        raise KeyFileError("the private key is neither RSA nor ECDSA on P-256")
+        raise signed_tokens.KeyFileError("the private key is neither RSA nor ECDSA on P-256")
 
     @property
     def public_key(self) -> PublicKey:
@@ -91,8 +84,8 @@ class Signer:
         """The token; members of the claims are sorted by name."""
         public = self.public_key
         header = {"alg": _algorithm(public), "kid": key_id(public)}
-        signed = f"{encoded_json(header)}.{encoded_json(claims)}"
-        return f"{signed}.{encoded(self._signature(signed.encode()))}"
+        signed = f"{signed_tokens.encoded_json(header)}.{signed_tokens.encoded_json(claims)}"
+        return f"{signed}.{signed_tokens.encoded(self._signature(signed.encode()))}"
 
     # The document is the same as upstream's byte by byte, so its order is that of go-jose's struct.
     def web_key(self) -> dict[str, str]:
@@ -125,7 +118,7 @@ def public_keys(pem: bytes) -> list[PublicKey]:
     one that is neither RSA nor ECDSA on P-256."""
     keys = [_public_key(block[1].decode(), block[0]) for block in _BLOCK.finditer(pem)]
     if not keys:
-        raise KeyFileError("there is no key and no certificate in it")
+        raise signed_tokens.KeyFileError("there is no key and no certificate in it")
     return keys
 
 
@@ -138,17 +131,17 @@ def _public_key(label: str, pem: bytes) -> PublicKey:
         else:
             key = serialization.load_pem_public_key(pem)  # type: ignore[assignment]  # checked below
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise KeyFileError(f"cannot read the public key: {error}") from None
+        raise signed_tokens.KeyFileError(f"cannot read the public key: {error}") from None
     if isinstance(key, rsa.RSAPublicKey):
         return key
     if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
         return key
-    raise KeyFileError("the public key is neither RSA nor ECDSA on P-256")
+    raise signed_tokens.KeyFileError("the public key is neither RSA nor ECDSA on P-256")
 
 
 def _number(value: int, length: int = 0) -> str:
     """Encode a number in as few bytes as it takes, or in `length` of them."""
-    return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
+    return signed_tokens.encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
 
 
 # As `keyIDFromPublicKey` of `jwt.go`.
@@ -156,7 +149,7 @@ def key_id(key: PublicKey) -> str:
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    return encoded(hashlib.sha256(der).digest())
+    return signed_tokens.encoded(hashlib.sha256(der).digest())
 
 
 def _algorithm(key: PublicKey) -> str:
@@ -165,16 +158,16 @@ def _algorithm(key: PublicKey) -> str:
 
 # A key that is named is the only one that counts: a token must not be good for a key that it was
 # not signed for because another one happens to verify it.
-def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
+def verify(token: signed_tokens.SignedToken, keys: Iterable[PublicKey]) -> None:
     """Raises SignatureRefused unless one of the keys made the signature. If the token names a key,
     only that one counts."""
     named = token.header.get("kid")
     chosen = [key for key in keys if not named or key_id(key) == named]
     if not chosen:
-        raise SignatureRefused("invalid signature, no keys found")
+        raise signed_tokens.SignatureRefused("invalid signature, no keys found")
     _check_critical(token.header.get("crit"))
     if not any(_verifies(key, token) for key in chosen):
-        raise SignatureRefused(WRONG_SIGNATURE)
+        raise signed_tokens.SignatureRefused(WRONG_SIGNATURE)
 
 
 def _check_critical(names: object) -> None:
@@ -183,15 +176,15 @@ def _check_critical(names: object) -> None:
     if names is None:
         return
     if not isinstance(names, list):
-        raise SignatureRefused(wrong_type(names, "[]string"))
+        raise signed_tokens.SignatureRefused(signed_tokens.wrong_type(names, "[]string"))
     for name in names:
         if not isinstance(name, str | None):
-            raise SignatureRefused(wrong_type(name, "string"))
+            raise signed_tokens.SignatureRefused(signed_tokens.wrong_type(name, "string"))
     if set(names) - {"b64"}:
-        raise SignatureRefused(WRONG_SIGNATURE)
+        raise signed_tokens.SignatureRefused(WRONG_SIGNATURE)
 
 
-def _verifies(key: PublicKey, token: SignedToken) -> bool:
+def _verifies(key: PublicKey, token: signed_tokens.SignedToken) -> bool:
     """The kind of the key decides which algorithms there are; the token says which of them."""
     # The other way round, a token could choose an algorithm that makes a public key a secret.
     algorithm = token.header.get("alg") or ""
@@ -207,7 +200,7 @@ def _verifies(key: PublicKey, token: SignedToken) -> bool:
     return True
 
 
-def _verifies_numbers(key: ec.EllipticCurvePublicKey, token: SignedToken) -> bool:
+def _verifies_numbers(key: ec.EllipticCurvePublicKey, token: signed_tokens.SignedToken) -> bool:
     """Verify a signature that is two numbers. Raises InvalidSignature."""
     if len(token.signature) != 2 * _HALF:
         return False

@@ -13,20 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from weakref import WeakValueDictionary
 
+from celadon import kube
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
-from celadon.kube import (
-    MASTERS,
-    Answer,
-    Attributes,
-    AuthorizerBackend,
-    GroupResource,
-    Ruling,
-    StatusError,
-    User,
-    status,
-)
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import aggregated
@@ -45,8 +35,8 @@ NO_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 class AlwaysAllow:
     """Everybody may do everything: k8s.io/apiserver `pkg/authorization/authorizerfactory`."""
 
-    def authorize(self, _: Attributes) -> Answer:
-        return Ruling.ALLOW, "", None
+    def authorize(self, _: kube.Attributes) -> kube.Answer:
+        return kube.Ruling.ALLOW, "", None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +44,28 @@ class AuthorizerChain:
     """No path is open to everybody: `--authorization-always-allow-paths` is an option of other
     servers than kube-apiserver, where a role says who may ask for its health."""
 
-    authorizers: tuple[AuthorizerBackend, ...]
+    authorizers: tuple[kube.AuthorizerBackend, ...]
 
-    def authorize(self, attributes: Attributes) -> Answer:
+    def authorize(self, attributes: kube.Attributes) -> kube.Answer:
         """The first ruling that is not NO_OPINION; without one, all that the authorizers said."""
-        if MASTERS in attributes.user.groups:
-            return Ruling.ALLOW, "", None
+        if kube.MASTERS in attributes.user.groups:
+            return kube.Ruling.ALLOW, "", None
         reasons: list[str] = []
         errors: list[str] = []
         for authorizer in self.authorizers:
             ruling, reason, error = authorizer.authorize(attributes)
-            if ruling is not Ruling.NO_OPINION:
+            if ruling is not kube.Ruling.NO_OPINION:
                 return ruling, reason, error
             reasons += [reason] if reason else []
             errors += [error] if error is not None else []
-        return Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
+        return kube.Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
 
 
-def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> Attributes:
+def request_attributes(user: kube.User, info: RequestInfo, request: HttpRequest) -> kube.Attributes:
     """Return what is asked about a request."""
     if not info.is_resource:
-        return Attributes(user, info.verb, path=info.path)
-    return Attributes(
+        return kube.Attributes(user, info.verb, path=info.path)
+    return kube.Attributes(
         user,
         info.verb,
         resource_request=True,
@@ -106,15 +96,17 @@ def _selectors(request: HttpRequest) -> JsonDict:
     return result
 
 
-def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
+def forbidden(attributes: kube.Attributes, reason: str = "") -> kube.StatusError:
     """Return the refusal (403) with the words `User "u" cannot get resource "pods" …`, and the
     reason after them."""
     detail = _denial(attributes).translate(NO_HTML)
-    resource = GroupResource(attributes.group, attributes.resource)
-    return status.forbidden(resource, attributes.name, f"{detail}: {reason}" if reason else detail)
+    resource = kube.GroupResource(attributes.group, attributes.resource)
+    return kube.status.forbidden(
+        resource, attributes.name, f"{detail}: {reason}" if reason else detail
+    )
 
 
-def _denial(attributes: Attributes) -> str:
+def _denial(attributes: kube.Attributes) -> str:
     begin = f"User {quote(attributes.user.name)} cannot {attributes.verb}"
     if not attributes.resource_request:
         return f"{begin} path {quote(attributes.path)}"
@@ -132,19 +124,19 @@ def _denial(attributes: Attributes) -> str:
 
 
 def check_access(
-    attributes: Attributes,
-    authorizer: AuthorizerBackend,
+    attributes: kube.Attributes,
+    authorizer: kube.AuthorizerBackend,
     annotate: Callable[[Mapping[str, str]], None] = lambda _: None,
 ) -> str:
     """The reason for which it is allowed; raises StatusError: 403, or 500 if it was an error that
     prevented an answer. `annotate` is given what the audit event says about it."""
     ruling, reason, error = authorizer.authorize(attributes)
-    if ruling is Ruling.ALLOW:
+    if ruling is kube.Ruling.ALLOW:
         annotate({DECISION: "allow", REASON: reason})
         return reason
     if error is not None:
         annotate({REASON: INTERNAL_ERROR})
-        raise status.internal_error(error)
+        raise kube.status.internal_error(error)
     annotate({DECISION: "forbid", REASON: reason})
     raise forbidden(attributes, reason)
 
@@ -167,7 +159,7 @@ class Standing:
     """Knows whether credentials still hold, for all open watches that show the same ones."""
 
     def __init__(
-        self, authenticate: Callable[[], User | None], seconds: Callable[[], float]
+        self, authenticate: Callable[[], kube.User | None], seconds: Callable[[], float]
     ) -> None:
         self._authenticate = authenticate
         self._seconds = seconds
@@ -209,5 +201,5 @@ class Standings:
             self._open[credentials] = standing
         return standing
 
-    def _user(self, credentials: Credentials) -> User | None:
+    def _user(self, credentials: Credentials) -> kube.User | None:
         return self._authenticator.authenticate(credentials, self._now()).user

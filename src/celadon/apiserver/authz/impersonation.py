@@ -17,13 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.apiserver.authn.identities import (
-    EXTRA_PREFIX,
-    NODE_NAME,
-    extra_key,
-    node_of,
-    with_group,
-)
+from celadon.apiserver.authn import identities
 from celadon.apiserver.authz.access_decisions import forbidden
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import (
@@ -38,18 +32,12 @@ from celadon.kube import (
     fieldpath,
     name_rules,
     status,
+    well_known_values,
 )
 from celadon.kube.go import quote
 from celadon.kube.rbac import service_account_of, service_account_user
 from celadon.kube.releases import is_since
 from celadon.kube.validation import http_path
-from celadon.kube.well_known_values import (
-    ANONYMOUS,
-    AUTHENTICATED,
-    AUTHENTICATION_GROUP,
-    NODE_GROUP,
-    UNAUTHENTICATED,
-)
 from celadon.records import dataclass, replace
 
 USER_HEADER: Final = "impersonate-user"
@@ -85,7 +73,9 @@ def wanted_user(request: HttpRequest) -> User | None:
     extra: dict[str, list[str]] = {}
     for name, value in request.headers:
         if name.startswith(EXTRA_HEADER):
-            extra.setdefault(extra_key(name.removeprefix(EXTRA_HEADER)), []).append(value)
+            extra.setdefault(identities.extra_key(name.removeprefix(EXTRA_HEADER)), []).append(
+                value
+            )
     groups = tuple(request.header_values(GROUP_HEADER))
     user = User(request.header(USER_HEADER), groups, request.header(UID_HEADER), extra)
     if user.name:
@@ -111,7 +101,7 @@ def _nobody(user: User) -> UserNotNamed:
 def _references(user: User) -> Iterator[str]:
     """Yield what is wanted, as Go's `%v` of object references: kind, namespace, name, UID, API
     version, resource version and path."""
-    version = f"{AUTHENTICATION_GROUP}/v1"
+    version = f"{well_known_values.AUTHENTICATION_GROUP}/v1"
     for group in user.groups:
         yield f"{{Group  {group}    }}"
     for key, values in user.extra.items():
@@ -150,7 +140,7 @@ class _Mode:
     @property
     def identity_group(self) -> str:
         """The API group of users, groups, nodes and service accounts in this mode."""
-        return AUTHENTICATION_GROUP if self.constrained else ""
+        return well_known_values.AUTHENTICATION_GROUP if self.constrained else ""
 
 
 def _only_name(user: User) -> bool:
@@ -159,14 +149,14 @@ def _only_name(user: User) -> bool:
 
 def _is_own_node(user: User, requestor: User) -> bool:
     """Return whether this is the node on which the asking service account's pod runs."""
-    node = node_of(user.name)
+    node = identities.node_of(user.name)
     if not _only_name(user) or node is None or service_account_of(requestor.name) is None:
         return False
-    return list(requestor.extra.get(NODE_NAME, ())) == [node]
+    return list(requestor.extra.get(identities.NODE_NAME, ())) == [node]
 
 
 def _is_node(user: User, _: User) -> bool:
-    return _only_name(user) and node_of(user.name) is not None
+    return _only_name(user) and identities.node_of(user.name) is not None
 
 
 def _is_service_account(user: User, _: User) -> bool:
@@ -174,7 +164,7 @@ def _is_service_account(user: User, _: User) -> bool:
 
 
 def _is_other_user(user: User, _: User) -> bool:
-    return node_of(user.name) is None and service_account_of(user.name) is None
+    return identities.node_of(user.name) is None and service_account_of(user.name) is None
 
 
 ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
@@ -243,14 +233,18 @@ class _Check:
             self._ask(replace(self.attributes, verb=verb))
         user = self._named(wanted_user)
         if wanted_user.uid:
-            self._ask(self._about("uids", wanted_user.uid, AUTHENTICATION_GROUP))
+            self._ask(self._about("uids", wanted_user.uid, well_known_values.AUTHENTICATION_GROUP))
         if wanted_user.groups:
             self._check_groups(wanted_user.groups)
         if wanted_user.extra:
             self._check_extra(wanted_user.extra)
-        if user.name == ANONYMOUS:
-            return with_group(user, UNAUTHENTICATED)
-        return user if UNAUTHENTICATED in user.groups else with_group(user, AUTHENTICATED)
+        if user.name == well_known_values.ANONYMOUS:
+            return identities.with_group(user, well_known_values.UNAUTHENTICATED)
+        return (
+            user
+            if well_known_values.UNAUTHENTICATED in user.groups
+            else identities.with_group(user, well_known_values.AUTHENTICATED)
+        )
 
     def _about(self, resource: str, name: str, group: str) -> Attributes:
         return Attributes(
@@ -275,11 +269,11 @@ class _Check:
         service accounts have. Raises StatusError (403)."""
         attributes = self._about("users", wanted_user.name, self.mode.identity_group)
         user = wanted_user
-        node = node_of(wanted_user.name) if self.mode.constrained else None
+        node = identities.node_of(wanted_user.name) if self.mode.constrained else None
         account = service_account_of(wanted_user.name)
         if node is not None:
             attributes = replace(attributes, resource="nodes", name=node)
-            user = replace(user, groups=(NODE_GROUP,))
+            user = replace(user, groups=(well_known_values.NODE_GROUP,))
         if account is not None:
             namespace, name = account
             attributes = replace(
@@ -306,7 +300,7 @@ class _Check:
             self._ask(replace(attributes, name=group))
 
     def _check_extra(self, extra: Mapping[str, Sequence[str]]) -> None:
-        attributes = self._about("userextras", "", AUTHENTICATION_GROUP)
+        attributes = self._about("userextras", "", well_known_values.AUTHENTICATION_GROUP)
         if self.mode.constrained:
             problem = next(filter(None, (_extra_problem(*item) for item in extra.items())), "")
             if problem:
@@ -327,7 +321,7 @@ class _Check:
 def _for_any_node(attributes: Attributes) -> Attributes:
     """A service account's right to its own node does not depend on which that is."""
     keys = tuple(sorted(attributes.user.extra))
-    user = replace(attributes.user, extra={EXTRA_PREFIX + "associated-node-keys": keys})
+    user = replace(attributes.user, extra={identities.EXTRA_PREFIX + "associated-node-keys": keys})
     name = "*" if attributes.verb == ASSOCIATED_NODE.verb else attributes.name
     return replace(attributes, user=user, name=name)
 

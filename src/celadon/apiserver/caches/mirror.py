@@ -27,7 +27,7 @@ _NEVER: Final = -1
 class Mirror:
     """Stored objects by key, in the order of their keys when listed."""
 
-    _seen: int
+    _revision: int
     """The revision of the last look."""
     _watch: Watch
 
@@ -37,7 +37,7 @@ class Mirror:
         self._stored: dict[str, StoredObject] = {}
         self.news: News | None = None
         """What the last change was that `refresh` has told of; None if all has been read anew."""
-        self._seen: int
+        self._revision: int
         self._watch: Watch
         self._reload()
 
@@ -45,12 +45,12 @@ class Mirror:
         """Take in what has happened; whether anything has. Raises Undecodable as long as there is
         such an entry: what is computed without it might allow more."""
         revision = self._objects.store.revision()
-        if revision == self._seen:
+        if revision == self._revision:
             return False
-        if self._seen == _NEVER:
+        if self._revision == _NEVER:
             self._reload()
             return True
-        self._seen = revision
+        self._revision = revision
         if not self._watch.is_waiting():
             return False
         try:
@@ -79,11 +79,11 @@ class Mirror:
         return len(self._stored)
 
     def _reload(self) -> None:
-        self._seen, self.news = _NEVER, None
+        self._revision, self.news = _NEVER, None
         page = self._objects.store.range(self._prefix)
         self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}
         self._watch = self._objects.store.watch(self._prefix, page.revision)
-        self._seen = page.revision
+        self._revision = page.revision
 
 
 class ChangeCount:

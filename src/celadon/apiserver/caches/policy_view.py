@@ -11,18 +11,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final, Generic, TypeVar
 
-from celadon.admission import Engine, PolicyEngine, is_exempt
+from celadon.admission import Engine, PolicyEngine, is_exempt, registration
 from celadon.admission.policies.mutating import MutatingEngine
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-    Binding,
-    Policy,
-    RememberedDecoding,
-    decode_object,
-)
 from celadon.admission.static import NOTHING, StaticObjects
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
@@ -46,14 +36,14 @@ class PolicyKinds:
 VALIDATING: Final = PolicyKinds(
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicies"),
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "validatingadmissionpolicybindings"),
-    POLICY_KIND,
-    BINDING_KIND,
+    registration.POLICY_KIND,
+    registration.BINDING_KIND,
 )
 MUTATING: Final = PolicyKinds(
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicies"),
     GroupVersionResource(ADMISSION_REGISTRATION, "v1", "mutatingadmissionpolicybindings"),
-    MUTATING_POLICY_KIND,
-    MUTATING_BINDING_KIND,
+    registration.MUTATING_POLICY_KIND,
+    registration.MUTATING_BINDING_KIND,
 )
 
 
@@ -104,11 +94,11 @@ class PolicyView(Generic[E]):
         self._store = objects
         self._policies = Mirror(objects, _prefix(kinds.policies))
         self._bindings = Mirror(objects, _prefix(kinds.bindings))
-        self._decoded_policies = RememberedDecoding(
-            lambda obj: decode_object(obj, kinds.policy).value
+        self._decoded_policies = registration.RememberedDecoding(
+            lambda obj: registration.decode_object(obj, kinds.policy).value
         )
-        self._decoded_bindings = RememberedDecoding(
-            lambda obj: decode_object(obj, kinds.binding).value
+        self._decoded_bindings = registration.RememberedDecoding(
+            lambda obj: registration.decode_object(obj, kinds.binding).value
         )
         self._static = static
         self._compiled = compiled
@@ -174,8 +164,8 @@ class PolicyView(Generic[E]):
     def _with_static(self, engine: E, static: StaticObjects) -> E:
         began = perf_counter()
         combined = engine.with_static(
-            [item for item in static.objects if isinstance(item, Policy)],
-            [item for item in static.objects if isinstance(item, Binding)],
+            [item for item in static.objects if isinstance(item, registration.Policy)],
+            [item for item in static.objects if isinstance(item, registration.Binding)],
         )
         self._compiled(perf_counter() - began)
         return combined

@@ -74,12 +74,12 @@ class ServedResources:
         self._objects = objects
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._lagging = Lagging(self._made(self._definitions()))
-        self._seen = -1
+        self._revision = -1
         """The revision of the last look."""
 
     def current(self) -> Served:
         """Return what is served now. A create asks nine times, mostly in the same revision."""
-        if self._objects.store.revision() == self._seen:
+        if self._objects.store.revision() == self._revision:
             return self._lagging.value
         return self._refreshed()
 
@@ -90,7 +90,7 @@ class ServedResources:
             definitions = self._definitions()
             is_long = self._is_long(definitions)
             self._lagging.change(lambda _: self._made(definitions), is_long=is_long)
-        self._seen = revision
+        self._revision = revision
         return self._lagging.value
 
     async def settled(self) -> None:

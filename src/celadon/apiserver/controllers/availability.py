@@ -11,13 +11,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
+from celadon.apiserver.aggregation import api_services
 from celadon.apiserver.aggregation.aggregator import Aggregator, RemoteDiscovery
-from celadon.apiserver.aggregation.api_services import (
-    AGGREGATOR,
-    AVAILABLE,
-    RemoteApiService,
-    remote_api_service,
-)
 from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.object_store import collection_prefix
@@ -74,7 +69,7 @@ class ApiServiceAvailability:
         for names in self._names.values():
             names.discard(item)
         stored = self._services.get(item)
-        service = None if stored is None else remote_api_service(stored.object)
+        service = None if stored is None else api_services.remote_api_service(stored.object)
         if service is None:
             self._lookouts.forget(item)
             return
@@ -83,13 +78,13 @@ class ApiServiceAvailability:
 
     async def _looked(self, name: str) -> bool:
         stored = self._services.get(name)
-        service = None if stored is None else remote_api_service(stored.object)
+        service = None if stored is None else api_services.remote_api_service(stored.object)
         if service is None:
             return True
         missing = self._missing(service) or await self._answering(service)
         # Looking takes seconds; what was read before may have been written since.
         stored = self._services.get(name)  # it was some time ago
-        if stored is None or remote_api_service(stored.object) is None:
+        if stored is None or api_services.remote_api_service(stored.object) is None:
             return True
         state = stored.object.get("status") or {}
         conditions = loops.with_condition(state.get("conditions"), missing, self._timestamp())
@@ -97,14 +92,14 @@ class ApiServiceAvailability:
             await self._services.write(stored, {**state, "conditions": conditions})
         except loops.Stale:
             return False
-        was_available = loops.is_true(state.get("conditions"), AVAILABLE)
+        was_available = loops.is_true(state.get("conditions"), api_services.AVAILABLE)
         if was_available and missing["status"] != "True":
             self._aggregator.failures.add((name, missing["reason"]))
         # A server that does not answer is asked again soon; what lacks in the store wakes this by
         # itself.
         return bool(missing["reason"] != "FailedDiscoveryCheck")
 
-    def _missing(self, api_service: RemoteApiService) -> JsonObject | None:
+    def _missing(self, api_service: api_services.RemoteApiService) -> JsonObject | None:
         """Return what there is not in the store; None if everything is there."""
         where = f'service/{api_service.service} in "{api_service.namespace}"'
         service = self._world.get(SERVICES, api_service.namespace, api_service.service)
@@ -132,12 +127,12 @@ class ApiServiceAvailability:
             return _condition("False", "MissingEndpoints", text)
         return None
 
-    def _slices(self, service: RemoteApiService) -> Iterator[JsonObject]:
+    def _slices(self, service: api_services.RemoteApiService) -> Iterator[JsonObject]:
         for endpoint_slice in self._world.list(ENDPOINT_SLICES, service.namespace):
             if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == service.service:
                 yield endpoint_slice
 
-    async def _answering(self, service: RemoteApiService) -> JsonObject:
+    async def _answering(self, service: api_services.RemoteApiService) -> JsonObject:
         """Return the condition that says whether one of some attempts has succeeded."""
         trouble = ""
         attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
@@ -151,7 +146,7 @@ class ApiServiceAvailability:
                 task.cancel()
         return _condition("False", "FailedDiscoveryCheck", trouble)
 
-    async def _attempt(self, service: RemoteApiService) -> str:
+    async def _attempt(self, service: api_services.RemoteApiService) -> str:
         """Return what is wrong; empty if nothing is."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import GO_AGENT, asking_headers
@@ -169,7 +164,7 @@ class ApiServiceAvailability:
         url = f"https://{host}{path}"
         headers = (
             *(("Host", host), ("User-Agent", GO_AGENT), ("Accept-Encoding", "gzip")),
-            *asking_headers(AGGREGATOR),
+            *asking_headers(api_services.AGGREGATOR),
         )
         missing = f"failing or missing response from {url}"
         try:
@@ -200,13 +195,13 @@ class RemoteDiscoveryUpkeep:
         return (self._services.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        old = None if change.old is None else remote_api_service(change.old)
-        new = None if change.new is None else remote_api_service(change.new)
+        old = None if change.old is None else api_services.remote_api_service(change.old)
+        new = None if change.new is None else api_services.remote_api_service(change.new)
         return (change.key.rpartition("/")[2],) if old != new else ()
 
     async def reconcile(self, item: str) -> None:
         stored = self._services.get(item)
-        if stored is None or remote_api_service(stored.object) is None:
+        if stored is None or api_services.remote_api_service(stored.object) is None:
             self._discovery.forget(item)
         else:
             self._discovery.refresh(item)
@@ -219,7 +214,7 @@ def _prefix(resource: GroupVersionResource) -> str:
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
-    return loops.condition(AVAILABLE, state, reason, message)
+    return loops.condition(api_services.AVAILABLE, state, reason, message)
 
 
 def _has_endpoint(obj: JsonObject, port: str) -> bool:

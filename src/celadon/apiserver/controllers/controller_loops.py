@@ -16,16 +16,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from celadon.apiserver import object_store
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
-from celadon.apiserver.object_store import (
-    ROOT,
-    SMALL_WORK,
-    ObjectStore,
-    StoredObject,
-    Undecodable,
-    collection_prefix,
-)
 from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
@@ -122,7 +115,7 @@ class ControllerLoop:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         controller: Controller,
         clock: Timers | None = None,
         gathers: float = 0.0,
@@ -287,7 +280,7 @@ class ControllerLoop:
             return None
         try:
             return self._objects.stored(entry).object
-        except Undecodable as error:
+        except object_store.Undecodable as error:
             _LOG.warning("%s cannot be decoded: %s", entry.key, error)
             return None
 
@@ -298,7 +291,7 @@ class ControllerLoop:
             return self._object(entry)
         try:
             return (await self._objects.read_aside(entry)).object
-        except Undecodable as error:
+        except object_store.Undecodable as error:
             _LOG.warning("%s cannot be decoded: %s", entry.key, error)
             return None
 
@@ -354,7 +347,7 @@ class ControllerLoop:
         self._wake.set()
 
 
-_DEFINITIONS: Final = f"{ROOT}/apiextensions.k8s.io/"
+_DEFINITIONS: Final = f"{object_store.ROOT}/apiextensions.k8s.io/"
 
 Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs some work whenever this server leads, and cancels it when it no longer does."""
@@ -366,7 +359,7 @@ class Controllers:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         controllers: Sequence[Controller],
         led: Sequence[Controller] = (),
         leading: Leading | None = None,
@@ -648,7 +641,7 @@ class StatusWrites:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         resource: Resource,
         writer: Callable[[], FieldWriter] | None = None,
         workers: Workers | None = None,
@@ -660,9 +653,9 @@ class StatusWrites:
         self._objects = objects
         self._resource = resource
         self._writer = writer
-        self.prefix = collection_prefix(resource)
+        self.prefix = object_store.collection_prefix(resource)
 
-    def get(self, name: str) -> StoredObject | None:
+    def get(self, name: str) -> object_store.StoredObject | None:
         """Return the object as it is now, or None."""
         return self._objects.get(self._resource, "", name)
 
@@ -670,17 +663,19 @@ class StatusWrites:
         """Return all objects in the order of their names."""
         return [obj.object for obj in self._objects.page(self._resource).objects]
 
-    async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
+    async def write(
+        self, stored: object_store.StoredObject, status: JsonObject
+    ) -> object_store.StoredObject:
         """Write another status; nothing is written when it is the same. Raises Stale."""
         if status == stored.object.get("status"):
             return stored
         changed = await self._work(stored).step(self._managed, stored.object, status)
         return await self.replace(stored, changed)
 
-    def _work(self, stored: StoredObject) -> RequestWork:
+    def _work(self, stored: object_store.StoredObject) -> RequestWork:
         size = self._objects.size(self._resource, "", metadata.name(stored.object))
         if self._workers is None or size <= LARGE_BYTES:
-            return SMALL_WORK
+            return object_store.SMALL_WORK
         return RequestWork(self._workers, _OWNER, is_large=True, size=size)
 
     def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
@@ -698,7 +693,9 @@ class StatusWrites:
             return changed
         return {**changed, "metadata": {**metadata.metadata(live), "managedFields": managers}}
 
-    async def replace(self, stored: StoredObject, obj: JsonObject) -> StoredObject:
+    async def replace(
+        self, stored: object_store.StoredObject, obj: JsonObject
+    ) -> object_store.StoredObject:
         """Write another object in the place of this one. Raises Stale."""
         if obj == stored.object:
             return stored
@@ -710,7 +707,7 @@ class StatusWrites:
             raise Stale
         return updated
 
-    async def delete(self, stored: StoredObject) -> bool:
+    async def delete(self, stored: object_store.StoredObject) -> bool:
         """Delete the object as it was read; return False when somebody has written in between."""
         name = metadata.name(stored.object)
         return await self._objects.delete(self._resource, "", name, stored.revision) is not None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from celadon.apiserver import object_store
 from celadon.apiserver.bootstrap_objects import (
     ROOT_CA_CONFIG_MAP,
     default_service_account,
@@ -20,12 +21,6 @@ from celadon.apiserver.bootstrap_objects import (
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion
-from celadon.apiserver.object_store import (
-    STORED_ELSEWHERE,
-    ObjectStore,
-    StoredObject,
-    collection_prefix,
-)
 from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.json_types import JsonDict
@@ -147,7 +142,7 @@ class NamespaceDeletion:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         namespaces: loops.StatusWrites,
         served: Callable[[], Served],
         requests: loops.ServerRequests,
@@ -228,16 +223,18 @@ class NamespaceDeletion:
         """Yield each resource that has content in namespaces, in one version."""
         for key, resource in loops.asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
-            if resource.namespaced and deletable and key not in STORED_ELSEWHERE:
+            if resource.namespaced and deletable and key not in object_store.STORED_ELSEWHERE:
                 yield resource
 
-    async def _said(self, stored: StoredObject, remains: Remains) -> StoredObject:
+    async def _said(
+        self, stored: object_store.StoredObject, remains: Remains
+    ) -> object_store.StoredObject:
         status = stored.object.get("status") or {}
         now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
         conditions = deletion_conditions(status.get("conditions"), remains, now)
         return await self._namespaces.write(stored, {**status, "conditions": conditions})
 
-    async def _finalized(self, stored: StoredObject) -> None:
+    async def _finalized(self, stored: object_store.StoredObject) -> None:
         spec = stored.object.get("spec") or {}
         finalizers = [
             finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER
@@ -282,7 +279,7 @@ class DefaultAccounts:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         namespaces: loops.StatusWrites,
         accounts: Resource,
         new_context: Callable[[], DefaultingContext],
@@ -294,7 +291,7 @@ class DefaultAccounts:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._namespaces.prefix, collection_prefix(self._accounts))
+        return (self._namespaces.prefix, object_store.collection_prefix(self._accounts))
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):
@@ -332,7 +329,7 @@ class RootCertificates:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         namespaces: loops.StatusWrites,
         maps: Resource,
         requests: loops.ServerRequests,
@@ -346,7 +343,7 @@ class RootCertificates:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._namespaces.prefix, collection_prefix(self._maps))
+        return (self._namespaces.prefix, object_store.collection_prefix(self._maps))
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):

@@ -15,15 +15,8 @@ from celadon.apiserver.bootstrap_objects import (
 )
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
-from celadon.apiserver.controllers import namespaces, storage_migrations, upkeep
+from celadon.apiserver.controllers import controller_loops, namespaces, storage_migrations, upkeep
 from celadon.apiserver.controllers.availability import ApiServiceAvailability, RemoteDiscoveryUpkeep
-from celadon.apiserver.controllers.controller_loops import (
-    ROOT_CERTIFICATES,
-    Controller,
-    Offload,
-    ServerRequests,
-    StatusWrites,
-)
 from celadon.apiserver.controllers.definitions import (
     DefinitionApiServices,
     DefinitionCleanup,
@@ -84,19 +77,21 @@ class ControllerSurroundings:
 
     def writes(
         self, gvr: GroupVersionResource, manager: str = "", *, applies: bool = False
-    ) -> StatusWrites:
+    ) -> controller_loops.StatusWrites:
         """Return what writes the statuses of a built-in cluster-scoped resource; `manager` is who
         is noted to write, or to apply, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
-        return StatusWrites(self.objects, built_in(gvr), writer, self.workers, applies=applies)
+        return controller_loops.StatusWrites(
+            self.objects, built_in(gvr), writer, self.workers, applies=applies
+        )
 
-    def aside(self, account: str) -> Offload:
+    def aside(self, account: str) -> controller_loops.Offload:
         """Return what does long work of a controller, which has as much time as a user."""
         return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 
-    def requests(self, account: str) -> ServerRequests:
+    def requests(self, account: str) -> controller_loops.ServerRequests:
         """Return the requests of a service account in `kube-system`."""
-        return ServerRequests(self.perform, account)
+        return controller_loops.ServerRequests(self.perform, account)
 
 
 def built_in(gvr: GroupVersionResource) -> Resource:
@@ -108,7 +103,7 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 # A kube-apiserver runs these itself (`pkg/controlplane` and kube-aggregator), whatever flags its
 # controller manager has, so they run in each of several servers on one store.
-def server_controllers(surroundings: ControllerSurroundings) -> list[Controller]:
+def server_controllers(surroundings: ControllerSurroundings) -> list[controller_loops.Controller]:
     """Return the controllers that run, ready to be run. Definitions and their APIServices,
     extension servers, addresses of Services, the server's own Service and flow control are looked
     after in any case."""
@@ -125,13 +120,15 @@ def server_controllers(surroundings: ControllerSurroundings) -> list[Controller]
 
 
 # In a real cluster, these are controllers of kube-controller-manager, which elects a leader.
-def led_controllers(surroundings: ControllerSurroundings) -> list[Controller]:
+def led_controllers(surroundings: ControllerSurroundings) -> list[controller_loops.Controller]:
     """Return the controllers of which one for all servers of a store is enough, and nobody waits
     for them."""
     return _named(surroundings, urgent=False)
 
 
-def _named(surroundings: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
+def _named(
+    surroundings: ControllerSurroundings, *, urgent: bool
+) -> list[controller_loops.Controller]:
     makers = (make(surroundings) for name, make in _MAKERS.items() if name in surroundings.names)
     return [
         controller
@@ -140,14 +137,14 @@ def _named(surroundings: ControllerSurroundings, *, urgent: bool) -> list[Contro
     ]
 
 
-def _definitions(surroundings: ControllerSurroundings) -> Controller:
+def _definitions(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     definitions = surroundings.writes(DEFINITIONS, API_SERVER)
     return DefinitionController(surroundings.objects, definitions, surroundings.timestamp)
 
 
 # Deletions of custom objects go through admission like those of a user, under the name that
 # upstream's finalizer has there.
-def _definition_cleanup(surroundings: ControllerSurroundings) -> Controller:
+def _definition_cleanup(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return DefinitionCleanup(
         surroundings.objects,
         surroundings.writes(DEFINITIONS),
@@ -157,21 +154,23 @@ def _definition_cleanup(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _definition_api_services(surroundings: ControllerSurroundings) -> Controller:
+def _definition_api_services(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     definitions, services = surroundings.writes(DEFINITIONS), built_in(API_SERVICES)
     return DefinitionApiServices(
         surroundings.objects, definitions, services, surroundings.new_context
     )
 
 
-def _remote_api_services(surroundings: ControllerSurroundings) -> Iterator[Controller]:
+def _remote_api_services(
+    surroundings: ControllerSurroundings,
+) -> Iterator[controller_loops.Controller]:
     if surroundings.aggregator is not None:
         services = surroundings.writes(API_SERVICES, API_SERVER)
         yield ApiServiceAvailability(services, surroundings.aggregator, surroundings.timestamp)
         yield RemoteDiscoveryUpkeep(services, surroundings.aggregator.discovery)
 
 
-def _addresses(surroundings: ControllerSurroundings) -> Iterator[Controller]:
+def _addresses(surroundings: ControllerSurroundings) -> Iterator[controller_loops.Controller]:
     """Yield the controller of IPAddresses. Since 1.33, which brought version 1 of the kind, each
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
@@ -181,14 +180,14 @@ def _addresses(surroundings: ControllerSurroundings) -> Iterator[Controller]:
         )
 
 
-def _own_service(surroundings: ControllerSurroundings) -> Controller:
+def _own_service(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     service = kubernetes_service(surroundings.service_address)
     return upkeep.OwnService(
         surroundings.objects, built_in(SERVICES), service, surroundings.new_context
     )
 
 
-def _flow_control(surroundings: ControllerSurroundings) -> Controller:
+def _flow_control(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return upkeep.FlowControlUpkeep(
         surroundings.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
         surroundings.writes(PRIORITY_LEVELS),
@@ -197,7 +196,7 @@ def _flow_control(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _default_accounts(surroundings: ControllerSurroundings) -> Controller:
+def _default_accounts(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return namespaces.DefaultAccounts(
         surroundings.objects,
         surroundings.writes(NAMESPACES),
@@ -206,7 +205,7 @@ def _default_accounts(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _namespaces(surroundings: ControllerSurroundings) -> Controller:
+def _namespaces(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return namespaces.NamespaceDeletion(
         surroundings.objects,
         surroundings.writes(NAMESPACES),
@@ -218,7 +217,7 @@ def _namespaces(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _type_checks(surroundings: ControllerSurroundings) -> Controller:
+def _type_checks(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     policies = surroundings.writes(VALIDATING.policies)
     aside = surroundings.aside("validatingadmissionpolicy-status-controller")
     return upkeep.PolicyTypeChecks(
@@ -226,12 +225,12 @@ def _type_checks(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _aggregation(surroundings: ControllerSurroundings) -> Controller:
+def _aggregation(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     aside = surroundings.aside("clusterrole-aggregation-controller")
     return upkeep.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
 
 
-def _root_certificates(surroundings: ControllerSurroundings) -> Controller:
+def _root_certificates(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return namespaces.RootCertificates(
         surroundings.objects,
         surroundings.writes(NAMESPACES),
@@ -242,14 +241,14 @@ def _root_certificates(surroundings: ControllerSurroundings) -> Controller:
 
 
 # Its requests are those of a user, since policies may forbid the deletion of dependents, too.
-def _garbage(surroundings: ControllerSurroundings) -> Controller:
+def _garbage(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     requests = surroundings.requests("generic-garbage-collector")
     return GarbageCollection(
         surroundings.objects, surroundings.served.current, requests, surroundings.collection_lag
     )
 
 
-def _quotas(surroundings: ControllerSurroundings) -> Controller:
+def _quotas(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return upkeep.QuotaCounts(
         surroundings.objects,
         built_in(QUOTAS),
@@ -260,7 +259,7 @@ def _quotas(surroundings: ControllerSurroundings) -> Controller:
     )
 
 
-def _migrations(surroundings: ControllerSurroundings) -> Controller | None:
+def _migrations(surroundings: ControllerSurroundings) -> controller_loops.Controller | None:
     """Return the controller of storage migrations, or None where its gate is off. Since 1.36
     upstream's does what is done here; before, it went by other conditions."""
     is_there = known_resources(all_versions=True).by_gvr(storage_migrations.MIGRATIONS) is not None
@@ -279,12 +278,14 @@ def _migrations(surroundings: ControllerSurroundings) -> Controller | None:
     )
 
 
-_MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller | None]]] = {
+_MAKERS: Final[
+    Mapping[str, Callable[[ControllerSurroundings], controller_loops.Controller | None]]
+] = {
     "serviceaccount-controller": _default_accounts,
     "namespace-controller": _namespaces,
     "validatingadmissionpolicy-status-controller": _type_checks,
     "clusterrole-aggregation-controller": _aggregation,
-    ROOT_CERTIFICATES: _root_certificates,
+    controller_loops.ROOT_CERTIFICATES: _root_certificates,
     "garbage-collector-controller": _garbage,
     "resourcequota-controller": _quotas,
     storage_migrations.ACCOUNT: _migrations,

@@ -16,14 +16,7 @@ from celadon.admission.plugins import counts_differ, recounted
 from celadon.admission.registration import RegistrationError, decode_policy
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    Offload,
-    ServerRequests,
-    Stale,
-    StatusWrites,
-    with_condition,
-)
+from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix, object_key
 from celadon.apiserver.quota_charging import OpenCharges
@@ -52,24 +45,24 @@ class FlowControlUpkeep:
 
     def __init__(
         self,
-        schemas: StatusWrites,
-        levels: StatusWrites,
-        requests: ServerRequests,
+        schemas: controller_loops.StatusWrites,
+        levels: controller_loops.StatusWrites,
+        requests: controller_loops.ServerRequests,
         now: Callable[[], str],
     ) -> None:
         self._schemas = schemas
         self._levels = levels
         self._requests = requests
         self._now = now
-        self._begun = False
+        self._has_begun = False
 
     @property
     def prefixes(self) -> Sequence[str]:
         return (self._schemas.prefix, self._levels.prefix)
 
-    def concerned(self, change: Change) -> Iterable[str]:
-        if not self._begun:
-            self._begun = True
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
+        if not self._has_begun:
+            self._has_begun = True
             yield _UPKEEP
         yield _STATUSES
 
@@ -84,7 +77,7 @@ class FlowControlUpkeep:
         return UPKEEP_SECONDS
 
     async def _keep(
-        self, plural: str, writes: StatusWrites, expected: Sequence[JsonObject]
+        self, plural: str, writes: controller_loops.StatusWrites, expected: Sequence[JsonObject]
     ) -> None:
         path = f"{_PATH}/{plural}"
         for obj in expected:
@@ -112,7 +105,9 @@ class FlowControlUpkeep:
             name = level.get("name") or ""
             condition = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
-            conditions = with_condition(status.get("conditions"), condition, self._now())
+            conditions = controller_loops.with_condition(
+                status.get("conditions"), condition, self._now()
+            )
             await self._schemas.write(stored, {**status, "conditions": conditions})
 
 
@@ -152,11 +147,11 @@ class PolicyTypeChecks:
 
     def __init__(
         self,
-        policies: StatusWrites,
+        policies: controller_loops.StatusWrites,
         served: Callable[[], Served],
         version: str,
         number: Callable[[], int],
-        aside: Offload,
+        aside: controller_loops.Offload,
     ) -> None:
         self._policies = policies
         self._served = served
@@ -171,7 +166,7 @@ class PolicyTypeChecks:
     def prefixes(self) -> Sequence[str]:
         return (self._policies.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         new = change.new
         return () if new is None or _is_current(new) else (metadata.name(new),)
 
@@ -248,7 +243,7 @@ class QuotaCounts:
         served: Callable[[], Served],
         charges: OpenCharges,
         now: Callable[[], str],
-        aside: Offload,
+        aside: controller_loops.Offload,
     ) -> None:
         self._aside = aside
         self._objects = objects
@@ -257,30 +252,30 @@ class QuotaCounts:
         self._charges = charges
         self._now = now
         self._prefix = collection_prefix(quotas)
-        self._known: dict[str, set[str]] = {}
+        self._namespaces: dict[str, set[str]] = {}
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         if change.key.startswith(self._prefix):
             return self._changed_quota(change) or self._counting(change)
-        return self._counting(change) if self._known else ()
+        return self._counting(change) if self._namespaces else ()
 
-    def _changed_quota(self, change: Change) -> tuple[str, ...]:
+    def _changed_quota(self, change: controller_loops.Change) -> tuple[str, ...]:
         namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
         item = f"{namespace}/{name}"
-        items = self._known.setdefault(namespace, set())
+        items = self._namespaces.setdefault(namespace, set())
         if change.new is None:
             items.discard(item)
             if not items:
-                del self._known[namespace]
+                del self._namespaces[namespace]
             return ()
         items.add(item)
         old = (change.old or {}).get("spec")
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
-    def _counting(self, change: Change) -> tuple[str, ...]:
+    def _counting(self, change: controller_loops.Change) -> tuple[str, ...]:
         """The quotas of a namespace in which something counts for less, or has gone."""
         namespace = metadata.namespace(change.new if change.new is not None else change.old)
-        quotas = self._known.get(namespace)
+        quotas = self._namespaces.get(namespace)
         if not quotas or change.old is None:
             return ()
         if change.new is not None:
@@ -298,7 +293,7 @@ class QuotaCounts:
         with self._charges.counting(namespace) as disturbed:
             is_current = await self._count(namespace, name)
         if disturbed.is_set() or not is_current:
-            raise Stale
+            raise controller_loops.Stale
 
     async def _count(self, namespace: str, name: str) -> bool:
         """Return whether nobody else has written the quota meanwhile."""
@@ -374,7 +369,9 @@ class RoleAggregation:
 
     urgent = False
 
-    def __init__(self, roles: StatusWrites, aside: Offload) -> None:
+    def __init__(
+        self, roles: controller_loops.StatusWrites, aside: controller_loops.Offload
+    ) -> None:
         self._roles = roles
         self._aside = aside
 
@@ -382,14 +379,14 @@ class RoleAggregation:
     def prefixes(self) -> Sequence[str]:
         return (self._roles.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
         for role, rules in await self._aside(_outdated_roles, self._roles.all()):
             stored = self._roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
-                raise Stale
+                raise controller_loops.Stale
             await self._roles.replace(stored, {**role, "rules": rules})
 
 
@@ -425,7 +422,7 @@ class AddressRecords:
     def prefixes(self) -> Sequence[str]:
         return (self._services_prefix, collection_prefix(self._records))
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         if not change.key.startswith(self._services_prefix):
             yield change.key.rpartition("/")[2]
             return
@@ -486,7 +483,7 @@ class OwnService:
     ) -> None:
         self._objects = objects
         self._services = services
-        self._wanted = expected
+        self._expected = expected
         self._new_context = new_context
         self._namespace, self._name = metadata.namespace(expected), metadata.name(expected)
         self._key = object_key(services, self._namespace, self._name)
@@ -495,14 +492,14 @@ class OwnService:
     def prefixes(self) -> Sequence[str]:
         return (self._key,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         if change.key == self._key and change.new is None:
             yield self._name
 
     async def reconcile(self, item: str) -> None:
         if self._objects.get(self._services, self._namespace, item) is None:
             target, context = Target(self._services, self._namespace), self._new_context()
-            draft = create.begin_create(draft_of(self._wanted, target, context), target)
+            draft = create.begin_create(draft_of(self._expected, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
             created = create.finish_create(draft)
             result = in_order(stored_object(created, target, context))

@@ -149,7 +149,7 @@ class ClientTexts:
         models = folder / "client" / "models"
         self._files = {path.stem.replace("_", ""): path for path in models.glob("*.py")}
         self._version = _read(folder / "__init__.py")
-        self._known: dict[str, Texts | None] = {}
+        self._texts: dict[str, Texts | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._files)
@@ -161,9 +161,9 @@ class ClientTexts:
 
     def of(self, name: str) -> Texts | None:
         """Return the texts of the class that stands for the type."""
-        if name not in self._known:
-            self._known[name] = self._of_class(name)
-        return self._known[name]
+        if name not in self._texts:
+            self._texts[name] = self._of_class(name)
+        return self._texts[name]
 
     def _of_class(self, name: str) -> Texts | None:
         *_, group, version, kind = ("", "", *name.split("."))

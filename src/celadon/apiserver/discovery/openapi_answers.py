@@ -15,21 +15,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
+from celadon.apiserver import http_messages
 from celadon.apiserver.discovery import openapi_protobuf
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.merged_documents import DEFINITIONS, PARAMETERS, merged
 from celadon.apiserver.discovery.openapi import METHODS, SECURITY
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.http_messages import (
-    JSON,
-    TEXT,
-    VARY_ENCODING,
-    Header,
-    HttpAnswer,
-    HttpRequest,
-    compressed,
-)
 from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, accept_header, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
@@ -116,8 +108,8 @@ _OLD_TAIL_LINES: Final = "2fRTNzbP"
 _PATH_BELOW: Final = "z6Ciiujn"
 """The ending for the path after `proxy/`."""
 
-_CUSTOM_CONSUMED: Final = (JSON, YAML)
-_PRODUCED: Final = ("text/plain", JSON, YAML, PROTOBUF)
+_CUSTOM_CONSUMED: Final = (http_messages.JSON, YAML)
+_PRODUCED: Final = ("text/plain", http_messages.JSON, YAML, PROTOBUF)
 _PATCHES: Final = (
     "application/json-patch+json",
     "application/merge-patch+json",
@@ -442,11 +434,13 @@ def _digest(text: str) -> str:
     return hashlib.sha512(text.encode("utf-8", "replace")).hexdigest().upper()
 
 
-def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAnswer | None:
+def openapi_answer(
+    request: http_messages.HttpRequest, openapi: OpenApi, now: float
+) -> http_messages.HttpAnswer | None:
     """Answer a request for OpenAPI; return None for paths that are not of OpenAPI."""
     path = request.path
     if path == INDEX:
-        return HttpAnswer(200, TEXT, openapi.index, (NOT_KEPT,))
+        return http_messages.HttpAnswer(200, http_messages.TEXT, openapi.index, (NOT_KEPT,))
     if path == SWAGGER:
         return _swagger_answer(request, openapi)
     if path.startswith(f"{INDEX}/"):
@@ -454,22 +448,24 @@ def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAn
     return None
 
 
-def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: float) -> HttpAnswer:
+def _document_answer(
+    request: http_messages.HttpRequest, openapi: OpenApi, path: str, now: float
+) -> http_messages.HttpAnswer:
     digest = openapi.hashes.get(path)
     if digest is None:
-        return HttpAnswer(404, headers=(NOT_KEPT,))
-    accepted = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
+        return http_messages.HttpAnswer(404, headers=(NOT_KEPT,))
+    accepted = _taken(request, (http_messages.JSON, *openapi_protobuf.VERSION_3))
     if accepted is None:
-        return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
+        return http_messages.HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     first = request.first("hash")
-    is_json = accepted == JSON
-    media_type = JSON if is_json else openapi_protobuf.VERSION_3[0]
+    is_json = accepted == http_messages.JSON
+    media_type = http_messages.JSON if is_json else openapi_protobuf.VERSION_3[0]
     if not is_json:
         digest = _digest(f"{media_type} {digest}")
-    headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
+    headers: tuple[http_messages.Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
     if first and first != digest:
         location = ("Location", f"{INDEX}/{path}?hash={digest}")
-        return HttpAnswer(301, media_type, headers=(*headers, location, NOT_KEPT))
+        return http_messages.HttpAnswer(301, media_type, headers=(*headers, location, NOT_KEPT))
     if first:
         year = datetime.timedelta(days=365)
         expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
@@ -478,28 +474,34 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     else:
         headers = (*headers, NOT_KEPT)
     if request.header("if-none-match") == f'"{digest}"':
-        return HttpAnswer(304, headers=headers)
+        return http_messages.HttpAnswer(304, headers=headers)
     body = openapi.document(path) if is_json else openapi.document_protobuf(path)
-    return HttpAnswer(200, media_type, body, headers)
+    return http_messages.HttpAnswer(200, media_type, body, headers)
 
 
-def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
+def _swagger_answer(
+    request: http_messages.HttpRequest, openapi: OpenApi
+) -> http_messages.HttpAnswer:
     """Unlike documents of version 3, this one is compressed for those who can read that."""
-    media_type = _taken(request, (JSON, *openapi_protobuf.VERSION_2))
+    media_type = _taken(request, (http_messages.JSON, *openapi_protobuf.VERSION_2))
     if media_type is None:
-        return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
+        return http_messages.HttpAnswer(
+            406, headers=(http_messages.VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT)
+        )
     tag = f'"{openapi.swagger_hash}"'
-    headers = (VARY_ENCODING, ("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
+    headers = (http_messages.VARY_ENCODING, ("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
     if request.header("if-none-match") == tag:
-        return HttpAnswer(304, headers=headers)
-    if media_type == JSON:
-        answer = HttpAnswer(200, JSON, openapi.swagger, headers)
+        return http_messages.HttpAnswer(304, headers=headers)
+    if media_type == http_messages.JSON:
+        answer = http_messages.HttpAnswer(200, http_messages.JSON, openapi.swagger, headers)
     else:
-        answer = HttpAnswer(200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers)
-    return compressed(answer, request)
+        answer = http_messages.HttpAnswer(
+            200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers
+        )
+    return http_messages.compressed(answer, request)
 
 
-def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
+def _taken(request: http_messages.HttpRequest, types: Sequence[str]) -> str | None:
     """Return which of the types the client wants most; a client that takes none has to do
     without."""
     clauses = media_clauses(accept_header(request))

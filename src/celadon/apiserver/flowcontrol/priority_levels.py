@@ -261,12 +261,12 @@ class SeatDemand:
     """The seats that one level could use: of what executes there and what waits. `highest` to
     `smoothed` are those of the last period."""
 
-    __slots__ = ("_at", "_integral", "_most", "_now", "_squares", "_started", "average",
+    __slots__ = ("_changed", "_integral", "_most", "_now", "_squares", "_started", "average",
                  "deviation", "highest", "smoothed")  # fmt: skip
 
     def __init__(self, now: float) -> None:
         self._now = self._most = 0
-        self._at = self._started = now
+        self._changed = self._started = now
         self._integral = self._squares = 0.0
         self.highest = 0
         self.average = self.deviation = self.smoothed = 0.0
@@ -278,8 +278,8 @@ class SeatDemand:
 
     def add(self, seats: int, now: float) -> None:
         """Note that so many seats more, or less, are asked for from now on."""
-        had, seconds = self._now, now - self._at
-        self._at = now
+        had, seconds = self._now, now - self._changed
+        self._changed = now
         self._integral += seconds * had
         self._squares += seconds * had * had
         self._now = had = had + seats

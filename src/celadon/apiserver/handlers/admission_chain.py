@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from typing import Final
 
+from celadon import kube
 from celadon.admission import Operation, Request, Verdict, World, writing
 from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
@@ -24,15 +25,6 @@ from celadon.apiserver.handlers.calls import Call, raise_refusal
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.quota_charging import QuotaCharging
-from celadon.kube import (
-    AuthorizerBackend,
-    FieldError,
-    GroupKind,
-    GroupResource,
-    JsonObject,
-    Ruling,
-    status,
-)
 from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft
 from celadon.kube.releases import is_since
@@ -48,7 +40,7 @@ from celadon.records import dataclass, replace
 # last of those that are reached is told of.
 
 
-EVENT: Final = GroupKind("", "Event")
+EVENT: Final = kube.GroupKind("", "Event")
 """Not that of `events.k8s.io`."""
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 _INVOLVED: Final = ("kind", "namespace", "name", "uid", "apiVersion")
@@ -86,7 +78,7 @@ class EventRates:
             if not self._takes(limit, buckets, key):
                 reached = f"limit reached on type {limit.type} for key {key}"
         if reached:
-            raise status.too_many_requests(reached)
+            raise kube.status.too_many_requests(reached)
 
     def _takes(self, limit: EventLimit, buckets: OrderedDict[bytes, _Bucket], key: str) -> bool:
         now = self._seconds()
@@ -114,7 +106,7 @@ def _key(type_: str, request: Request) -> str:
     return ""
 
 
-def _source_and_object(event: JsonObject) -> str:
+def _source_and_object(event: kube.JsonObject) -> str:
     source, involved = event.get("source") or {}, event.get("involvedObject") or {}
     parts = [source.get("component"), source.get("host"), *map(involved.get, _INVOLVED)]
     return "".join(part or "" for part in parts)
@@ -155,7 +147,7 @@ class NamespaceProvision:
                 raise forbidden(request, reason)
 
 
-_CLAIM_STATUS: Final = (GroupResource("resource.k8s.io", "resourceclaims"), "status")
+_CLAIM_STATUS: Final = (kube.GroupResource("resource.k8s.io", "resourceclaims"), "status")
 INVALID_MANAGED_FIELDS: Final = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an "
     "outdated mutating admission controller; please fix your requests: "
@@ -170,7 +162,7 @@ class Denied(Exception):
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.message)
         self.code = verdict.code
-        self.body: JsonObject = verdict.status or {}
+        self.body: kube.JsonObject = verdict.status or {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,14 +170,14 @@ class Admission:
     """Asks whether a write may happen; what it says beside is noted in the call."""
 
     admitters: ServerAdmitters
-    authorizer: AuthorizerBackend
+    authorizer: kube.AuthorizerBackend
     roles: RoleView
     provision: NamespaceProvision
     quotas: QuotaCharging
     event_rates: EventRates
     images: ImagePolicy
 
-    def check_roles(self, call: Call, new: JsonObject, old: JsonObject | None) -> None:
+    def check_roles(self, call: Call, new: kube.JsonObject, old: kube.JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
         if call.info.group != RBAC_GROUP:
             return
@@ -193,8 +185,8 @@ class Admission:
         RoleWriteChecks(self.authorizer, self.roles.current()).check(attributes, new, old)
 
     def claim_status_errors(
-        self, call: Call, new: JsonObject, old: JsonObject
-    ) -> Sequence[FieldError]:
+        self, call: Call, new: kube.JsonObject, old: kube.JsonObject
+    ) -> Sequence[kube.FieldError]:
         """Return what the writer may not change in the status of a ResourceClaim."""
         if (call.target.resource.gvr.group_resource, call.target.subresource) != _CLAIM_STATUS:
             return ()
@@ -207,13 +199,13 @@ class Admission:
         attributes = replace(request_attributes(call.user, call.info, call.request), verb="create")
         if not is_since("1.32"):
             ruling, reason, error = self.authorizer.authorize(attributes)
-            if ruling is not Ruling.ALLOW and error is None:
-                resource = GroupResource(attributes.group, attributes.resource)
-                raise status.forbidden(resource, attributes.name, reason)
+            if ruling is not kube.Ruling.ALLOW and error is None:
+                resource = kube.GroupResource(attributes.group, attributes.resource)
+                raise kube.status.forbidden(resource, attributes.name, reason)
         check_access(attributes, self.authorizer)
 
     async def mutate(
-        self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None
+        self, call: Call, operation: Operation, draft: Draft, old: kube.JsonObject | None = None
     ) -> Draft:
         """Let plugins and webhooks change an object on its way in. Raises StatusError."""
         options = None
@@ -243,13 +235,13 @@ class Admission:
         self,
         call: Call,
         operation: Operation,
-        new: JsonObject | None,
-        old: JsonObject | None,
+        new: kube.JsonObject | None,
+        old: kube.JsonObject | None,
         *,
-        options: JsonObject | None = None,
+        options: kube.JsonObject | None = None,
         dry_run: bool | None = None,
         name: str | None = None,
-    ) -> JsonObject | None:
+    ) -> kube.JsonObject | None:
         """The object as it was admitted: the options of a connection may have been changed. Raises
         Denied, StatusError. `options` and `dry_run` are given where they are not those of the
         query: for deletions, whose options may be a body."""
@@ -280,8 +272,8 @@ class Admission:
         self,
         call: Call,
         operation: Operation,
-        new: JsonObject,
-        old: JsonObject | None = None,
+        new: kube.JsonObject,
+        old: kube.JsonObject | None = None,
         *,
         for_good: bool,
     ) -> AbstractAsyncContextManager[None]:

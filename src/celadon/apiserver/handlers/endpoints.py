@@ -11,16 +11,9 @@ from collections.abc import Collection
 from types import MappingProxyType
 from typing import Final
 
+from celadon import kube
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
 from celadon.apiserver.request_info import COLLECTION_VERBS, SPECIAL_VERBS, RequestInfo
-from celadon.kube import (
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    StatusError,
-    status,
-)
 from celadon.kube.protobuf import has_message
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource
@@ -37,12 +30,12 @@ PROXY: Final = "proxy"
 
 _STATUS_WITHOUT_TABLE: Final = frozenset(
     {
-        GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
-        GroupResource("apiregistration.k8s.io", "apiservices"),
-        GroupResource("resource.k8s.io", "devicetaintrules"),
-        GroupResource("resource.k8s.io", "resourceclaims"),
-        GroupResource("resource.k8s.io", "resourcepoolstatusrequests"),
-        GroupResource("scheduling.k8s.io", "podgroups"),
+        kube.GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
+        kube.GroupResource("apiregistration.k8s.io", "apiservices"),
+        kube.GroupResource("resource.k8s.io", "devicetaintrules"),
+        kube.GroupResource("resource.k8s.io", "resourceclaims"),
+        kube.GroupResource("resource.k8s.io", "resourcepoolstatusrequests"),
+        kube.GroupResource("scheduling.k8s.io", "podgroups"),
     }
 )
 """Resources whose status has no `ConvertToTable` (k8s.io/kubernetes `pkg/registry`)."""
@@ -79,7 +72,7 @@ class Endpoint:
     namespace: str
     name: str
     verb: str
-    kind: GroupVersionKind = field(init=False, repr=False, compare=False)
+    kind: kube.GroupVersionKind = field(init=False, repr=False, compare=False)
     body_types: tuple[str, ...] = field(init=False, repr=False, compare=False)
     answer_types: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
@@ -130,12 +123,12 @@ class Endpoint:
 
 def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
     """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
-    gvr = GroupVersionResource(info.group, info.version, info.resource)
+    gvr = kube.GroupVersionResource(info.group, info.version, info.resource)
     resource = catalog.by_gvr(gvr)
     if resource is None or not resource.served or not _fits_scope(info, resource):
         if info.group not in groups:
             raise NoSuchPath(info.path)
-        raise status.route_not_found()
+        raise kube.status.route_not_found()
     return _custom(info, resource) if resource.custom else _built_in(info, resource)
 
 
@@ -147,25 +140,27 @@ def _custom(info: RequestInfo, resource: Resource) -> Endpoint:
     if resource.namespaced and not info.namespace and verb not in ACROSS_NAMESPACES:
         raise NoSuchPath(info.path)
     if info.subresource and subresource is None:
-        raise status.not_found(group_resource, info.name)
+        raise kube.status.not_found(group_resource, info.name)
     if verb not in (_ALL_OF_CUSTOM if subresource is None else subresource.verbs):
-        raise status.verb_not_supported(group_resource, verb)
+        raise kube.status.verb_not_supported(group_resource, verb)
     if verb in NAMED_VERBS and not info.name:
-        raise status.bad_request("name must be provided")
+        raise kube.status.bad_request("name must be provided")
     name = "" if verb == "create" else info.name
     return Endpoint(resource, subresource, _namespace(info, resource), name, verb)
 
 
-def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
+def require_lasting(endpoint: Endpoint, definition: kube.JsonObject | None) -> None:
     """Nothing is created whose definition is on its way out; `definition` is that of a custom
     resource. Since 1.34 this is for admission to say. Raises StatusError 405."""
     if endpoint.verb == "create" and is_terminating(definition) and not is_since("1.34"):
-        refused = status.verb_not_supported(endpoint.resource.gvr.group_resource, endpoint.verb)
+        refused = kube.status.verb_not_supported(
+            endpoint.resource.gvr.group_resource, endpoint.verb
+        )
         message = f"{endpoint.verb} not allowed while custom resource definition is terminating"
-        raise StatusError(replace(refused.status, message=message))
+        raise kube.StatusError(replace(refused.status, message=message))
 
 
-def is_terminating(definition: JsonObject | None) -> bool:
+def is_terminating(definition: kube.JsonObject | None) -> bool:
     """Return whether a definition is on its way out."""
     conditions = ((definition or {}).get("status") or {}).get("conditions") or ()
     return any(
@@ -176,32 +171,32 @@ def is_terminating(definition: JsonObject | None) -> bool:
 
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.verb == PROXY or (info.deprecated_watch and info.subresource):
-        raise status.route_not_found()
+        raise kube.status.route_not_found()
     if info.rest and not _may_have_rest(resource, info):
-        raise status.route_not_found()
+        raise kube.status.route_not_found()
     if _is_broken(info) or _has_no_route(info, resource):
-        raise status.route_not_found()
+        raise kube.status.route_not_found()
     is_named = _is_named(info)
     subresource = resource.subresource(info.subresource) if info.subresource else None
     if info.subresource and subresource is None:
-        raise status.route_not_found()
+        raise kube.status.route_not_found()
     endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
     if subresource is not None and not info.name:
         raise _without_name(subresource, info)
     _check_verb(endpoint, info)
     is_missing = is_named and resource.namespaced and not info.namespace
     if is_missing and info.verb not in NAMED_VERBS:  # these miss it where they look for the object
-        raise status.namespace_required()
+        raise kube.status.namespace_required()
     return endpoint
 
 
-def _without_name(subresource: Subresource, info: RequestInfo) -> StatusError:
+def _without_name(subresource: Subresource, info: RequestInfo) -> kube.StatusError:
     """Return the error about a subresource of nothing. A method that has a name elsewhere counts as
     one of a collection here."""
     verb = _OF_ONE.get(info.verb, info.verb)
     if verb and verb not in subresource.verbs:
-        return status.method_not_allowed()
-    return status.bad_request("name must be provided")
+        return kube.status.method_not_allowed()
+    return kube.status.bad_request("name must be provided")
 
 
 def _is_broken(info: RequestInfo) -> bool:
@@ -266,9 +261,9 @@ def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS
     if verb in NAMED_VERBS and not info.name:
-        raise status.method_not_allowed()
+        raise kube.status.method_not_allowed()
     if verb in offered and not misplaced and (verb != "create" or not named or subresource):
         return
     if verb == "watch" and "list" in offered:
         return  # the path is there; that nothing can be watched is said later
-    raise status.method_not_allowed()
+    raise kube.status.method_not_allowed()

@@ -13,23 +13,7 @@ from celadon.apiserver.handlers.watch import BOOKMARK, ERROR, INITIAL_EVENTS_END
 from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form
 from celadon.apiserver.object_store import ObjectTexts
-from celadon.apiserver.printers.table_forms import (
-    TableForm,
-    TableShape,
-    built_in_shape,
-    custom_scale_shape,
-    custom_shape,
-    event_table,
-    go_type,
-    included_object,
-    list_table,
-    not_a_list,
-    not_an_object,
-    object_table,
-    partial_list,
-    partial_object,
-    scale_shape,
-)
+from celadon.apiserver.printers import table_forms
 from celadon.apiserver.request_info import WATCH_LIST
 from celadon.kube import JsonObject, metadata, status
 from celadon.kube.json_types import JsonDict
@@ -85,11 +69,11 @@ class Forms:
                 self.require_no_list(obj)
                 return obj
             case Form.TABLE:
-                return object_table(self._shape(), obj, self._table(), self.now())
+                return table_forms.object_table(self._shape(), obj, self._table(), self.now())
             case Form.METADATA:
-                return partial_object(obj, self.wanted.version)
+                return table_forms.partial_object(obj, self.wanted.version)
         # Go's conversion fails here with the type of what it has, so that the text has to name it.
-        raise not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
+        raise table_forms.not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
 
     # `ensureNonNilItems` of k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
     def require_no_list(self, obj: JsonObject) -> None:
@@ -105,10 +89,12 @@ class Forms:
             case Form.OBJECT:
                 return self._whole_list(meta, objects)
             case Form.TABLE:
-                return list_table(self._shape(), meta, objects, self._table(), self.now())
+                return table_forms.list_table(
+                    self._shape(), meta, objects, self._table(), self.now()
+                )
             case Form.METADATA_LIST:
-                return partial_list(meta, objects, self.wanted.version)
-        raise not_an_object(resource.gvk, custom=resource.custom)
+                return table_forms.partial_list(meta, objects, self.wanted.version)
+        raise table_forms.not_an_object(resource.gvk, custom=resource.custom)
 
     def _whole_list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
         resource = self.call.endpoint.resource
@@ -143,9 +129,11 @@ class Forms:
         if self.wanted.form is Form.OBJECT:
             return obj if self._can_be_written() else None
         if self.wanted.form is Form.TABLE:
-            return event_table(self._shape(), obj, self._table(), self.now(), first=first)
+            return table_forms.event_table(
+                self._shape(), obj, self._table(), self.now(), first=first
+            )
         if self.wanted.form is Form.METADATA:
-            return partial_object(obj, self.wanted.version)
+            return table_forms.partial_object(obj, self.wanted.version)
         return None
 
     def _with_blueprint(self, obj: JsonObject) -> JsonObject:
@@ -156,7 +144,7 @@ class Forms:
             return obj
         resource, empty = self.call.endpoint.resource, dict[str, Any]()
         if self.wanted.form is Form.METADATA:
-            empty = partial_list({}, (), self.wanted.version)
+            empty = table_forms.partial_list({}, (), self.wanted.version)
         elif resource.custom:
             empty = {"apiVersion": resource.gvk.api_version, "items": []}
             empty["kind"] = resource.list_kind
@@ -174,24 +162,30 @@ class Forms:
         none."""
         return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
-    def _table(self) -> TableForm:
-        included = included_object(self.call.request)
-        return TableForm(self.wanted.version, included, sorts=self.call.endpoint.is_untyped)
+    def _table(self) -> table_forms.TableForm:
+        included = table_forms.included_object(self.call.request)
+        return table_forms.TableForm(
+            self.wanted.version, included, sorts=self.call.endpoint.is_untyped
+        )
 
-    def _shape(self) -> TableShape:
+    def _shape(self) -> table_forms.TableShape:
         endpoint = self.call.endpoint
         if endpoint.subresource is not None and endpoint.subresource.name == "scale":
-            return custom_scale_shape() if endpoint.resource.custom else scale_shape()
+            return (
+                table_forms.custom_scale_shape()
+                if endpoint.resource.custom
+                else table_forms.scale_shape()
+            )
         definition = self.served.definition_of(endpoint.resource)
         if definition is None:
-            return built_in_shape(endpoint.resource.gvr)
-        return custom_shape(endpoint.resource, definition)
+            return table_forms.built_in_shape(endpoint.resource.gvr)
+        return table_forms.custom_shape(endpoint.resource, definition)
 
     def check(self) -> None:
         """After everything is done, even if an error is what is shown. Raises StatusError for what
         no table can include."""
         if self.wanted.form is Form.TABLE:
-            included_object(self.call.request)
+            table_forms.included_object(self.call.request)
 
 
 def _go_type(endpoint: Endpoint) -> str:
@@ -200,7 +194,7 @@ def _go_type(endpoint: Endpoint) -> str:
     is_scale = endpoint.subresource is not None and endpoint.subresource.name == "scale"
     if is_scale and endpoint.resource.custom:
         return f"{endpoint.kind.version}.{endpoint.kind.kind}"
-    return go_type(endpoint.kind if is_scale else endpoint.resource.gvk)
+    return table_forms.go_type(endpoint.kind if is_scale else endpoint.resource.gvk)
 
 
 def _untyped(obj: JsonObject) -> JsonDict:

@@ -12,22 +12,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
-from celadon.admission import Request
-from celadon.admission.plugins import (
-    ImagePolicySettings,
-    ImageVerdict,
-    Opinion,
-    image_opinion,
-    image_review,
-    unanswered_opinion,
-)
+from celadon.admission import Request, plugins
 from celadon.kube import JsonObject
 
 if TYPE_CHECKING:
     from celadon.apiserver.image_backend import ImageBackend
 
 MOST_REMEMBERED: Final = 1024
-FINE: Final = Opinion()
+FINE: Final = plugins.Opinion()
 
 
 class ImagePolicy:
@@ -36,7 +28,7 @@ class ImagePolicy:
 
     def __init__(
         self,
-        settings: ImagePolicySettings | None,
+        settings: plugins.ImagePolicySettings | None,
         seconds: Callable[[], float],
         clock: Callable[[], float],
     ) -> None:
@@ -44,17 +36,17 @@ class ImagePolicy:
         self._seconds = seconds
         self._clock = clock
         self._backend: ImageBackend | None = None
-        self._known: OrderedDict[bytes, tuple[float, ImageVerdict]] = OrderedDict()
+        self._verdicts: OrderedDict[bytes, tuple[float, plugins.ImageVerdict]] = OrderedDict()
 
     @property
     def has_backend(self) -> bool:
         """Return whether there is anybody to ask."""
         return self._settings is not None
 
-    async def opinion(self, request: Request) -> Opinion:
+    async def opinion(self, request: Request) -> plugins.Opinion:
         """Return the backend's opinion about the images of a pod."""
         settings = self._settings
-        review = None if settings is None else image_review(request)
+        review = None if settings is None else plugins.image_review(request)
         if settings is None or review is None:
             return FINE
         # late: few ask
@@ -65,8 +57,8 @@ class ImagePolicy:
         try:
             verdict = await self._verdict(settings, review, self._backend.ask)
         except NoAnswer as error:
-            return unanswered_opinion(request, str(error), allowed=settings.default_allow)
-        return image_opinion(request, verdict)
+            return plugins.unanswered_opinion(request, str(error), allowed=settings.default_allow)
+        return plugins.image_opinion(request, verdict)
 
     async def aclose(self) -> None:
         """Close what is kept."""
@@ -75,19 +67,19 @@ class ImagePolicy:
 
     async def _verdict(
         self,
-        settings: ImagePolicySettings,
+        settings: plugins.ImagePolicySettings,
         review: JsonObject,
-        ask: Callable[[JsonObject], Awaitable[ImageVerdict]],
-    ) -> ImageVerdict:
+        ask: Callable[[JsonObject], Awaitable[plugins.ImageVerdict]],
+    ) -> plugins.ImageVerdict:
         key = hashlib.sha256(json.dumps(review["spec"], sort_keys=True).encode()).digest()
-        cached = self._known.get(key)
+        cached = self._verdicts.get(key)
         if cached is not None and self._seconds() < cached[0]:
-            self._known.move_to_end(key)
+            self._verdicts.move_to_end(key)
             return cached[1]
         verdict = await ask(review)
         allow_seconds = settings.allow_seconds if verdict.allowed else settings.deny_seconds
-        self._known[key] = (self._seconds() + allow_seconds, verdict)
-        self._known.move_to_end(key)
-        if len(self._known) > MOST_REMEMBERED:
-            self._known.popitem(last=False)
+        self._verdicts[key] = (self._seconds() + allow_seconds, verdict)
+        self._verdicts.move_to_end(key)
+        if len(self._verdicts) > MOST_REMEMBERED:
+            self._verdicts.popitem(last=False)
         return verdict

@@ -11,19 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, ParamSpec, TypeVar
 
 from celadon.admission import World
+from celadon.apiserver import object_store
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.object_store import (
-    LATEST,
-    ContinueToken,
-    ContinueTokenError,
-    ObjectSelection,
-    ObjectStore,
-    StoredObject,
-    is_event,
-    read_continue_token,
-)
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
 from celadon.apiserver.request_work import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
@@ -84,7 +75,7 @@ class Reader:
 
     def __init__(
         self,
-        objects: ObjectStore,
+        objects: object_store.ObjectStore,
         world: World,
         custom: Callable[[GroupVersionKind], CustomKind | None],
         conversions: Conversions,
@@ -94,12 +85,12 @@ class Reader:
         self._custom = custom
         self._conversions = conversions
 
-    async def get(self, endpoint: Endpoint, request: HttpRequest) -> StoredObject:
+    async def get(self, endpoint: Endpoint, request: HttpRequest) -> object_store.StoredObject:
         """The object of a GET, as it is stored. Raises StatusError."""
         if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
-        straight = is_event(endpoint.resource)
+        straight = object_store.is_event(endpoint.resource)
         try:
             revision = revision_of(request.first("resourceVersion"))
         except ValueError as error:
@@ -112,7 +103,7 @@ class Reader:
         size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
         return size > LARGE_BYTES
 
-    def existing(self, endpoint: Endpoint) -> StoredObject:
+    def existing(self, endpoint: Endpoint) -> object_store.StoredObject:
         """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
         no name of an object."""
         resource = endpoint.resource
@@ -252,7 +243,7 @@ class Reader:
         if exact and not is_since("1.34") and self._objects.store.revision() < revision:
             raise status.plain_error(FUTURE_REVISION)
         paged = options.limit and not is_since("1.31")  # which the cache of 1.30 has none of
-        await self.reach(revision, straight=bool(exact or paged or is_event(resource)))
+        await self.reach(revision, straight=bool(exact or paged or object_store.is_event(resource)))
         return revision if exact else None, options.limit
 
     def _bad_version(
@@ -260,7 +251,7 @@ class Reader:
     ) -> StatusError:
         """Before 1.33 the cache of a resource says in its own way that a version is no number. It
         is not asked for what only the store can answer."""
-        from_store = options.limit or options.match == EXACT or is_event(resource)
+        from_store = options.limit or options.match == EXACT or object_store.is_event(resource)
         if from_store or is_since("1.33"):
             return _unreadable(error)
         return status.plain_error(str(error))
@@ -277,7 +268,9 @@ class Reader:
         """Up to `limit` objects that are selected, however many entries have to be read for it:
         `most` at once."""
         resource = endpoint.resource
-        selection = ObjectSelection(options.labels, options.fields, options.has_selector)
+        selection = object_store.ObjectSelection(
+            options.labels, options.fields, options.has_selector
+        )
         at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
         if most is not None:
             at_once = min(at_once or most, most)
@@ -316,7 +309,7 @@ class Reader:
     def _cut(
         self,
         chosen: list[JsonObject],
-        last: StoredObject,
+        last: object_store.StoredObject,
         endpoint: Endpoint,
         options: ListOptions,
         revision: int,
@@ -327,7 +320,7 @@ class Reader:
         key = metadata.name(last.object)
         if endpoint.resource.namespaced and not endpoint.namespace:
             key = f"{metadata.namespace(last.object)}/{key}"
-        token = ContinueToken(revision, f"{key}\0").text()
+        token = object_store.ContinueToken(revision, f"{key}\0").text()
         remaining = None if options.has_selector else rest
         return ObjectList(tuple(chosen), revision, token, remaining)
 
@@ -368,11 +361,11 @@ def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         raise status.plain_error(str(error)) from None
 
 
-def _token(options: ListOptions) -> ContinueToken:
+def _token(options: ListOptions) -> object_store.ContinueToken:
     """Raises StatusError 400."""
     try:
-        token = read_continue_token(options.continue_token)
-    except ContinueTokenError as error:
+        token = object_store.read_continue_token(options.continue_token)
+    except object_store.ContinueTokenError as error:
         raise status.bad_request(f"invalid continue token: {error}") from None
     if options.resource_version not in ("", "0"):
         message = "specifying resource version is not allowed when using continue"
@@ -380,11 +373,11 @@ def _token(options: ListOptions) -> ContinueToken:
     return token
 
 
-def _expired(token: ContinueToken | None) -> StatusError:
+def _expired(token: object_store.ContinueToken | None) -> StatusError:
     if token is None:
         return status.expired(TOO_OLD)
     refusal = status.expired(CONTINUE_TOO_OLD).status
-    following = ContinueToken(LATEST, token.start).text()
+    following = object_store.ContinueToken(object_store.LATEST, token.start).text()
     return StatusError(
         Status(
             message=refusal.message,

@@ -32,20 +32,12 @@ from celadon.kube import (
     name_rules,
     selectors,
     status,
+    well_known_values,
 )
 from celadon.kube.go import GoValue, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
-from celadon.kube.well_known_values import (
-    AUTHENTICATION_GROUP,
-    AUTHORIZATION_GROUP,
-    META_FIELDS,
-    NODES,
-    PODS,
-    SECRETS,
-    SERVICE_ACCOUNTS,
-)
 from celadon.records import dataclass
 
 # --- Access review validation ------------------------------------------------
@@ -174,7 +166,7 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
     data = {name: value for name, value in metadata.metadata(review).items() if value}
     if not set(data) - but - {"managedFields"}:
         return
-    fields = {name: data[name] for name in META_FIELDS if name in data}
+    fields = {name: data[name] for name in well_known_values.META_FIELDS if name in data}
     exception = f" except for {', '.join(but)}" if but else ""
     yield fieldpath.invalid(_METADATA, fields, f"must be empty{exception}")
 
@@ -185,7 +177,7 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
 # `pkg/registry/authorization`.
 
 
-_NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
+_NAMELESS: Final = GroupKind(well_known_values.AUTHORIZATION_GROUP, "")
 """Upstream's refusals of reviews name no kind."""
 
 
@@ -343,7 +335,7 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
         answer["evaluationError"] = aggregated(ref.error for ref in missing)
     return {
         "kind": "SelfSubjectRulesReview",
-        "apiVersion": f"{AUTHORIZATION_GROUP}/v1",
+        "apiVersion": f"{well_known_values.AUTHORIZATION_GROUP}/v1",
         "metadata": {},
         "spec": {},
         "status": answer,
@@ -370,7 +362,7 @@ def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
     """Answer who the user is. Nothing of the review that was sent comes back."""
     return {
         "kind": "SelfSubjectReview",
-        "apiVersion": f"{AUTHENTICATION_GROUP}/v1",
+        "apiVersion": f"{well_known_values.AUTHENTICATION_GROUP}/v1",
         "metadata": {"creationTimestamp": rfc3339(now)},
         "status": {"userInfo": user_info(user)},
     }
@@ -420,7 +412,11 @@ ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 _UID_GATE: Final = "TokenRequestServiceAccountUIDValidation"
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
 _NO_TOKEN: Final[JsonDict] = {"token": "", "expirationTimestamp": None}
-_BINDABLE: Final = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
+_BINDABLE: Final = {
+    "Pod": well_known_values.PODS,
+    "Secret": well_known_values.SECRETS,
+    "Node": well_known_values.NODES,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,7 +436,7 @@ class TokenIssuer:
         """A TokenRequest (decoded and defaulted) for this account with all that it left open, which
         is what admission sees. `uid` is what the client says of the account. Raises StatusError."""
         _require_own(request, namespace, name)
-        account = self._get(SERVICE_ACCOUNTS, namespace, name)
+        account = self._get(well_known_values.SERVICE_ACCOUNTS, namespace, name)
         if uid and uid != metadata.uid(account) and self.has_gate(_UID_GATE):
             raise _other_account(uid, account)
         spec = dict(request.get("spec") or {})
@@ -461,7 +457,7 @@ class TokenIssuer:
         """The answer to a prepared request, and annotations of the audit event. Raises
         StatusError."""
         spec, name, namespace = request["spec"], metadata.name(request), metadata.namespace(request)
-        account = self._get(SERVICE_ACCOUNTS, namespace, name)
+        account = self._get(well_known_values.SERVICE_ACCOUNTS, namespace, name)
         bound = self._bound(spec.get("boundObjectRef"), namespace, name)
         seconds, warn_after = self._lifetime(spec, bound)
         claims = token_claims(
@@ -515,7 +511,7 @@ class TokenIssuer:
         node = spec.get("nodeName")
         if not node:
             return None
-        return self.objects.get(NODES, "", node) or {"metadata": {"name": node}}
+        return self.objects.get(well_known_values.NODES, "", node) or {"metadata": {"name": node}}
 
     def _lifetime(self, spec: JsonObject, bound: BoundTo) -> tuple[int, int]:
         """Return the seconds until the token ends, and those until using it is worth a warning (0:
@@ -556,7 +552,9 @@ def _other_account(uid: str, account: JsonObject) -> StatusError:
         f"({metadata.uid(account)})"
     )
     return status.conflict(
-        GroupResource(AUTHENTICATION_GROUP, TOKEN_REQUEST.kind), metadata.name(account), reason
+        GroupResource(well_known_values.AUTHENTICATION_GROUP, TOKEN_REQUEST.kind),
+        metadata.name(account),
+        reason,
     )
 
 

@@ -11,12 +11,15 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from celadon import kube
 from celadon.admission import Operation
+from celadon.apiserver import negotiation
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import Standings
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
+from celadon.apiserver.handlers import reviews
 from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
@@ -25,39 +28,13 @@ from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.reviews import (
-    TokenIssuer,
-    local_subject_access_review,
-    readable,
-    self_subject_access_review,
-    self_subject_review,
-    self_subject_rules_review,
-    subject_access_review,
-    token_review,
-)
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
-from celadon.apiserver.negotiation import (
-    PROTOBUF,
-    Accepted,
-    accepted,
-    object_answer,
-    require_stream,
-)
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
-from celadon.kube import (
-    AuthorizerBackend,
-    GroupResource,
-    GroupVersionKind,
-    JsonObject,
-    User,
-    metadata,
-    status,
-)
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
@@ -80,12 +57,12 @@ class Reviewer:
     """Answers the reviews of one server."""
 
     authenticator: Authenticator
-    authorizer: AuthorizerBackend
+    authorizer: kube.AuthorizerBackend
     roles: RoleView
-    issuer: TokenIssuer
+    issuer: reviews.TokenIssuer
     now: Callable[[], datetime]
     new_uid: Callable[[], str]
-    new_context: Callable[[User], DefaultingContext]
+    new_context: Callable[[kube.User], DefaultingContext]
     admission: Admission
     managers: FieldManagers
 
@@ -113,11 +90,11 @@ class Reviewer:
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review, now = await call.work.step(draft.form), self.now()
         if call.target.subresource:
-            target, uid = call.target, metadata.uid(read.sent)
+            target, uid = call.target, kube.metadata.uid(read.sent)
             review = self.issuer.prepared(review, target.namespace, target.name, now, uid)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
-            typed_review = readable(review, context.gates)
+            typed_review = reviews.readable(review, context.gates)
             # Of this kind only the answer is large.
             call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
             answer = await call.work.step(self._reviewed, call, typed_review, now)
@@ -125,23 +102,25 @@ class Reviewer:
             answer = self._reviewed(call, review, now)
         return WriteResult(201, await call.work.step(in_order, dict(answer)))
 
-    def _reviewed(self, call: Call, review: JsonObject, now: datetime) -> JsonObject:
+    def _reviewed(self, call: Call, review: kube.JsonObject, now: datetime) -> kube.JsonObject:
         if call.target.subresource:
             answer, annotations = self.issuer.issued(review, now, self.new_uid())
             call.notes.annotate(dict(annotations))
             return answer
         match call.target.group_resource:
-            case GroupResource(resource="selfsubjectaccessreviews"):
-                return self_subject_access_review(review, call.user, self.authorizer)
-            case GroupResource(resource="subjectaccessreviews"):
-                return subject_access_review(review, self.authorizer)
-            case GroupResource(resource="localsubjectaccessreviews"):
-                return local_subject_access_review(review, call.target.namespace, self.authorizer)
-            case GroupResource(resource="selfsubjectrulesreviews"):
-                return self_subject_rules_review(review, call.user, self.roles.current())
-            case GroupResource(resource="selfsubjectreviews"):
-                return self_subject_review(call.user, now)
-        answer, warnings = token_review(review, self.authenticator, now)
+            case kube.GroupResource(resource="selfsubjectaccessreviews"):
+                return reviews.self_subject_access_review(review, call.user, self.authorizer)
+            case kube.GroupResource(resource="subjectaccessreviews"):
+                return reviews.subject_access_review(review, self.authorizer)
+            case kube.GroupResource(resource="localsubjectaccessreviews"):
+                return reviews.local_subject_access_review(
+                    review, call.target.namespace, self.authorizer
+                )
+            case kube.GroupResource(resource="selfsubjectrulesreviews"):
+                return reviews.self_subject_rules_review(review, call.user, self.roles.current())
+            case kube.GroupResource(resource="selfsubjectreviews"):
+                return reviews.self_subject_review(call.user, now)
+        answer, warnings = reviews.token_review(review, self.authenticator, now)
         call.notes.warnings += warnings
         return answer
 
@@ -174,10 +153,11 @@ class Verbs:
         """Raises StatusError, Denied."""
         endpoint = call.endpoint
         if call.request.method == "HEAD" and not endpoint.knows_head:
-            raise status.method_not_allowed()
+            raise kube.status.method_not_allowed()
         if endpoint.connects:
             if not endpoint.verb and call.request.method != "OPTIONS":
-                raise status.method_not_allowed()  # of those that are no verbs, proxies pass on one
+                # Of those that are no verbs, proxies pass on one.
+                raise kube.status.method_not_allowed()
             raise await self.connector.refused(call)
         if call.target.subresource == LOG:
             split = self.connector.has_gate(SPLIT_STREAMS)
@@ -185,7 +165,7 @@ class Verbs:
         _check_method(call)
         step = await call.work.step(_wanted, call)
         if endpoint.verb in NAMED_VERBS:
-            status.require_name(endpoint.name)
+            kube.status.require_name(endpoint.name)
         _check_body(call)
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
@@ -219,14 +199,14 @@ class Verbs:
             case "deletecollection":
                 deleted = await self.deleter.delete_collection(call)
                 return await call.work.step(self._listed, deleted, forms)
-        raise status.method_not_allowed()
+        raise kube.status.method_not_allowed()
 
     def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
         endpoint = forms.call.endpoint
         if forms.call.info.deprecated_watch and endpoint.name:
             options = _of_one(options, endpoint.name)
         if "watch" not in endpoint.resource.verbs:
-            raise status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
+            raise kube.status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         standing = self.standings.of(Credentials.of(forms.call.request))
@@ -243,8 +223,8 @@ class Verbs:
         )
         events = self.watching.open(request)
         forms.check()
-        require_stream(forms.wanted, endpoint.answer_types)
-        is_protobuf = forms.wanted.media_type == PROTOBUF
+        negotiation.require_stream(forms.wanted, endpoint.answer_types)
+        is_protobuf = forms.wanted.media_type == negotiation.PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
         stream = self._stream(events, forms, outlet)
         return HttpAnswer(200, media_type, stream=stream, outlet=outlet)
@@ -262,7 +242,9 @@ class Verbs:
         forms.check()
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
-        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=forms.sorts)
+        return negotiation.object_answer(
+            200, forms.list(meta, objects), forms.wanted, sort=forms.sorts
+        )
 
     async def _stream(
         self, events: AsyncGenerator[WatchEvent, None], forms: Forms, outlet: Outlet | None
@@ -302,7 +284,7 @@ def _check_method(call: Call) -> None:
     how the answer shall be written. Raises StatusError: 405, 415."""
     if call.info.deprecated_watch and not call.endpoint.resource.custom:
         if call.request.method not in ("GET", "HEAD"):
-            raise status.method_not_allowed()
+            raise kube.status.method_not_allowed()
     elif call.endpoint.verb == "patch":
         assert call.patch_type  # else refused
 
@@ -320,7 +302,7 @@ def _of_one(options: ListOptions, name: str) -> ListOptions:
     """A watch of the one object that the path names; a selector may name the same. Raises
     StatusError 400."""
     if options.fields.terms and options.fields.exact("metadata.name") != name:
-        raise status.bad_request("fieldSelector metadata.name doesn't match requested name")
+        raise kube.status.bad_request("fieldSelector metadata.name doesn't match requested name")
     return options.of_one(name)
 
 
@@ -334,12 +316,12 @@ def _read_options(call: Call) -> None:
     assert call.options is not None
 
 
-def _wanted(call: Call) -> Accepted:
+def _wanted(call: Call) -> negotiation.Accepted:
     """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before."""
     endpoint = call.endpoint
     if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
         consistent_options(call.request)
-    return accepted(
+    return negotiation.accepted(
         call.request,
         endpoint.answer_types,
         routed=not endpoint.resource.custom,
@@ -365,16 +347,18 @@ async def _answered(written: WriteResult, forms: Forms) -> HttpAnswer:
 def _shown(written: WriteResult, forms: Forms) -> HttpAnswer:
     obj = written.object
     forms.check()
-    if status.is_status(obj):
-        return object_answer(written.code, obj, forms.wanted)
-    return object_answer(written.code, forms.object(obj), forms.wanted, sort=forms.sorts)
+    if kube.status.is_status(obj):
+        return negotiation.object_answer(written.code, obj, forms.wanted)
+    return negotiation.object_answer(
+        written.code, forms.object(obj), forms.wanted, sort=forms.sorts
+    )
 
 
 class LatestLines:
     """Holds the last change as it was written in each form: watchers come one after the other."""
 
     def __init__(self) -> None:
-        self._lines: dict[Accepted, tuple[WatchEvent, bytes]] = {}
+        self._lines: dict[negotiation.Accepted, tuple[WatchEvent, bytes]] = {}
 
     def of(self, event: WatchEvent, forms: Forms) -> bytes:
         """Return a line or a frame with a change, whose form is one that all share."""
@@ -386,8 +370,8 @@ class LatestLines:
         return line[1]
 
 
-def _written(kind: str, obj: JsonObject, forms: Forms) -> bytes:
-    if forms.wanted.media_type == PROTOBUF:
+def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
+    if forms.wanted.media_type == negotiation.PROTOBUF:
         return encode_event(kind, obj)
     return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
 
@@ -408,7 +392,9 @@ def forget_deprecation(notes: Notes) -> None:
         notes.audit.pop(name, None)
 
 
-def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject | None) -> None:
+def note_deprecation(
+    notes: Notes, gvk: kube.GroupVersionKind, definition: kube.JsonObject | None
+) -> None:
     """`definition` is that of a custom resource. Subresources count as their resource."""
     if definition is not None:
         warning = _of_version(definition, gvk)
@@ -426,7 +412,7 @@ def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject
         notes.annotate({REMOVED_NOTE: deprecation.until})
 
 
-def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
+def _of_version(definition: kube.JsonObject, gvk: kube.GroupVersionKind) -> str:
     """The definition's own words, or the general ones; empty where it is not deprecated."""
     versions = definition["spec"]["versions"]
     served = [version for version in versions if version.get("name") == gvk.version]
@@ -440,7 +426,7 @@ def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
     return f"{gvk.api_version} {gvk.kind} is deprecated{use}"
 
 
-def _newer(versions: list[JsonObject], version: str) -> str:
+def _newer(versions: list[kube.JsonObject], version: str) -> str:
     """The newest other version that is served and not deprecated itself; empty without one."""
     usable = [
         str(item["name"])

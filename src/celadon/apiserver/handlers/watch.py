@@ -16,17 +16,12 @@ from contextvars import copy_context
 from functools import partial
 from typing import Final
 
+from celadon.apiserver import object_store
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.http_messages import Outlet
-from celadon.apiserver.object_store import (
-    ObjectSelection,
-    ObjectStore,
-    Undecodable,
-    collection_prefix,
-)
 from celadon.apiserver.request_info import ListOptions, revision_of
 from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.workers import TooMuchWork, Turns
@@ -82,7 +77,7 @@ WOKEN_AT_ONCE: Final = 50
 SENT_AT_ONCE: Final = 8
 """Revisions whose events one watch sends without a step of its stream."""
 
-_FAILURES: Final = (StatusError, TooMuchWork, Compacted, Undecodable)
+_FAILURES: Final = (StatusError, TooMuchWork, Compacted, object_store.Undecodable)
 """What is said in the last event of a watch."""
 
 
@@ -111,8 +106,10 @@ class WatchRequest:
     line: Callable[[WatchEvent], bytes] | None = None
 
     @property
-    def selection(self) -> ObjectSelection:
-        return ObjectSelection(self.options.labels, self.options.fields, self.options.has_selector)
+    def selection(self) -> object_store.ObjectSelection:
+        return object_store.ObjectSelection(
+            self.options.labels, self.options.fields, self.options.has_selector
+        )
 
 
 _Seen = tuple[
@@ -202,7 +199,9 @@ class Wakes:
 class Watching:
     """Opens watches on the objects of one server."""
 
-    def __init__(self, objects: ObjectStore, reader: Reader, served: ServedResources) -> None:
+    def __init__(
+        self, objects: object_store.ObjectStore, reader: Reader, served: ServedResources
+    ) -> None:
         self._objects = objects
         self._reader = reader
         self._served = served
@@ -262,13 +261,15 @@ class Watching:
 
     def _open(self, request: WatchRequest, after: int | None, notify: Callable[[], None]) -> Watch:
         endpoint = request.endpoint
-        prefix = collection_prefix(endpoint.resource, endpoint.namespace)
+        prefix = object_store.collection_prefix(endpoint.resource, endpoint.namespace)
         return self._objects.store.watch(prefix, after, notify)
 
     async def _gathered(self, request: WatchRequest) -> tuple[deque[Entry], int]:
         """Return all there is at one revision, as it is stored, and the revision. Raises
         Compacted."""
-        prefix = collection_prefix(request.endpoint.resource, request.endpoint.namespace)
+        prefix = object_store.collection_prefix(
+            request.endpoint.resource, request.endpoint.namespace
+        )
         entries, turns, start, revision = deque[Entry](), Turns(), "", None
         while True:
             page = self._objects.store.range(prefix, start, _GATHERED, revision)
@@ -503,14 +504,14 @@ def _wants_initial_events(options: ListOptions, revision: int) -> bool:
 
 
 def _failed(
-    error: StatusError | TooMuchWork | Compacted | Undecodable, revision: int
+    error: StatusError | TooMuchWork | Compacted | object_store.Undecodable, revision: int
 ) -> WatchEvent:
     """Return the last event of a watch after `revision`, which failed."""
     if isinstance(error, TooMuchWork):
         error = status.too_many_requests("try again later")
     elif isinstance(error, Compacted):
         error = _too_old(revision, error.oldest)
-    elif isinstance(error, Undecodable):
+    elif isinstance(error, object_store.Undecodable):
         error = status.internal_error(str(error))
     return WatchEvent(ERROR, error.status.to_json())
 

@@ -20,26 +20,9 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final, Protocol
 
+from celadon.apiserver import http_messages
+from celadon.apiserver.http import request_bytes
 from celadon.apiserver.http.guarded_handler import GuardedHandler, log_broken_stream
-from celadon.apiserver.http.request_bytes import (
-    BodyReader,
-    ChunkedBody,
-    HeadReader,
-    RequestHead,
-    RequestRefused,
-    SizedBody,
-    check_first_line,
-    head_end,
-)
-from celadon.apiserver.http_messages import (
-    BrokenStream,
-    Departure,
-    HttpAnswer,
-    HttpRequest,
-    PromptHandler,
-    SignedFor,
-    Tunnel,
-)
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
 from celadon.patterns import late_pattern
@@ -59,7 +42,7 @@ _CONTROLS: Final = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 
 
-def head(answer: HttpAnswer, *, chunked: bool, close: bool) -> bytes:
+def head(answer: http_messages.HttpAnswer, *, chunked: bool, close: bool) -> bytes:
     """The status line and the headers, with the empty line after them."""
     code = answer.code
     lines = [f"HTTP/1.1 {code} {_PHRASES.get(code, '')}", f"Date: {_date(int(time.time()))}"]
@@ -159,8 +142,8 @@ class ConnectionLimits:
     """Requests may go on for so long when the server ends."""
 
 
-EXPECTATION_FAILED: Final = HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
-OPTIONS_OF_THE_SERVER: Final = HttpAnswer(HTTPStatus.OK)
+EXPECTATION_FAILED: Final = http_messages.HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
+OPTIONS_OF_THE_SERVER: Final = http_messages.HttpAnswer(HTTPStatus.OK)
 """To `OPTIONS *`, whoever asks and whatever the handler (Go's `net/http`, globalOptionsHandler)."""
 _LINE_ENDS: Final = 4
 """Characters of line ends that may come behind the body of a POST: old clients send them."""
@@ -185,7 +168,7 @@ class Surroundings(Protocol):
     """Holds what all connections of a server share. `held_bytes` is what they hold together."""
 
     handler: GuardedHandler
-    prompt: PromptHandler | None
+    prompt: http_messages.PromptHandler | None
     limits: ConnectionLimits
     connections: dict[Connection, None]
     """In the order they were made: the loop's clock may say the same for several."""
@@ -194,7 +177,7 @@ class Surroundings(Protocol):
     chunks: LatestChunk
     has_recalled: bool
     """Whether certificates have been recalled."""
-    signed_for: Callable[[ssl.SSLObject], SignedFor] | None
+    signed_for: Callable[[ssl.SSLObject], http_messages.SignedFor] | None
     """Tells whose authorities have signed a certificate, where not only those of clients can."""
 
     def make_room(self) -> None:
@@ -211,12 +194,12 @@ class _Arriving:
     """A request whose body may still be on its way. `answer` is what it gets in place of the
     handler's."""
 
-    head: RequestHead
-    reader: BodyReader
+    head: request_bytes.RequestHead
+    reader: request_bytes.BodyReader
     keep_alive: bool
     body: bytearray = field(default_factory=bytearray)
     size: int = 0
-    answer: HttpAnswer | None = None
+    answer: http_messages.HttpAnswer | None = None
 
 
 class Connection(asyncio.Protocol):
@@ -227,8 +210,8 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
-        self._heads = HeadReader()
-        self._departure = Departure()
+        self._heads = request_bytes.HeadReader()
+        self._departure = http_messages.Departure()
         self._unread = bytearray()
         self._scanned = 0
         """How much of it has no end of a head."""
@@ -244,7 +227,7 @@ class Connection(asyncio.Protocol):
         self._held = 0
         """What the server has counted of ours."""
         self._streaming = False
-        self._tunnel: Tunnel | None = None
+        self._tunnel: http_messages.Tunnel | None = None
         self._is_held = False
         """Whether the tunnel takes nothing for now."""
         self._is_reading = False
@@ -265,7 +248,7 @@ class Connection(asyncio.Protocol):
         self._idle_timer: asyncio.TimerHandle | None = None
         self.last_used = self.waits_since = self._loop.time()
         self._writable: asyncio.Future[None] | None = None
-        self._signed_for = SignedFor.CLIENTS
+        self._signed_for = http_messages.SignedFor.CLIENTS
         self._is_secret = False
 
     # --- the connection ---
@@ -450,7 +433,7 @@ class Connection(asyncio.Protocol):
         try:
             while not self._is_answering and not self._closes and self._read_request():
                 pass
-        except RequestRefused as refused:
+        except request_bytes.RequestRefused as refused:
             self._refuse(refused.answer)
         finally:
             self._is_reading = False
@@ -475,21 +458,21 @@ class Connection(asyncio.Protocol):
             self._arrived(arriving)
         return True
 
-    def _read_head(self) -> RequestHead | None:
+    def _read_head(self) -> request_bytes.RequestHead | None:
         unread = self._unread
         if self._has_asked and len(unread) < _BEGUN:
             return None
         if self._forgives_line_ends:
             some = unread[:_LINE_ENDS]
             del unread[: len(some) - len(some.lstrip(b"\r\n"))]
-        end = head_end(unread, self._scanned)
+        end = request_bytes.head_end(unread, self._scanned)
         if end < 0:
             if not self._is_line_read and b"\n" in unread[self._scanned :]:
-                check_first_line(unread)
+                request_bytes.check_first_line(unread)
                 self._is_line_read = True
             self._scanned = len(unread)
         if max(end, len(unread) if end < 0 else 0) > self._limits.head_bytes:
-            raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            raise request_bytes.RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if end < 0:
             return None
         head = self._heads.read(bytes(unread[:end]))
@@ -498,10 +481,12 @@ class Connection(asyncio.Protocol):
         self._forgives_line_ends = head.method == "POST"
         return head
 
-    def _begun(self, head: RequestHead) -> _Arriving:
+    def _begun(self, head: request_bytes.RequestHead) -> _Arriving:
         """The request whose head has come."""
         self._stop_timer()
-        reader = ChunkedBody() if head.chunked else SizedBody(head.length)
+        reader = (
+            request_bytes.ChunkedBody() if head.chunked else request_bytes.SizedBody(head.length)
+        )
         arriving = _Arriving(head, reader, head.keep_alive)
         if not head.is_expected:
             arriving.answer, arriving.keep_alive = EXPECTATION_FAILED, False
@@ -524,7 +509,7 @@ class Connection(asyncio.Protocol):
         if self._is_over:
             begun = len(self._unread) >= (_BEGUN if self._has_asked else 1)
             if begun and self._arriving is None:
-                self._refuse(RequestRefused(HTTPStatus.BAD_REQUEST).answer)
+                self._refuse(request_bytes.RequestRefused(HTTPStatus.BAD_REQUEST).answer)
             self._closes = True
             self.transport.close()
         elif self._timer is not None:
@@ -607,7 +592,7 @@ class Connection(asyncio.Protocol):
         if task is not None:
             self._answering = task
 
-    def _reply(self, answer: HttpAnswer) -> None:
+    def _reply(self, answer: http_messages.HttpAnswer) -> None:
         """Write an answer of the prompt handler; the client may be gone."""
         arrived, self._offered = self._offered, None
         if arrived is None or self.transport.is_closing():
@@ -617,11 +602,11 @@ class Connection(asyncio.Protocol):
         self._write(answer, close=self._closes, body=arrived.head.method != "HEAD")
         self._answered(arrived)
 
-    def _request(self, arrived: _Arriving) -> HttpRequest:
+    def _request(self, arrived: _Arriving) -> http_messages.HttpRequest:
         head = arrived.head
         body = bytes(arrived.body)
         arrived.body = bytearray()
-        return HttpRequest(
+        return http_messages.HttpRequest(
             head.method,
             head.target,
             head.headers,
@@ -663,7 +648,7 @@ class Connection(asyncio.Protocol):
         if self._held:
             self._count()
 
-    def _write(self, answer: HttpAnswer, *, close: bool, body: bool = True) -> None:
+    def _write(self, answer: http_messages.HttpAnswer, *, close: bool, body: bool = True) -> None:
         written = head(answer, chunked=False, close=close)
         if not body:
             self.transport.write(written)
@@ -673,7 +658,10 @@ class Connection(asyncio.Protocol):
             self.transport.writelines((written, answer.body))
 
     async def _stream(
-        self, answer: HttpAnswer, stream: AsyncGenerator[bytes, None], arrived: _Arriving
+        self,
+        answer: http_messages.HttpAnswer,
+        stream: AsyncGenerator[bytes, None],
+        arrived: _Arriving,
     ) -> None:
         """Write a stream until it ends, the client goes or the server ends."""
         chunked = not arrived.head.is_old and answer.tunnel is None
@@ -695,7 +683,7 @@ class Connection(asyncio.Protocol):
             task = asyncio.current_task()
             if task is None or task.uncancel() or not (self._closes or self.transport.is_closing()):
                 raise
-        except BrokenStream:
+        except http_messages.BrokenStream:
             self.transport.abort()
         except Exception as error:  # noqa: BLE001  the outer edge: one request must not end the server
             log_broken_stream(error)
@@ -706,7 +694,7 @@ class Connection(asyncio.Protocol):
         if chunked and arrived.head.method != "HEAD" and not self.transport.is_closing():
             self.transport.write(LAST_CHUNK)
 
-    def _switch(self, tunnel: Tunnel) -> None:
+    def _switch(self, tunnel: http_messages.Tunnel) -> None:
         """No HTTP from here on. What has come behind the request belongs to what follows."""
         self._tunnel = tunnel
         self.transport.write(tunnel.head)

@@ -253,13 +253,13 @@ class ToldAuthorities:
 
     def __init__(self, server: ApiServer, token: str, expected: Callable[[], JsonDict]) -> None:
         self._call = partial(_call, server, token)
-        self._wanted = expected
+        self._expected = expected
         self._told = expected()
 
     async def refresh(self) -> None:
         """Tell what is in the files, if that is another thing than before."""
         try:
-            expected = self._wanted()
+            expected = self._expected()
         except OSError:  # logged by whoever trusts them
             return
         if expected == self._told:

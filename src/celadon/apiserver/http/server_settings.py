@@ -205,7 +205,7 @@ class CredentialsFolder:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._made: dict[str, bytes] = {}
+        self._files: dict[str, bytes] = {}
 
     def administrator_token(self) -> str:
         return self._kept("admin.token", lambda: secrets.token_urlsafe(32).encode()).decode()
@@ -249,8 +249,8 @@ class CredentialsFolder:
         return Pair(certificate, key)
 
     def _kept(self, name: str, make: Callable[[], bytes]) -> bytes:
-        if name in self._made:
-            return self._made[name]
+        if name in self._files:
+            return self._files[name]
         if self._folder is not None and (self._folder / name).exists():
             return (self._folder / name).read_bytes()
         content = make()
@@ -258,7 +258,7 @@ class CredentialsFolder:
         return content
 
     def _write(self, name: str, content: bytes) -> None:
-        self._made[name] = content
+        self._files[name] = content
         if self._folder is not None:
             owner_only.make_folder(self._folder)
             owner_only.write(self._folder / name, content)

@@ -94,20 +94,20 @@ class FailureLog:
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
-        self._told: dict[tuple[str, str, int], float] = {}
+        self._logged: dict[tuple[str, str, int], float] = {}
         self._counts: dict[tuple[str, str, int], int] = {}
 
     def tell(self, subject: str, error: BaseException) -> None:
         """Write one line, or only count it."""
         cause = _cause(error)
-        now, last_told = self._now(), self._told.get(cause)
+        now, last_told = self._now(), self._logged.get(cause)
         if last_told is not None and now - last_told < QUIET_SECONDS:
             self._counts[cause] = self._counts.get(cause, 0) + 1
             return
-        if last_told is None and len(self._told) >= MOST_CAUSES:
-            self._told.clear()
+        if last_told is None and len(self._logged) >= MOST_CAUSES:
+            self._logged.clear()
             self._counts.clear()
-        self._told[cause] = now
+        self._logged[cause] = now
         since = self._counts.pop(cause, 0)
         often = f" ({since} more since it was last told)" if since else ""
         LOGGER.error("%s%s", subject, often, exc_info=error)

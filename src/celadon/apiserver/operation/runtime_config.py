@@ -17,15 +17,9 @@ from typing import Final
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import GATE
+from celadon.kube import releases
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
-from celadon.kube.releases import (
-    Minor,
-    answering_as,
-    current_release,
-    emulated_release,
-    previous_minor,
-)
 from celadon.kube.resources import Catalog, Resource, gates_of, known_resources, said_gates
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
@@ -86,8 +80,8 @@ def runtime_config(text: str) -> RuntimeConfig:
             if is_on and _comes_later(key):
                 raise ValueError(
                     f"cannot enable version {key} in runtime-config because all the resources have "
-                    f"been introduced after the current version {emulated_release()}. Consider "
-                    "setting --runtime-config-emulation-forward-compatible=true"
+                    f"been introduced after the current version {releases.emulated_release()}. "
+                    "Consider setting --runtime-config-emulation-forward-compatible=true"
                 )
             raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
         switches[key] = is_on
@@ -96,7 +90,7 @@ def runtime_config(text: str) -> RuntimeConfig:
 
 def _comes_later(key: str) -> bool:
     """Return whether the release has that version, but not what it emulates."""
-    with answering_as(current_release()):
+    with releases.answering_as(releases.current_release()):
         return key in _known_keys() and key.count("/") == 1
 
 
@@ -114,8 +108,8 @@ def feature_gates(
 ) -> Mapping[str, bool]:
     """The gates that are not as by default in a release, by default the current one, and in what it
     emulates. Raises ValueError, in upstream's words; VersionError."""
-    emulated = emulated or version or emulated_release()
-    version = version or current_release()
+    emulated = emulated or version or releases.emulated_release()
+    version = version or releases.current_release()
     parse_version(version)
     gates = gates_of(emulated)
     switches = said_gates(text, version, emulated)
@@ -162,7 +156,7 @@ def effective_version(
     floor = max((newest[0], newest[1] - _OLDER), _EMULATING)
     emulated_version = _said_version(emulated)
     emulation = emulated_version or newest
-    lowest = _said_version(compatible) or parse_version(previous_minor(_text(emulation)))
+    lowest = _said_version(compatible) or parse_version(releases.previous_minor(_text(emulation)))
     if emulated_version and not compatible:
         lowest = max(lowest, floor)
     errors = []
@@ -180,11 +174,11 @@ def effective_version(
     return EffectiveVersion(binary, _text(emulation), _text(lowest))
 
 
-def _text(version: Minor) -> str:
+def _text(version: releases.Minor) -> str:
     return "{}.{}".format(*version)
 
 
-def _said_version(options: Sequence[str]) -> Minor | None:
+def _said_version(options: Sequence[str]) -> releases.Minor | None:
     """The release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
     for word in (part for option in options for part in option.split(",") if part):

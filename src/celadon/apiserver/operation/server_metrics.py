@@ -193,11 +193,11 @@ class LevelUse:
     """Measures how much of a priority level is in use, nanosecond by nanosecond. How long each
     state has lasted is noted, and told the histograms before somebody looks at them."""
 
-    __slots__ = ("_at", "_demand", "_executing", "_lasted", "_limit", "_most_waiting", "_seats",
-                 "_state", "_waiting")  # fmt: skip
+    __slots__ = ("_changed", "_demand", "_executing", "_lasted", "_limit", "_most_waiting",
+                 "_seats", "_state", "_waiting")  # fmt: skip
 
     def __init__(self, counts: FlowCounts, level: str, now: float) -> None:
-        self._at = now
+        self._changed = now
         self._limit = self._most_waiting = 1
         self._state = 0, 0, 0, 0
         self._lasted: dict[tuple[int, int, int, int], float] = {}
@@ -209,8 +209,8 @@ class LevelUse:
     def become(self, now: float, state: tuple[int, int, int, int]) -> None:
         """Seats that are asked for, and used; requests that execute, and wait: from now on."""
         lasted = self._lasted
-        lasted[self._state] = lasted.get(self._state, 0.0) + now - self._at
-        self._at, self._state = now, state
+        lasted[self._state] = lasted.get(self._state, 0.0) + now - self._changed
+        self._changed, self._state = now, state
         if len(lasted) > _MOST_STATES:
             self.tell()
 

@@ -11,16 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.printers.cell_texts import (
-    INVALID,
-    Cell,
-    CellsOf,
-    Row,
-    at,
-    number,
-    pod_conditions,
-    since,
-)
+from celadon.apiserver.printers import cell_texts
 from celadon.apiserver.printers.printer_cells import compiled
 from celadon.kube import (
     GroupVersionKind,
@@ -99,28 +90,28 @@ def _header(entry: JsonObject) -> Header:
     return described(column)
 
 
-def custom_cells(columns: Sequence[JsonObject]) -> CellsOf:
+def custom_cells(columns: Sequence[JsonObject]) -> cell_texts.CellsOf:
     """The function that fills the columns. They have been validated: their paths can be read."""
     readers = [_reader(column) for column in columns or (AGE,)]
 
-    def cells(obj: JsonObject, now: float) -> list[Cell]:
+    def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:
         return [metadata.name(obj), *(read(obj, now) for read in readers)]
 
     return cells
 
 
-def _reader(column: JsonObject) -> Callable[[JsonObject, float], Cell]:
+def _reader(column: JsonObject) -> Callable[[JsonObject, float], cell_texts.Cell]:
     steps = parse_jsonpath(f"{{{column['jsonPath']}}}")
     kind = column["type"]
 
-    def read(obj: JsonObject, now: float) -> Cell:
+    def read(obj: JsonObject, now: float) -> cell_texts.Cell:
         values = selected(steps, obj)
         return _cell(kind, values[0], now) if values else None
 
     return read
 
 
-def _cell(kind: str, value: Json, now: float) -> Cell:
+def _cell(kind: str, value: Json, now: float) -> cell_texts.Cell:
     match kind:
         case "string":
             return printed(value)
@@ -153,11 +144,11 @@ def _number(value: object) -> int | float | None:
 
 def _date(value: str, now: float) -> str:
     if value in ("", "null"):
-        return since("", now)
+        return cell_texts.since("", now)
     try:
-        return since(canonical_time(value), now)
+        return cell_texts.since(canonical_time(value), now)
     except TimeError:
-        return INVALID
+        return cell_texts.INVALID
 
 
 # --- Table shapes ------------------------------------------------------------
@@ -176,7 +167,7 @@ class TableShape:
     rows of an empty list are null, as they are for kinds that nobody wrote a printer for."""
 
     headers: tuple[Header, ...]
-    cells: CellsOf
+    cells: cell_texts.CellsOf
     conditions: Callable[[JsonObject], list[dict[str, str]]] | None = None
     order: Callable[[JsonObject], Any] | None = None
     null_rows: bool = False
@@ -191,7 +182,7 @@ def built_in_shape(gvr: GroupVersionResource) -> TableShape:
     return TableShape(
         _headers(columns),
         _cells(columns),
-        pod_conditions if resource == PODS else None,
+        cell_texts.pod_conditions if resource == PODS else None,
         flow_schema_order if resource == FLOW_SCHEMAS else None,
         null_rows=columns[-1].name == CREATED_AT,
     )
@@ -208,12 +199,12 @@ def _headers(columns: Sequence[Column]) -> tuple[Header, ...]:
     return tuple(described(column) for column in columns if not column.hidden)
 
 
-def _cells(columns: Sequence[Column]) -> CellsOf:
+def _cells(columns: Sequence[Column]) -> cell_texts.CellsOf:
     """The function that fills the columns, as the data say it."""
     readers = [compiled(column.cell) for column in columns]
 
-    def cells(obj: JsonObject, now: float) -> list[Cell]:
-        row = Row(obj, now, {})
+    def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:
+        row = cell_texts.Row(obj, now, {})
         return [read(obj, row) for read in readers]
 
     return cells
@@ -221,7 +212,7 @@ def _cells(columns: Sequence[Column]) -> CellsOf:
 
 def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
     """Return what lists of FlowSchemas are sorted by: they show first what is matched first."""
-    return number(obj, "spec", "matchingPrecedence"), metadata.name(obj)
+    return cell_texts.number(obj, "spec", "matchingPrecedence"), metadata.name(obj)
 
 
 def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
@@ -253,7 +244,7 @@ _SCALE_COLUMNS: Final[Sequence[JsonObject]] = (
 
 
 def _printer_columns(resource: Resource, definition: JsonObject) -> Sequence[JsonObject]:
-    for version in at(definition, "spec", "versions") or ():
+    for version in cell_texts.at(definition, "spec", "versions") or ():
         if version["name"] == resource.gvr.version:
             return version.get("additionalPrinterColumns") or ()
     return ()

@@ -10,12 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
-from celadon.apiserver.controllers.controller_loops import (
-    Reply,
-    ServerRequests,
-    Stale,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
 from celadon.apiserver.simulation.planning import pod_facts as facts
@@ -174,15 +169,17 @@ class Requests:
     """Makes the requests of one controller. An unwanted answer is a reply like any other, but for
     lost races, which raise Stale."""
 
-    def __init__(self, server: ServerRequests) -> None:
+    def __init__(self, server: controller_loops.ServerRequests) -> None:
         self._server = server
 
-    async def create(self, resource: Resource, obj: JsonObject) -> Reply:
+    async def create(self, resource: Resource, obj: JsonObject) -> controller_loops.Reply:
         """Create an object in the namespace that it names."""
-        path = resource_path(resource, metadata.namespace(obj))
+        path = controller_loops.resource_path(resource, metadata.namespace(obj))
         return await self._server.call("POST", path, obj)
 
-    async def update(self, resource: Resource, obj: JsonObject, subresource: str = "") -> Reply:
+    async def update(
+        self, resource: Resource, obj: JsonObject, subresource: str = ""
+    ) -> controller_loops.Reply:
         """Write an object if it is still the version that its metadata tells of. Raises Stale."""
         path = self._path(resource, obj, subresource)
         return self._checked(await self._server.call("PUT", path, obj))
@@ -194,11 +191,11 @@ class Requests:
         reason."""
         reply = await self.update(resource, obj, subresource)
         if reply.failed:
-            raise Stale
+            raise controller_loops.Stale
 
     async def update_status(
         self, resource: Resource, obj: JsonObject, status: JsonObject
-    ) -> Reply | None:
+    ) -> controller_loops.Reply | None:
         """Write another status; nothing is asked when it is the same. Raises Stale."""
         if (obj.get("status") or {}) == status:
             return None
@@ -206,7 +203,7 @@ class Requests:
 
     async def patch(
         self, resource: Resource, obj: JsonObject, change: JsonObject, subresource: str = ""
-    ) -> Reply:
+    ) -> controller_loops.Reply:
         """A merge patch, of the object with the same uid only. Raises Stale."""
         meta = {**(change.get("metadata") or {}), "uid": metadata.uid(obj)}
         path = self._path(resource, obj, subresource)
@@ -215,7 +212,7 @@ class Requests:
 
     async def delete(
         self, resource: Resource, obj: JsonObject, *, grace: int | None = None, policy: str = ""
-    ) -> Reply:
+    ) -> controller_loops.Reply:
         """The object with the same uid only. Raises Stale."""
         options: JsonDict = {"preconditions": {"uid": metadata.uid(obj)}}
         if grace is not None:
@@ -224,17 +221,17 @@ class Requests:
             options["propagationPolicy"] = policy
         return self._checked(await self._server.call("DELETE", self._path(resource, obj), options))
 
-    async def post(self, path: str, body: JsonObject) -> Reply:
+    async def post(self, path: str, body: JsonObject) -> controller_loops.Reply:
         """Post to a subresource that is no object of its own."""
         return await self._server.call("POST", path, body)
 
     def _path(self, resource: Resource, obj: JsonObject, subresource: str = "") -> str:
-        path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+        path = controller_loops.resource_path(resource, metadata.namespace(obj), metadata.name(obj))
         return f"{path}/{subresource}" if subresource else path
 
-    def _checked(self, reply: Reply) -> Reply:
+    def _checked(self, reply: controller_loops.Reply) -> controller_loops.Reply:
         if reply.code in (CONFLICT, NOT_FOUND):
-            raise Stale
+            raise controller_loops.Stale
         return reply
 
 
@@ -360,7 +357,7 @@ class EventRecorder:
         self._numbers = numbers
         self._component, self._host = component, host
         self._correlator = Correlator()
-        self._told = _Recent(_RecordedEvent)
+        self._recent = _Recent(_RecordedEvent)
 
     async def record(
         self,
@@ -375,7 +372,7 @@ class EventRecorder:
         about, now = (metadata.uid(obj), metadata.name(obj)), self._now()
         key = self._correlator.key_of(about, kind, reason, message, field, now)
         is_combined = key == (about, kind, reason)
-        series = self._told.of(key)
+        series = self._recent.of(key)
         series.count += 1
         if not self._correlator.may_tell(about, kind, now):
             return
@@ -383,7 +380,7 @@ class EventRecorder:
         time = facts.time_text(now)
         if series.event is not None:
             change = {"count": series.count, "lastTimestamp": time, "message": text}
-            with contextlib.suppress(Stale):  # then it is gone by now
+            with contextlib.suppress(controller_loops.Stale):  # then it is gone by now
                 await self._requests.patch(built_in(EVENTS), series.event, change)
                 return
         host = {"host": self._host} if self._host else {}
@@ -413,13 +410,13 @@ class EventRecorder:
         """Write an event of `events.k8s.io`: what is told again about the same version of an object
         is a series, whatever its message is."""
         about = (metadata.uid(obj), metadata.resource_version(obj))
-        series = self._told.of((about, kind, reason, action))
+        series = self._recent.of((about, kind, reason, action))
         series.count += 1
         time = facts.precise_time_text(self._now())
         if series.event is not None:
             if series.count == _SERIES:
                 change = {"series": {"count": series.count, "lastObservedTime": time}}
-                with contextlib.suppress(Stale):
+                with contextlib.suppress(controller_loops.Stale):
                     await self._requests.patch(built_in(NEW_EVENTS), series.event, change)
             return
         result = {

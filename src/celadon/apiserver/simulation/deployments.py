@@ -11,17 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
+from celadon.apiserver.simulation import workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, CREATED
 from celadon.apiserver.simulation.planning import replica_pods, rollouts
 from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended, is_active
 from celadon.apiserver.simulation.planning.rollouts import Scale
-from celadon.apiserver.simulation.workload_controller import (
-    Dependents,
-    PodControl,
-    Surroundings,
-    WorkloadController,
-    is_namespace_ending,
-)
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import PODS
 from celadon.kube.workload_controllers import REVISION, plain_pod, replica_set_of
@@ -39,18 +33,20 @@ BURST: Final = 500
 """Pods that are made or deleted at once, at most."""
 
 
-class ReplicaSetController(WorkloadController):
+class ReplicaSetController(workload_controller.WorkloadController):
     """Makes pods in batches that grow, until one has failed."""
 
     account = "replicaset-controller"
     workloads = REPLICA_SETS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._pods = around.view(PODS)
-        self._claims = Dependents(self._pods, self.requests)
-        self._control = PodControl(self._pods.resource, self.requests, self.events)
+        self._claims = workload_controller.Dependents(self._pods, self.requests)
+        self._control = workload_controller.PodControl(
+            self._pods.resource, self.requests, self.events
+        )
 
     async def sync(self, workload: JsonObject) -> float | None:
         """Adopt, make and delete pods, and write the status. Raises Stale."""
@@ -92,7 +88,7 @@ class ReplicaSetController(WorkloadController):
         while count > 0 and not failure:
             for _ in range(min(batch, count)):
                 reply = await self._control.create(plain_pod(owner), owner)
-                if reply.code != CREATED and not is_namespace_ending(reply):
+                if reply.code != CREATED and not workload_controller.is_namespace_ending(reply):
                     failure = failure or reply.message
             count, batch = count - batch, batch * 2
         return failure
@@ -116,18 +112,18 @@ class ReplicationControllers(ReplicaSetController):
 DEPLOYMENTS: Final = GroupVersionResource("apps", "v1", "deployments")
 
 
-class DeploymentController(WorkloadController):
+class DeploymentController(workload_controller.WorkloadController):
     """One step at a time: what is written is a change, which is looked at in turn."""
 
     account = "deployment-controller"
     workloads = DEPLOYMENTS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (REPLICA_SETS, PODS)
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._sets = around.view(REPLICA_SETS)
         self._pods = around.view(PODS)
-        self._claims = Dependents(self._sets, self.requests)
+        self._claims = workload_controller.Dependents(self._sets, self.requests)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """Return the items that a change concerns. Pods concern a Deployment when they go: one that
@@ -228,7 +224,7 @@ class DeploymentController(WorkloadController):
             status = deployment.get("status") or {}
             status = {**status, "collisionCount": (status.get("collisionCount") or 0) + 1}
             await self.requests.update_status(self.view.resource, deployment, status)
-        elif not is_namespace_ending(reply):
+        elif not workload_controller.is_namespace_ending(reply):
             message = f'Failed to create new replica set "{name}": {reply.message}'
             await self.events.record(deployment, "Warning", rollouts.CREATE_ERROR, message)
             if rollouts.has_deadline(deployment):

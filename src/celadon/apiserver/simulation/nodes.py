@@ -19,29 +19,12 @@ from celadon.apiserver.controllers.controller_loops import Change, Stale, find_c
 from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
-from celadon.apiserver.simulation.planning import pod_lifecycle
+from celadon.apiserver.simulation.planning import pod_facts, pod_lifecycle
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
-from celadon.apiserver.simulation.planning.pod_facts import (
-    has_ended,
-    is_ready,
-    node_of,
-    precise_time_text,
-    read_time,
-)
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
-from celadon.kube import GroupVersionResource, JsonObject, User, metadata
+from celadon.kube import GroupVersionResource, JsonObject, User, metadata, well_known_values
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
-from celadon.kube.well_known_values import (
-    AUTHENTICATED,
-    NAMESPACES,
-    NODE_LEASES,
-    NODES,
-    NOT_READY,
-    PODS,
-    SECRETS,
-    UNREACHABLE,
-)
 from celadon.records import dataclass
 
 # --- Kubelets ----------------------------------------------------------------
@@ -63,7 +46,7 @@ class Kubelet:
 
 def kubelet_of(around: Surroundings, node: str) -> Kubelet:
     """Return the requests and the events of a node's kubelet, in its own name."""
-    user = User(f"system:node:{node}", ("system:nodes", AUTHENTICATED))
+    user = User(f"system:node:{node}", ("system:nodes", well_known_values.AUTHENTICATED))
     requests = around.requests_of(user, KUBELET)
     return Kubelet(requests, around.recorder(requests, KUBELET, node))
 
@@ -76,13 +59,15 @@ class Kubelets:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self._pods = around.view(PODS)
-        self._nodes = around.view(NODES)
+        self._pods = around.view(well_known_values.PODS)
+        self._nodes = around.view(well_known_values.NODES)
         self._kubelets: dict[str, Kubelet] = {}
         self._habits = pod_lifecycle.Habits(
             around.settings.ready_seconds, around.settings.run_seconds
         )
-        self._sources = tuple(collection_prefix(built_in(item)) for item in (CONFIG_MAPS, SECRETS))
+        self._sources = tuple(
+            collection_prefix(built_in(item)) for item in (CONFIG_MAPS, well_known_values.SECRETS)
+        )
         self._lacking: dict[str, set[str]] = {}
         """Pods that wait for a ConfigMap or a Secret, by namespace."""
 
@@ -98,7 +83,11 @@ class Kubelets:
             namespace = metadata.namespace(change.new) if change.new is not None else ""
             return tuple(self._lacking.get(namespace, ()))
         if change.key.startswith(self._pods.prefix):
-            return (item_of(change.new),) if change.new is not None and node_of(change.new) else ()
+            return (
+                (item_of(change.new),)
+                if change.new is not None and pod_facts.node_of(change.new)
+                else ()
+            )
         if change.new is None or _is_ready(change.new) == _is_ready(change.old):
             return ()
         return map(item_of, self._pods.on_node(metadata.name(change.new)))
@@ -108,15 +97,17 @@ class Kubelets:
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         self._note_lack(namespace, item, lacks=False)
-        node = None if pod is None else self._nodes.get("", node_of(pod))
+        node = None if pod is None else self._nodes.get("", pod_facts.node_of(pod))
         if pod is None or node is None or not _is_ready(node):
             return None
-        kubelet = self._kubelets.get(node_of(pod))
+        kubelet = self._kubelets.get(pod_facts.node_of(pod))
         if kubelet is None:
-            kubelet = self._kubelets[node_of(pod)] = kubelet_of(self._around, node_of(pod))
+            kubelet = self._kubelets[pod_facts.node_of(pod)] = kubelet_of(
+                self._around, pod_facts.node_of(pod)
+            )
         if metadata.deletion_timestamp(pod):
             return await self._end(pod, kubelet)
-        if has_ended(pod):
+        if pod_facts.has_ended(pod):
             return None
         message = metadata.annotations(pod).get(pod_lifecycle.EVICT)
         if message:
@@ -128,7 +119,8 @@ class Kubelets:
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
         sources = pod_lifecycle.Sources(
-            partial(self._config_map, namespace), partial(self._around.stored, SECRETS, namespace)
+            partial(self._config_map, namespace),
+            partial(self._around.stored, well_known_values.SECRETS, namespace),
         )
         step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now(), sources)
         self._note_lack(namespace, item, lacks=step.lacks)
@@ -163,7 +155,7 @@ class Kubelets:
         left = pod_lifecycle.seconds_to_end(pod, self._around.now())
         if left > 0:
             return left
-        if not has_ended(pod):
+        if not pod_facts.has_ended(pod):
             await self._write(
                 pod, pod_lifecycle.killed_status(pod, self._around.timestamp()), kubelet
             )
@@ -232,7 +224,9 @@ ZONES: Final = 3
 READY: Final = f"{pod_lifecycle.DOMAIN}/ready"
 """The annotation by which a node is not ready: `false`."""
 _ACCOUNT: Final = "node-controller"
-_LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
+_LIFECYCLE: Final = frozenset(
+    {well_known_values.NOT_READY, well_known_values.UNREACHABLE, UNSCHEDULABLE_TAINT}
+)
 """Keys of taints that are here given and taken away."""
 
 
@@ -356,9 +350,13 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
         taints.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
-        taints.append((NOT_READY, "NoSchedule"))
+        taints.append((well_known_values.NOT_READY, "NoSchedule"))
     if ready is not None and ready.get("status") != "True":
-        key = NOT_READY if ready.get("status") == "False" else UNREACHABLE
+        key = (
+            well_known_values.NOT_READY
+            if ready.get("status") == "False"
+            else well_known_values.UNREACHABLE
+        )
         taints += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
     result = []
     for item in former:
@@ -382,12 +380,12 @@ class Nodes:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self._nodes = around.view(NODES)
-        self._namespaces = around.view(NAMESPACES)
-        self._pods = around.view(PODS)
+        self._nodes = around.view(well_known_values.NODES)
+        self._namespaces = around.view(well_known_values.NAMESPACES)
+        self._pods = around.view(well_known_values.PODS)
         self._requests = around.requests(_ACCOUNT)
         self._events = around.recorder(self._requests, _ACCOUNT)
-        self._known: dict[str, bool] = {}
+        self._ready: dict[str, bool] = {}
         """By the names of nodes that have been seen, whether they took pods."""
         self._kubelets: dict[str, Kubelet] = {}
         self._missing: dict[str, int] | None = None
@@ -415,7 +413,7 @@ class Nodes:
         node = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if node is None:
-            self._known.pop(item, None)
+            self._ready.pop(item, None)
             self._kubelets.pop(item, None)
             if number is not None:
                 kubelet = self._kubelet(item)
@@ -454,21 +452,21 @@ class Nodes:
         """Tell of a node that is new, or that takes pods no longer or again."""
         name = metadata.name(node)
         takes_pods = not (node.get("spec") or {}).get("unschedulable")
-        if name not in self._known:
+        if name not in self._ready:
             text = f"Node {name} event: Registered Node {name} in Controller"
             await self._events.record(node, "Normal", "RegisteredNode", text)
-        if self._known.get(name, True) != takes_pods:
+        if self._ready.get(name, True) != takes_pods:
             events, reason = self._kubelet(name).events, "NodeSchedulable"
             reason = reason if takes_pods else "NodeNotSchedulable"
             await _tell_state(events, _as_kubelet_tells(node), reason)
-        self._known[name] = takes_pods
+        self._ready[name] = takes_pods
 
     # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
     # their kubelet says nothing.
     async def _mark_pods(self, node: str) -> None:
         """The pods of a node that is not ready are not ready either. Raises Stale."""
         for pod in self._pods.on_node(node):
-            if not is_ready(pod):
+            if not pod_facts.is_ready(pod):
                 continue
             marked = {"status": "False", "lastTransitionTime": self._around.timestamp()}
             conditions = [
@@ -487,12 +485,16 @@ class Nodes:
         spec = {
             "holderIdentity": name,
             "leaseDurationSeconds": LEASE_SECONDS,
-            "renewTime": precise_time_text(now),
+            "renewTime": pod_facts.precise_time_text(now),
         }
-        lease = leases.get(NODE_LEASES, name)
+        lease = leases.get(well_known_values.NODE_LEASES, name)
         if lease is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": metadata.uid(node)}
-            meta = {"name": name, "namespace": NODE_LEASES, "ownerReferences": [owner]}
+            meta = {
+                "name": name,
+                "namespace": well_known_values.NODE_LEASES,
+                "ownerReferences": [owner],
+            }
             kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
             await kubelet.requests.create(leases.resource, {**kind, "metadata": meta, "spec": spec})
         else:
@@ -529,7 +531,7 @@ def seconds_to_eviction(
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
-            tainted_seconds = (now - read_time(added)).total_seconds() if added else 0.0
+            tainted_seconds = (now - pod_facts.read_time(added)).total_seconds() if added else 0.0
             result.append(max(0.0, min(seconds) - tainted_seconds))
     return min(result, default=None)
 
@@ -554,8 +556,8 @@ class PodEvictions:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self._pods = around.view(PODS)
-        self._nodes = around.view(NODES)
+        self._pods = around.view(well_known_values.PODS)
+        self._nodes = around.view(well_known_values.NODES)
         self._tainting = around.requests("taint-eviction-controller")
         self._collecting = around.requests("pod-garbage-collector")
         self._events = around.recorder(self._tainting, "taint-eviction-controller")
@@ -572,7 +574,9 @@ class PodEvictions:
         if change.key.startswith(self._pods.prefix):
             new = change.new
             is_placed = (
-                new is not None and node_of(new) and not (change.old and node_of(change.old))
+                new is not None
+                and pod_facts.node_of(new)
+                and not (change.old and pod_facts.node_of(change.old))
             )
             return (item_of(new),) if new is not None and is_placed else ()
         if _taints(change.old) == _taints(change.new) and change.new is not None:
@@ -585,7 +589,7 @@ class PodEvictions:
         Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
-        node = None if pod is None else self._nodes.get("", node_of(pod))
+        node = None if pod is None else self._nodes.get("", pod_facts.node_of(pod))
         if pod is None or node is not None:
             self._homeless.pop(item, None)
         if pod is None:
@@ -616,7 +620,7 @@ class PodEvictions:
         await self._tainting.delete(self._pods.resource, pod)
 
     async def _collect(self, pod: JsonObject) -> None:
-        if not has_ended(pod):
+        if not pod_facts.has_ended(pod):
             status = disrupted_status(pod, *_BY_COLLECTION, self._around.timestamp())
             changed = {**pod, "status": {**status, "phase": "Failed"}}
             await self._collecting.require_update(self._pods.resource, changed, "status")

@@ -38,7 +38,7 @@ class PlacedPods:
         self._pods = around.view(PODS)
         self._nodes = around.view(NODES)
         self._spaces = around.view(NAMESPACES)
-        self._made: node_filters.Neighbours | None = None
+        self._neighbours: node_filters.Neighbours | None = None
         self._states: dict[str, node_filters.NodeState] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
         """Of namespaces."""
@@ -52,9 +52,9 @@ class PlacedPods:
         """Return the nodes with the pods that are there, or that others make room for."""
         for view in (self._pods, self._nodes, self._spaces):
             view.refresh()
-        if self._made is None:
-            self._made = self._counted()
-        return self._made
+        if self._neighbours is None:
+            self._neighbours = self._counted()
+        return self._neighbours
 
     def promise(self, pod: JsonObject, node: str) -> None:
         """Count a pod as if it were on a node, until promises are forgotten."""
@@ -88,7 +88,7 @@ class PlacedPods:
     def _node_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
         state = None if new is None else self._states.get(metadata.name(new))
         if old is None or new is None or state is None or _node_facts(old) != _node_facts(new):
-            self._made = None
+            self._neighbours = None
         else:
             state.node = new
 
@@ -97,16 +97,16 @@ class PlacedPods:
             self._labels.pop("" if old is None else metadata.name(old), None)
             return
         if old is not None and metadata.labels(old) != metadata.labels(new):
-            self._made = None
+            self._neighbours = None
         self._labels[metadata.name(new)] = metadata.labels(new)
 
     def _take(self, node: str, pod: JsonObject) -> None:
-        if self._made is not None and node in self._states:
-            self._made.take(self._states[node], pod, node_filters.needs(pod))
+        if self._neighbours is not None and node in self._states:
+            self._neighbours.take(self._states[node], pod, node_filters.needs(pod))
 
     def _leave(self, node: str, pod: JsonObject) -> None:
-        if self._made is not None and node in self._states:
-            self._made.leave(self._states[node], pod)
+        if self._neighbours is not None and node in self._states:
+            self._neighbours.leave(self._states[node], pod)
 
 
 # As k8s.io/kubernetes `pkg/scheduler/schedule_one.go`, without its queues: all pods that wait are

@@ -15,36 +15,14 @@ from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Change, Controller, Stale
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
 from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.simulation import deployments, workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
-from celadon.apiserver.simulation.deployments import (
-    DEPLOYMENTS,
-    REPLICA_SETS,
-    REPLICATION_CONTROLLERS,
-    DeploymentController,
-    ReplicaSetController,
-    ReplicationControllers,
-)
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
-from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
-from celadon.apiserver.simulation.planning.autoscaling import (
-    Past,
-    Recommendation,
-    Resizing,
-    Target,
-    autoscaler_plan,
-)
+from celadon.apiserver.simulation.planning import autoscaling, endpoint_slices, plans, volume_claims
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
-from celadon.apiserver.simulation.planning.plans import (
-    CREATED_NAME,
-    NOTHING_TO_DO,
-    ObjectEvent,
-    Plan,
-    Step,
-    Verb,
-)
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import (
     Members,
@@ -52,14 +30,6 @@ from celadon.apiserver.simulation.planning.stateful_sets import (
     stateful_set_plan,
 )
 from celadon.apiserver.simulation.scheduler import Scheduler
-from celadon.apiserver.simulation.workload_controller import (
-    CONTROLLER_MANAGER,
-    Dependents,
-    Surroundings,
-    WorkloadController,
-    is_namespace_ending,
-    item_of,
-)
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.resources import Resource
@@ -102,13 +72,13 @@ class PlanRunner:
         self._events = events
         self._resources = {resource.gvk.kind: resource for resource in resources}
 
-    async def run(self, plan: Plan, about: JsonObject) -> None:
+    async def run(self, plan: plans.Plan, about: JsonObject) -> None:
         """Carry out a plan, whose events are about an object. Raises Stale when something was
         refused."""
         refusal: str | None = None
         status_refused = False
         for step in plan.steps:
-            is_status = step.verb is Verb.STATUS
+            is_status = step.verb is plans.Verb.STATUS
             can_follow = step.follows_status and not status_refused
             if refusal is not None and not is_status and not can_follow:
                 continue
@@ -119,35 +89,35 @@ class PlanRunner:
         if refusal is not None:
             raise Stale
 
-    async def _take(self, step: Step, about: JsonObject, refusal: str | None) -> str | None:
+    async def _take(self, step: plans.Step, about: JsonObject, refusal: str | None) -> str | None:
         """Carry out one step, after what was refused, if anything was. Return None if it succeeded,
         or the error. Raises Stale."""
-        if step.verb is Verb.TELL:
+        if step.verb is plans.Verb.TELL:
             await self._tell(step.done, step.object)
             return None
         obj = step.object
         if refusal is not None and step.otherwise is not None:
             obj = step.otherwise(refusal)
         resource = self._resources[obj["kind"]]
-        if step.verb is Verb.CREATE:
+        if step.verb is plans.Verb.CREATE:
             return await self._create(resource, step, about)
-        if step.verb is Verb.DELETE:
+        if step.verb is plans.Verb.DELETE:
             return await self._delete(resource, step, about)
-        if step.verb is Verb.SCALE:
+        if step.verb is plans.Verb.SCALE:
             change = {"spec": {"replicas": obj["spec"]["replicas"]}}
             reply = await self._requests.patch(resource, obj, change, "scale")
         else:
-            subresource = "status" if step.verb is Verb.STATUS else ""
+            subresource = "status" if step.verb is plans.Verb.STATUS else ""
             reply = await self._requests.update(resource, obj, subresource)
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
         return reply.message if reply.failed else None
 
-    async def _create(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
+    async def _create(self, resource: Resource, step: plans.Step, about: JsonObject) -> str | None:
         reply = await self._requests.create(resource, step.object)
         if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
             return None if step.may_exist else reply.message
         if reply.failed or reply.code >= 400:
-            if not is_namespace_ending(reply):
+            if not workload_controller.is_namespace_ending(reply):
                 await self._tell(step.failed, about, reply.message)
             return reply.message
         await self._tell(step.done, about, name=metadata.name(reply.body))
@@ -155,7 +125,7 @@ class PlanRunner:
             return await self._take(step.follow(reply.body), about, None)
         return None
 
-    async def _delete(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
+    async def _delete(self, resource: Resource, step: plans.Step, about: JsonObject) -> str | None:
         policy = "Foreground" if step.is_foreground else "Background"
         try:
             reply = await self._requests.delete(resource, step.object, policy=policy)
@@ -165,23 +135,23 @@ class PlanRunner:
         return reply.message if reply.failed else None
 
     async def _tell(
-        self, event: ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
+        self, event: plans.ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
     ) -> None:
         if event is not None:
-            text = event.message.replace(CREATED_NAME, name) if name else event.message
+            text = event.message.replace(plans.CREATED_NAME, name) if name else event.message
             if event.message.endswith(": "):
                 text += error
             await self._events.record(about, event.type, event.reason, text)
 
 
-class PlannedController(WorkloadController):
+class PlannedController(workload_controller.WorkloadController):
     """One whose decisions are plans. `component` is how its events call it; `touched` are the
     resources of which it writes objects, besides its dependents."""
 
-    component: ClassVar[str] = CONTROLLER_MANAGER
+    component: ClassVar[str] = workload_controller.CONTROLLER_MANAGER
     touched: ClassVar[tuple[GroupVersionResource, ...]] = ()
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self.events = around.recorder(self.requests, self.component)
         kinds = (self.workloads, *self.dependents, *self.touched)
@@ -194,7 +164,7 @@ class PlannedController(WorkloadController):
         await self.runner.run(plan, workload)
         return plan.again
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Return what there is to do for a workload. Raises Stale."""
         raise NotImplementedError
 
@@ -209,7 +179,9 @@ class PlannedController(WorkloadController):
 
     async def claimed(self, gvr: GroupVersionResource, workload: JsonObject) -> list[JsonObject]:
         """The objects of a dependent resource that are the workload's. Raises Stale."""
-        return await Dependents(self.around.view(gvr), self.requests).claimed(workload)
+        return await workload_controller.Dependents(self.around.view(gvr), self.requests).claimed(
+            workload
+        )
 
 
 class StatefulSets(PlannedController):
@@ -220,7 +192,7 @@ class StatefulSets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._members: dict[str, Members] = {}
         """By the uids of sets."""
@@ -231,7 +203,7 @@ class StatefulSets(PlannedController):
             self._members.pop(metadata.uid(change.old), None)
         return super().concerned(change)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
@@ -260,10 +232,10 @@ class DaemonSets(PlannedController):
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
         if change.key.startswith(self.around.view(NODES).prefix):
-            return map(item_of, self.view.every())
+            return map(workload_controller.item_of, self.view.every())
         return super().concerned(change)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from all nodes, and the pods and revisions of a set. Raises Stale."""
         nodes, pods = self.around.view(NODES).every(), await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(metadata.namespace(workload))
@@ -312,7 +284,7 @@ class Jobs(PlannedController):
             await self.runner.run(released_pods([orphan]), orphan)
         return None
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next steps from the pods of a Job. Raises Stale."""
         pods = await self.claimed(PODS, workload)
         count = max(len(pods), (workload.get("spec") or {}).get("parallelism") or 0)
@@ -326,7 +298,7 @@ class CronJobs(PlannedController):
     workloads = CRON_JOBS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (JOBS,)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the next Job of a schedule, and what becomes of former ones."""
         jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
         return await self.decided(len(jobs), cron_job_plan, workload, jobs, self.around.now())
@@ -340,10 +312,10 @@ class CronJobs(PlannedController):
 # select it, or selected it before.
 
 SCALED: Final = {
-    "ReplicaSet": REPLICA_SETS,
-    "Deployment": DEPLOYMENTS,
+    "ReplicaSet": deployments.REPLICA_SETS,
+    "Deployment": deployments.DEPLOYMENTS,
     "StatefulSet": STATEFUL_SETS,
-    "ReplicationController": REPLICATION_CONTROLLERS,
+    "ReplicationController": deployments.REPLICATION_CONTROLLERS,
 }
 """The kinds that have a scale."""
 
@@ -365,9 +337,9 @@ class DisruptionBudgets(PlannedController):
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
             if any(_selects(budget, pod) for pod in pods):
-                yield item_of(budget)
+                yield workload_controller.item_of(budget)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
@@ -423,7 +395,7 @@ ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
 class _ServiceController(PlannedController):
     workloads = SERVICES
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
         self._times = endpoint_slices.TriggerTimes()
 
@@ -439,7 +411,7 @@ class _ServiceController(PlannedController):
             if endpoint_slices.has_endpoints(service) and any(
                 endpoint_slices.selects(service, item) for item in present
             ):
-                yield item_of(service)
+                yield workload_controller.item_of(service)
 
     async def reconcile(self, item: str) -> float | None:
         """Bring what belongs to a Service to where it should be; return in how many seconds to look
@@ -469,7 +441,7 @@ class EndpointSlices(_ServiceController):
         name = metadata.labels(changed).get(SERVICE_LABEL)
         return (f"{metadata.namespace(changed)}/{name}",) if name else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the slices of a Service from its pods and the nodes that they are on."""
         nodes = {
             metadata.name(item): metadata.labels(item) for item in self.around.view(NODES).every()
@@ -477,7 +449,9 @@ class EndpointSlices(_ServiceController):
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
         reachable = endpoint_slices.Reachable(
-            pods, nodes, self._times.changed_at(item_of(workload), workload, pods)
+            pods,
+            nodes,
+            self._times.changed_at(workload_controller.item_of(workload), workload, pods),
         )
         return await self.decided(
             len(reachable.pods), endpoint_slices.slices_plan, workload, reachable, slices
@@ -500,9 +474,9 @@ class MirroredSlices(PlannedController):
             name = metadata.labels(changed).get(SERVICE_LABEL)
             is_own = endpoint_slices.is_mirror(changed or {})
             return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
-        return () if changed is None else (item_of(changed),)
+        return () if changed is None else (workload_controller.item_of(changed),)
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the slices of Endpoints from what the Service of their name says."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         service = self.around.view(SERVICES).get(namespace, name)
@@ -520,7 +494,7 @@ class Endpoints(_ServiceController):
         """The items to look at after a change."""
         if change.key.startswith(self.around.view(ENDPOINTS).prefix):
             changed = change.new or change.old
-            return () if changed is None else (item_of(changed),)
+            return () if changed is None else (workload_controller.item_of(changed),)
         return super().concerned(change)
 
     async def reconcile(self, item: str) -> float | None:
@@ -535,12 +509,12 @@ class Endpoints(_ServiceController):
             await self.requests.delete(view.resource, left)
         return None
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the Endpoints of a Service from its pods."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
-        changed_at = self._times.changed_at(item_of(workload), workload, pods)
+        changed_at = self._times.changed_at(workload_controller.item_of(workload), workload, pods)
         return await self.decided(
             len(pods), endpoint_slices.endpoints_plan, workload, pods, present, changed_at
         )
@@ -576,12 +550,12 @@ class VolumeClaims(PlannedController):
         if reference is not None:
             return (f"{reference.get('namespace')}/{reference.get('name')}",)
         return (
-            item_of(item)
+            workload_controller.item_of(item)
             for item in self.view.every()
             if volume_claims.BIND_COMPLETED not in metadata.annotations(item)
         )
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan what a claim gets. The pods of its namespace are only looked at while it is not
         bound."""
         is_bound = volume_claims.BIND_COMPLETED in metadata.annotations(workload)
@@ -627,7 +601,7 @@ class Volumes(PlannedController):
         name = ((changed or {}).get("spec") or {}).get("volumeName")
         return (f"/{name}",) if name else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the phase of a volume from the claim that it names."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
@@ -650,12 +624,12 @@ class DefaultClass(PlannedController):
         is_first = metadata.name(change.new) == _SYSTEM and not self._is_done
         return (f"/{_SYSTEM}",) if is_first else ()
 
-    async def plan(self, workload: JsonObject) -> Plan:
+    async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the standard StorageClass, once, if there is no class at all."""
         if self._is_done or self.around.view(STORAGE_CLASSES).every():
-            return NOTHING_TO_DO
+            return plans.NOTHING_TO_DO
         self._is_done = True
-        return Plan((Step(Verb.CREATE, STANDARD_CLASS, may_exist=True),))
+        return plans.Plan((plans.Step(plans.Verb.CREATE, STANDARD_CLASS, may_exist=True),))
 
 
 STANDARD_CLASS: Final = {
@@ -685,12 +659,12 @@ class _Memory:
     """Holds what is known of one autoscaler since it was seen first."""
 
     def __init__(self) -> None:
-        self.recommendations: deque[Recommendation] = deque(maxlen=_REMEMBERED)
-        self.resizings: deque[Resizing] = deque(maxlen=_REMEMBERED)
+        self.recommendations: deque[autoscaling.Recommendation] = deque(maxlen=_REMEMBERED)
+        self.resizings: deque[autoscaling.Resizing] = deque(maxlen=_REMEMBERED)
 
-    def past(self) -> Past:
+    def past(self) -> autoscaling.Past:
         """All of it, as it is now."""
-        return Past(tuple(self.recommendations), tuple(self.resizings))
+        return autoscaling.Past(tuple(self.recommendations), tuple(self.resizings))
 
 
 class Autoscalers(PlannedController):
@@ -701,14 +675,14 @@ class Autoscalers(PlannedController):
     workloads = AUTOSCALERS
     touched = tuple(SCALED.values())
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: workload_controller.Surroundings) -> None:
         super().__init__(around)
-        self._known: dict[str, _Memory] = {}
+        self._memories: dict[str, _Memory] = {}
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change. A status is written by nobody else."""
         if change.new is None and change.old is not None:
-            self._known.pop(metadata.uid(change.old), None)
+            self._memories.pop(metadata.uid(change.old), None)
         if _asked(change.old) == _asked(change.new):
             return ()
         return super().concerned(change)
@@ -717,19 +691,21 @@ class Autoscalers(PlannedController):
         """Scale a workload, if need be. What metrics recommend is remembered for the next time, and
         a change if it could be made. Raises Stale."""
         target, now = self._target(workload), self.around.now()
-        memory = self._known.setdefault(metadata.uid(workload), _Memory())
-        if isinstance(target, Target) and not memory.recommendations:
-            memory.recommendations.append(Recommendation(now, target.replicas))
-        count = len(target.pods) if isinstance(target, Target) else 0
-        scaling = await self.decided(count, autoscaler_plan, workload, target, memory.past(), now)
+        memory = self._memories.setdefault(metadata.uid(workload), _Memory())
+        if isinstance(target, autoscaling.Target) and not memory.recommendations:
+            memory.recommendations.append(autoscaling.Recommendation(now, target.replicas))
+        count = len(target.pods) if isinstance(target, autoscaling.Target) else 0
+        scaling = await self.decided(
+            count, autoscaling.autoscaler_plan, workload, target, memory.past(), now
+        )
         if scaling.recommended is not None:
-            memory.recommendations.append(Recommendation(now, scaling.recommended))
+            memory.recommendations.append(autoscaling.Recommendation(now, scaling.recommended))
         await self.runner.run(scaling.plan, workload)
         if scaling.resized:
-            memory.resizings.append(Resizing(now, scaling.resized))
+            memory.resizings.append(autoscaling.Resizing(now, scaling.resized))
         return scaling.plan.again
 
-    def _target(self, autoscaler: JsonObject) -> Target | str:
+    def _target(self, autoscaler: JsonObject) -> autoscaling.Target | str:
         reference = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = reference.get("kind") or "", reference.get("name") or ""
         gvr = SCALED.get(kind)
@@ -744,7 +720,9 @@ class Autoscalers(PlannedController):
         spec = view.get("spec") or {}
         replicas = spec.get("replicas")
         pods = self.around.view(PODS).in_namespace(namespace)
-        return Target(view, 1 if replicas is None else replicas, bool(spec.get("selector")), pods)
+        return autoscaling.Target(
+            view, 1 if replicas is None else replicas, bool(spec.get("selector")), pods
+        )
 
 
 def _asked(autoscaler: JsonObject | None) -> object:
@@ -759,10 +737,10 @@ def _asked(autoscaler: JsonObject | None) -> object:
 # Which controllers a simulated cluster has.
 
 
-_MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
-    DeploymentController,
-    ReplicaSetController,
-    ReplicationControllers,
+_MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]]] = (
+    deployments.DeploymentController,
+    deployments.ReplicaSetController,
+    deployments.ReplicationControllers,
     StatefulSets,
     DaemonSets,
     Jobs,
@@ -786,5 +764,5 @@ def simulated_controllers(
     surroundings: ControllerSurroundings, settings: SimulationSettings
 ) -> Sequence[Controller]:
     """Return all controllers of a simulated cluster, ready to be run."""
-    around = Surroundings(surroundings, settings)
+    around = workload_controller.Surroundings(surroundings, settings)
     return [make(around) for make in _MAKERS]

@@ -9,23 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.api_settings import SimulationSettings
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    Offload,
-    Reply,
-    ServerRequests,
-    Stale,
-)
+from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
 from celadon.apiserver.request_work import LARGE_BYTES
-from celadon.apiserver.simulation.cluster_client import (
-    CREATED,
-    NOT_FOUND,
-    ClusterView,
-    EventRecorder,
-    KindView,
-    Requests,
-)
+from celadon.apiserver.simulation import cluster_client
 from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
@@ -48,40 +35,46 @@ class Surroundings:
         self.settings = settings
         self.version = surroundings.version
         self.now = surroundings.now
-        self._given = surroundings
+        self._surroundings = surroundings
         self._perform = surroundings.perform
-        self._cluster = ClusterView(surroundings.objects)
+        self._cluster = cluster_client.ClusterView(surroundings.objects)
         self._numbers = itertools.count()
         """By which events differ that are told at one time."""
 
-    def view(self, gvr: GroupVersionResource) -> KindView:
+    def view(self, gvr: GroupVersionResource) -> cluster_client.KindView:
         """The objects of a kind."""
         return self._cluster.of(gvr)
 
     def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """Return an object of a kind that nobody keeps in view; None if it is not there."""
-        entry = self._given.objects.get(built_in(gvr), namespace, name)
+        entry = self._surroundings.objects.get(built_in(gvr), namespace, name)
         return None if entry is None else entry.object
 
     def timestamp(self) -> str:
         """The time as objects have it."""
         return facts.time_text(self.now())
 
-    def requests(self, account: str) -> Requests:
+    def requests(self, account: str) -> cluster_client.Requests:
         """Return requests as a service account in `kube-system`, from the controller manager."""
-        return Requests(ServerRequests(self._perform, account, CONTROLLER_MANAGER))
+        return cluster_client.Requests(
+            controller_loops.ServerRequests(self._perform, account, CONTROLLER_MANAGER)
+        )
 
-    def requests_of(self, user: User, agent: str) -> Requests:
+    def requests_of(self, user: User, agent: str) -> cluster_client.Requests:
         """Return requests as another user, from another program."""
-        return Requests(ServerRequests(self._perform, agent, agent, user))
+        return cluster_client.Requests(
+            controller_loops.ServerRequests(self._perform, agent, agent, user)
+        )
 
-    def aside(self, account: str) -> Offload:
+    def aside(self, account: str) -> controller_loops.Offload:
         """Return what does long work of a controller, which has as much time as a user."""
-        return self._given.aside(account)
+        return self._surroundings.aside(account)
 
-    def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
+    def recorder(
+        self, requests: cluster_client.Requests, component: str, host: str = ""
+    ) -> cluster_client.EventRecorder:
         """Return the recorder of events that come from a component, in its own name."""
-        return EventRecorder(requests, self.now, self._numbers, component, host)
+        return cluster_client.EventRecorder(requests, self.now, self._numbers, component, host)
 
 
 # --- Workloads ---------------------------------------------------------------
@@ -126,7 +119,7 @@ class WorkloadController:
             *(self.around.view(dependent).prefix for dependent in self.dependents),
         )
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         """The items to look at after a change."""
         changed = change.new or change.old
         if changed is None:
@@ -170,7 +163,7 @@ class WorkloadController:
 class Dependents:
     """Finds what an owner has in a view; adopts and releases what it must."""
 
-    def __init__(self, view: KindView, requests: Requests) -> None:
+    def __init__(self, view: cluster_client.KindView, requests: cluster_client.Requests) -> None:
         self._view = view
         self._requests = requests
 
@@ -191,7 +184,7 @@ class Dependents:
         change = {"metadata": {"ownerReferences": list(references) or None}}
         reply = await self._requests.patch(self._view.resource, obj, change)
         if reply.failed:
-            raise Stale
+            raise controller_loops.Stale
 
 
 def _references(obj: JsonObject) -> list[JsonObject]:
@@ -201,16 +194,21 @@ def _references(obj: JsonObject) -> list[JsonObject]:
 class PodControl:
     """Makes and deletes pods, and tells of it on their owner."""
 
-    def __init__(self, pods: Resource, requests: Requests, events: EventRecorder) -> None:
+    def __init__(
+        self,
+        pods: Resource,
+        requests: cluster_client.Requests,
+        events: cluster_client.EventRecorder,
+    ) -> None:
         self._pods = pods
         self._requests = requests
         self._events = events
 
-    async def create(self, pod: JsonObject, owner: JsonObject) -> Reply:
+    async def create(self, pod: JsonObject, owner: JsonObject) -> controller_loops.Reply:
         """Create a pod, tell of it, and return the answer, whatever it is. That a namespace is
         ending is not told."""
         reply = await self._requests.create(self._pods, pod)
-        if reply.code == CREATED:
+        if reply.code == cluster_client.CREATED:
             name = metadata.name(reply.body)
             await self._events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {name}")
         elif not is_namespace_ending(reply):
@@ -218,22 +216,22 @@ class PodControl:
             await self._events.record(owner, "Warning", "FailedCreate", text)
         return reply
 
-    async def delete(self, pod: JsonObject, owner: JsonObject) -> Reply | None:
+    async def delete(self, pod: JsonObject, owner: JsonObject) -> controller_loops.Reply | None:
         """Delete a pod and tell of it; return None when it is gone already."""
         name = metadata.name(pod)
         try:
             reply = await self._requests.delete(self._pods, pod)
-        except Stale:
+        except controller_loops.Stale:
             return None
         if reply.failed:
             text = f"Error deleting: {reply.message}"
             await self._events.record(owner, "Warning", "FailedDelete", text)
-        elif reply.code != NOT_FOUND:
+        elif reply.code != cluster_client.NOT_FOUND:
             await self._events.record(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
         return reply
 
 
-def is_namespace_ending(reply: Reply) -> bool:
+def is_namespace_ending(reply: controller_loops.Reply) -> bool:
     """Tell whether something was refused because its namespace is being deleted."""
     causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
     return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)

@@ -20,14 +20,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.tree_context import (
-    Bind,
-    Context,
-    Fold,
-    chain_of,
-    classify,
-    is_conditional,
-)
+from celadon.cel.analysis import tree_context
 from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST, CostRule
 from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
@@ -54,7 +47,7 @@ class CostBound:
 
     __slots__ = ("_cost", "_size")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: tree_context.Context) -> None:
         try:
             bounded = _Bound(context, {}, 0).node(context.checked.root)
         except RecursionError:  # too deep to say anything
@@ -92,7 +85,7 @@ _UNKNOWN = _Bounded(UNBOUNDED, UNBOUNDED)
 class _Bound:
     """`locals` are the sizes of the variables of the loops around, which are so many."""
 
-    context: Context
+    context: tree_context.Context
     locals: dict[str, Polynomial]
     loops: int
 
@@ -122,7 +115,7 @@ class _Bound:
 
     def _select(self, node: Select) -> _Bounded:
         """A whole row of selections at once."""
-        if node.test_only and is_conditional(chain_of(node.operand).base):
+        if node.test_only and tree_context.is_conditional(tree_context.chain_of(node.operand).base):
             return _Bounded(UNBOUNDED, self.node(node.operand).size)
         steps = 1
         operand = node.operand
@@ -168,13 +161,13 @@ class _Bound:
         return _Bounded(cost + _charge(resolved.cost_rule, arguments), size)
 
     def _comprehension(self, node: Comprehension) -> _Bounded:
-        shape = classify(node)
-        if isinstance(shape, Bind):
+        shape = tree_context.classify(node)
+        if isinstance(shape, tree_context.Bind):
             value = self.node(shape.value)
             names = {**self.locals, shape.name: value.size}
             body = _Bound(self.context, names, self.loops).node(shape.body)
             return _Bounded(value.cost + body.cost + 4, body.size)
-        if isinstance(shape, Fold):  # its accumulator may grow with each round
+        if isinstance(shape, tree_context.Fold):  # its accumulator may grow with each round
             return _UNKNOWN
         over = self.node(node.iter_range)
         count = over.size

@@ -6,17 +6,8 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
-from celadon.cel import syntax
+from celadon.cel import declarations, syntax
 from celadon.cel.cost import CostRule
-from celadon.cel.declarations import (
-    DEFAULT_SWITCHES,
-    Function,
-    Impl,
-    Inline,
-    ObjectType,
-    Overload,
-    Switches,
-)
 from celadon.cel.runtime import implementation, searching
 from celadon.cel.syntax import (
     Call,
@@ -152,7 +143,9 @@ class ResolvedCall:
 
     __slots__ = ("_impl", "candidates", "cost_rule", "function", "growths", "overload", "runnable")
 
-    def __init__(self, function: Function | None, ids: tuple[str, ...], arity: int) -> None:
+    def __init__(
+        self, function: declarations.Function | None, ids: tuple[str, ...], arity: int
+    ) -> None:
         overloads = () if function is None else function.overloads
         fitting = tuple(o for o in overloads if len(o.params) == arity)
         chosen = tuple(o for o in overloads if o.id in ids)
@@ -169,9 +162,9 @@ class ResolvedCall:
         #: The rule that charges the call; None is cel-go's default of 1.
         none = None if self.overload is None else self.overload.cost
         self.cost_rule = none or (None if function is None else function.cost)
-        self._impl: Impl | None = None
+        self._impl: declarations.Impl | None = None
 
-    def impl(self, ids: tuple[str, ...]) -> Impl | None:
+    def impl(self, ids: tuple[str, ...]) -> declarations.Impl | None:
         """The callable that runs such a call, argument checks included."""
         if self._impl is None and self.function is not None:
             self._impl = self.function.singleton or implementation(self.function, ids)
@@ -190,10 +183,10 @@ class Context:
 
     checked: CheckedAst
     folded: Mapping[int, Value]
-    functions: Mapping[str, Function]
+    functions: Mapping[str, declarations.Function]
     constants: Mapping[int, Any] = field(default_factory=dict)
-    switches: Switches = DEFAULT_SWITCHES
-    find_object: Callable[[str], ObjectType | None] = lambda name: None
+    switches: declarations.Switches = declarations.DEFAULT_SWITCHES
+    find_object: Callable[[str], declarations.ObjectType | None] = lambda name: None
     resolved: ResolvedCalls = field(default_factory=dict)
     mentions_bytes: bool = field(init=False)
     has_optionals: bool = field(init=False)
@@ -281,7 +274,7 @@ class Context:
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
 
-    def constructor(self, type_name: str) -> Impl:
+    def constructor(self, type_name: str) -> declarations.Impl:
         """Return what turns a message literal's fields into a value."""
         declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
@@ -314,7 +307,7 @@ class Context:
         is_row = isinstance(node, Call) and node.function in _ARITHMETIC
         return self.certain(node) is kind if not is_row or self.is_constant(node) else False
 
-    def function(self, node: Call) -> Function | None:
+    def function(self, node: Call) -> declarations.Function | None:
         """The declaration behind a call; None for a function that nobody declared (unchecked
         trees)."""
         return self.functions.get(node.function)
@@ -332,14 +325,14 @@ class Context:
                 self.resolved[key] = call
         return call
 
-    def impl(self, node: Call) -> Impl | None:
+    def impl(self, node: Call) -> declarations.Impl | None:
         """The callable that runs this call, argument checks included; None if nothing can."""
         resolved = self.resolved_call(node)
         if resolved.function is not None and self.has_constant_pattern(node):
             return searching(resolved.function)
         return resolved.impl(self.overload_ids(node))
 
-    def direct_impl(self, node: Call) -> Impl | None:
+    def direct_impl(self, node: Call) -> declarations.Impl | None:
         """The callable without the checks that what is known of the arguments makes needless."""
         overload, function = self.overload(node), self.function(node)
         if (
@@ -388,7 +381,7 @@ class Context:
         pattern = operands[function.pattern]
         return self.is_constant(pattern) and self.constant(pattern).__class__ is str
 
-    def overload(self, node: Call) -> Overload | None:
+    def overload(self, node: Call) -> declarations.Overload | None:
         """The overload the checker settled on, or None while several are possible."""
         return self.resolved_call(node).overload
 
@@ -409,7 +402,7 @@ class Context:
             return None
         return overload.impl if isinstance(overload.impl, Remembered) else None
 
-    def inline(self, node: Call) -> Inline | None:
+    def inline(self, node: Call) -> declarations.Inline | None:
         """Return how the call may be written inline: all candidates must agree."""
         candidates = self.resolved_call(node).candidates
         form = candidates[0].inline if candidates else None

@@ -22,23 +22,7 @@ from functools import partial
 from typing import Final, NamedTuple, NoReturn, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.tree_context import (
-    SCALAR_CLASSES,
-    Bind,
-    Collect,
-    Context,
-    ExistsOne,
-    Fold,
-    Insert,
-    Quantified,
-    Quantifier,
-    Step,
-    chain_of,
-    classify,
-    is_attribute,
-    is_conditional,
-    terms,
-)
+from celadon.cel.analysis import tree_context
 from celadon.cel.codegen import counted_calls
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule
 from celadon.cel.codegen.metered import METERED_PARAMETERS, Metered
@@ -67,14 +51,16 @@ _PARAMETERS: Final = {
 
 _ABSTRACT: Final = (Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.OPAQUE, Kind.OBJECT)
 #: Kinds of values that are never larger than what they are made of.
-_SMALL_KINDS: Final = frozenset({*SCALAR_CLASSES, *_ABSTRACT} - {Kind.STRING, Kind.BYTES})
+_SMALL_KINDS: Final = frozenset(
+    {*tree_context.SCALAR_CLASSES, *_ABSTRACT} - {Kind.STRING, Kind.BYTES}
+)
 
 
 class Uncounted(Exception):
     """The counted variant cannot express this node; the metered one serves alone."""
 
 
-def counted_module(context: Context) -> GeneratedModule | None:
+def counted_module(context: tree_context.Context) -> GeneratedModule | None:
     """The module whose function `counted(a, L)` returns the value and the cost, or what
     `exact(a, L)` gives, a name that whoever loads it defines. None for what the counted variant
     cannot express."""
@@ -97,7 +83,9 @@ class _Rounds(NamedTuple):
 class Counted(Metered):
     """Writes the counted variant of one expression into an emitter."""
 
-    def __init__(self, context: Context, emitter: Emitter, prefixes: SharedPrefixes) -> None:
+    def __init__(
+        self, context: tree_context.Context, emitter: Emitter, prefixes: SharedPrefixes
+    ) -> None:
         super().__init__(context, emitter)
         self.prefixes = prefixes
         if context.boxes_optionals:
@@ -273,12 +261,12 @@ class Counted(Metered):
         return super()._name(node)
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
-        chain = chain_of(node)
+        chain = tree_context.chain_of(node)
         if chain.is_optional:
             result = self._optional(node, self.found(chain.base, chain.steps))
         else:
             result = self._applied(chain.base, chain.steps)
-        if not branch and not is_conditional(chain.base):
+        if not branch and not tree_context.is_conditional(chain.base):
             self.charge()
         return result
 
@@ -289,7 +277,7 @@ class Counted(Metered):
         present = f"{e.runtime('Optional')}({text})"
         return e.assign(f"{none} if {text} is {missing} else {present}", node.id)
 
-    def _applied(self, base: Expr, steps: tuple[Step, ...]) -> str:
+    def _applied(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> str:
         """A name for what the keys lead to, each of them charged."""
         if not steps:
             return self.base(base)
@@ -307,7 +295,7 @@ class Counted(Metered):
                     self.prefixes.share(key, code)
         return code if code.isidentifier() else self.emitter.assign(code, steps[-1].node.id)
 
-    def _step(self, code: str, step: Step) -> str:
+    def _step(self, code: str, step: tree_context.Step) -> str:
         e = self.emitter
         if step.expr is not None:
             operand = code if code.isidentifier() else e.assign(code, step.node.id)
@@ -329,7 +317,7 @@ class Counted(Metered):
             return e.assign(f"{operand}[{key}] if {test} else {index}", step.node.id)
         return index
 
-    def found(self, base: Expr, steps: tuple[Step, ...]) -> str:
+    def found(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> str:
         """A name for what an optional chain finds, or for MISSING. A base that is an optional
         itself gives up."""
         e = self.emitter
@@ -341,7 +329,7 @@ class Counted(Metered):
         self._look(operand, steps[first:], result)
         return result
 
-    def _look(self, operand: str, steps: tuple[Step, ...], result: str) -> None:
+    def _look(self, operand: str, steps: tuple[tree_context.Step, ...], result: str) -> None:
         e = self.emitter
         step, missing = steps[0], e.runtime("MISSING")
         key = e.key(step.key) if step.expr is None else self.value(step.expr, branch=True)
@@ -361,8 +349,8 @@ class Counted(Metered):
 
     def _has(self, node: Select, *, part: bool) -> str:
         e, c = self.emitter, self.context
-        chain = chain_of(node.operand)
-        attribute = 0 if part else 1 - is_conditional(chain.base)
+        chain = tree_context.chain_of(node.operand)
+        attribute = 0 if part else 1 - tree_context.is_conditional(chain.base)
         taken_back = not (part or c.switches.presence_test_has_cost)
         if attribute < taken_back or (part and c.tests_optional(node)):
             raise Uncounted
@@ -412,7 +400,7 @@ class Counted(Metered):
 
     def _logic(self, node: Call) -> str:
         e = self.emitter
-        operands = terms(node)
+        operands = tree_context.terms(node)
         header = "if {}:" if node.function == syntax.LOGICAL_AND else "if not {}:"
         result = e.name()
         e.emit(f"{result} = {self.boolean(operands[0])}", operands[0].id)
@@ -429,31 +417,31 @@ class Counted(Metered):
         for header, part in ((f"if {test}:", node.args[1]), ("else:", node.args[2])):
             with self.branch(header, part.id):
                 atom = self.value(part, branch=True)
-                atom = atom if is_attribute(part) else self.resolved(part, atom)
+                atom = atom if tree_context.is_attribute(part) else self.resolved(part, atom)
                 e.emit(f"{result} = {atom}", part.id)
         return result
 
     # --- comprehensions -----------------------------------------------------------------------
 
     def _comprehension(self, node: Comprehension) -> str:
-        shape = classify(node)
+        shape = tree_context.classify(node)
         match shape:
-            case Bind() if counted_calls.begins_with(shape.body, shape.name):
+            case tree_context.Bind() if counted_calls.begins_with(shape.body, shape.name):
                 with self.scope({shape.name: self.value(shape.value)}):
                     return self.value(shape.body)
-            case Bind():
+            case tree_context.Bind():
                 bound = self.lazy(shape.value)
                 with self.scope({shape.name: bound}, lazy=shape.name):
                     return self.value(shape.body)
-            case Quantified():
+            case tree_context.Quantified():
                 return self._quantified(node, shape)
-            case ExistsOne():
+            case tree_context.ExistsOne():
                 return self._exists_one(node, shape)
-            case Collect():
+            case tree_context.Collect():
                 return self._collect(node, shape)
-            case Insert():
+            case tree_context.Insert():
                 return self._insert(node, shape)
-            case Fold():
+            case tree_context.Fold():
                 raise Uncounted
             case _:
                 assert_never(shape)
@@ -501,9 +489,9 @@ class Counted(Metered):
         yield charged
         self._pending = outer
 
-    def _quantified(self, node: Comprehension, shape: Quantified) -> str:
+    def _quantified(self, node: Comprehension, shape: tree_context.Quantified) -> str:
         e = self.emitter
-        is_all = shape.quantifier is Quantifier.ALL
+        is_all = shape.quantifier is tree_context.Quantifier.ALL
         condition = CONDITION[shape.quantifier]
         items = self._range(node)
         result = e.assign(str(is_all), node.id)
@@ -541,7 +529,7 @@ class Counted(Metered):
         with self.emitter.block(f"if {test}:", predicate.id), self._own_prefixes():
             yield
 
-    def _exists_one(self, node: Comprehension, shape: ExistsOne) -> str:
+    def _exists_one(self, node: Comprehension, shape: tree_context.ExistsOne) -> str:
         e = self.emitter
         items = self._range(node)
         count = e.assign("0", node.id)
@@ -556,7 +544,7 @@ class Counted(Metered):
         self.charge(ACCUMULATOR + CALL)
         return e.assign(f"{count} == 1", node.id)
 
-    def _collect(self, node: Comprehension, shape: Collect) -> str:
+    def _collect(self, node: Comprehension, shape: tree_context.Collect) -> str:
         e, c = self.emitter, self.context
         folded = c.is_constant(shape.element) or shape.element.id in c.constants
         items = self._range(node)
@@ -573,7 +561,7 @@ class Counted(Metered):
         self._charge_rounds(result, count)
         return self._grown(node, result)
 
-    def _insert(self, node: Comprehension, shape: Insert) -> str:
+    def _insert(self, node: Comprehension, shape: tree_context.Insert) -> str:
         e = self.emitter
         insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")
         parts = [shape.value] if shape.key is None else [shape.key, shape.value]

@@ -12,39 +12,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Final
 
-from celadon.cel.analysis.tree_context import (
-    SCALAR_CLASSES,
-    SETTLED_KINDS,
-    Bind,
-    Context,
-    chain_of,
-    is_conditional,
-    optional_mapping,
-)
+from celadon.cel.analysis import tree_context
+from celadon.cel.codegen import inline_functions, inline_operators
 from celadon.cel.codegen.emitter import CountedWriter, Emitter
-from celadon.cel.codegen.inline_functions import (
-    ENDS_WITH,
-    FORMAT,
-    IN,
-    MATCHES,
-    STARTS_WITH,
-    is_constant_set,
-)
-from celadon.cel.codegen.inline_operators import (
-    BLOCK,
-    EQUALS,
-    HAS_VALUE,
-    LOGICAL_NOT,
-    NOT_EQUALS,
-    NOT_STRICTLY_FALSE,
-    OR,
-    OR_VALUE,
-    Native,
-    joined,
-    length,
-    operands,
-    text_addends,
-)
 from celadon.cel.codegen.metered_constructs import native, tracked
 from celadon.cel.cost import CALL_COST, LIST_CREATE_COST, SizeSource, Written
 from celadon.cel.errors import EvaluationError
@@ -58,18 +28,20 @@ from celadon.cel.values.typed_lists import size_of
 def call(w: CountedWriter, node: Call) -> str:
     """A name for the value of any call that is not logic and not part of a chain."""
     form = w.context.inline(node)
-    if form is LOGICAL_NOT:
+    if form is inline_operators.LOGICAL_NOT:
         w.charge()
         return w.emitter.assign(f"not {w.boolean(node.args[0])}", node.id)
-    if form is OR or form is OR_VALUE:
+    if form is inline_operators.OR or form is inline_operators.OR_VALUE:
         return _otherwise(w, node)
-    if form is BLOCK or form is NOT_STRICTLY_FALSE:
+    if form is inline_operators.BLOCK or form is inline_operators.NOT_STRICTLY_FALSE:
         write = None if form.whole is None else form.whole(w.context, node)
         assert write is not None, "they are always written whole"
         return write(w, node)
-    if form is HAS_VALUE and may_find(w, operands(node)[0]):
+    if form is inline_operators.HAS_VALUE and may_find(w, inline_operators.operands(node)[0]):
         w.charge()
-        code = f"{found(w, operands(node)[0])} is not {w.emitter.runtime('MISSING')}"
+        code = (
+            f"{found(w, inline_operators.operands(node)[0])} is not {w.emitter.runtime('MISSING')}"
+        )
         return w.emitter.assign(code, node.id)
     if (known_code := _known(w, node)) is not None:
         return known_code
@@ -79,7 +51,7 @@ def call(w: CountedWriter, node: Call) -> str:
 def may_find(w: CountedWriter, node: Expr) -> bool:
     """Is it an optional that need not be made: an optional chain, or what is made of one that is
     there?"""
-    return chain_of(node).is_optional or _mapped(w, node) is not None
+    return tree_context.chain_of(node).is_optional or _mapped(w, node) is not None
 
 
 def found(w: CountedWriter, node: Expr) -> str:
@@ -87,25 +59,25 @@ def found(w: CountedWriter, node: Expr) -> str:
     mapped = _mapped(w, node)
     if mapped is not None:
         return _mapping(w, *mapped)
-    chain = chain_of(node)
+    chain = tree_context.chain_of(node)
     name = w.found(chain.base, chain.steps)
-    w.charge(1 - is_conditional(chain.base))
+    w.charge(1 - tree_context.is_conditional(chain.base))
     return name
 
 
-def _mapped(w: CountedWriter, node: Expr) -> tuple[Expr, Bind] | None:
+def _mapped(w: CountedWriter, node: Expr) -> tuple[Expr, tree_context.Bind] | None:
     """`chain.optMap(v, e)` as the chain and what is made of its value, which is looked at first."""
-    mapped = optional_mapping(node)
-    if mapped is None or not chain_of(mapped[0]).is_optional:
+    mapped = tree_context.optional_mapping(node)
+    if mapped is None or not tree_context.chain_of(mapped[0]).is_optional:
         return None
     _, bind = mapped
     kind = w.context.checked.types[bind.body.id].kind
-    if kind not in SETTLED_KINDS and kind is not Kind.DYN:
+    if kind not in tree_context.SETTLED_KINDS and kind is not Kind.DYN:
         return None
     return mapped if begins_with(bind.body, bind.name) else None
 
 
-def _mapping(w: CountedWriter, source: Expr, bind: Bind) -> str:
+def _mapping(w: CountedWriter, source: Expr, bind: tree_context.Bind) -> str:
     """Expanded, that is `chain.hasValue() ? optional.of(e) : optional.none()`, where `v` is
     `chain.value()`: the chain is charged twice where it leads to something."""
     e = w.emitter
@@ -136,7 +108,7 @@ def begins_with(node: Expr, name: str) -> bool:
         case Select():
             return begins_with(node.operand, name)
         case Call():
-            first = next(iter(operands(node)), None)
+            first = next(iter(inline_operators.operands(node)), None)
             return first is not None and begins_with(first, name)
         case Comprehension():
             return node.accu_var != name and begins_with(node.iter_range, name)
@@ -147,7 +119,7 @@ def begins_with(node: Expr, name: str) -> bool:
 def _otherwise(w: CountedWriter, node: Call) -> str:
     """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
     e = w.emitter
-    left, right = operands(node)
+    left, right = inline_operators.operands(node)
     unwraps = node.function == "orValue"
     if unwraps and may_find(w, left):
         result, nothing = found(w, left), e.runtime("MISSING")
@@ -165,7 +137,7 @@ def _otherwise(w: CountedWriter, node: Call) -> str:
 def _known(w: CountedWriter, node: Call) -> str | None:
     """Return what a constant text was read as when the program was made, at its known cost; None
     for anything else."""
-    c, args = w.context, operands(node)[:1]
+    c, args = w.context, inline_operators.operands(node)[:1]
     texts = c.remembered(node)
     if texts is None or not c.is_constant(args[0]) or c.certain(args[0]) is not str:
         return None
@@ -183,9 +155,9 @@ def _general(w: CountedWriter, node: Call) -> str:
     e = w.emitter
     if (row := _row(w, node)) is not None:
         return row
-    parts = operands(node)
+    parts = inline_operators.operands(node)
     form = w.context.inline(node)
-    if form is FORMAT and (message := _formatted(w, node)) is not None:
+    if form is inline_functions.FORMAT and (message := _formatted(w, node)) is not None:
         return message
     atoms = [w.value(part) for part in parts]
     native_form, code = _forms(w, node, atoms)
@@ -195,16 +167,20 @@ def _general(w: CountedWriter, node: Call) -> str:
         if native_form is not None and native_form.value:
             code = f"{native_form.value} if {native_form.test} else {code}"
     result = e.assign(code, node.id)
-    if form is not IN or not is_constant_set(w.context, node):
+    if form is not inline_functions.IN or not inline_functions.is_constant_set(w.context, node):
         _charge(w, node, atoms, result, native_form)
     return result
 
 
-def _forms(w: CountedWriter, node: Call, atoms: list[str]) -> tuple[Native | None, str | None]:
+def _forms(
+    w: CountedWriter, node: Call, atoms: list[str]
+) -> tuple[inline_operators.Native | None, str | None]:
     """The native form of a call on evaluated operands, and how the plain variant writes it."""
     e = w.emitter
     if (texts := w.context.remembered(node)) is not None:
-        return Native("True", "", (length(w, atoms[0]),)), f"{e.bind(texts, 'k')}[{atoms[0]}]"
+        return inline_operators.Native(
+            "True", "", (inline_operators.length(w, atoms[0]),)
+        ), f"{e.bind(texts, 'k')}[{atoms[0]}]"
     form = w.context.inline(node)
     if form is None:
         return None, None
@@ -214,7 +190,11 @@ def _forms(w: CountedWriter, node: Call, atoms: list[str]) -> tuple[Native | Non
 
 
 def _charge(
-    w: CountedWriter, node: Call, atoms: list[str], result: str, native_form: Native | None
+    w: CountedWriter,
+    node: Call,
+    atoms: list[str],
+    result: str,
+    native_form: inline_operators.Native | None,
 ) -> None:
     """Charge a call; what is known of the operands saves a call of the rule."""
     rule = w.context.cost_rule(node)
@@ -236,9 +216,13 @@ def _charge(
 
 
 #: What is compared are texts most often, but maps and lists often enough.
-_COMPARISONS: Final = (EQUALS, NOT_EQUALS)
+_COMPARISONS: Final = (inline_operators.EQUALS, inline_operators.NOT_EQUALS)
 #: Calls that fail for receivers that are no texts, as the plain variant writes them.
-_PROVING: Final = (STARTS_WITH, ENDS_WITH, MATCHES)
+_PROVING: Final = (
+    inline_functions.STARTS_WITH,
+    inline_functions.ENDS_WITH,
+    inline_functions.MATCHES,
+)
 #: Classes of values whose size is their length.
 _SIZED: Final = frozenset({str, list, dict})
 
@@ -248,14 +232,14 @@ def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, othe
     c, e = w.context, w.emitter
     sizes: list[SizeSource] = []
     tests = []
-    for part, atom in zip(operands(node), atoms, strict=True):
+    for part, atom in zip(inline_operators.operands(node), atoms, strict=True):
         kind = c.certain(part)
         if atom in e.constants:
             sizes.append(size_of(e.constants[atom]))
-        elif kind in SCALAR_CLASSES.values() and kind not in (str, bytes):
+        elif kind in tree_context.SCALAR_CLASSES.values() and kind not in (str, bytes):
             sizes.append(1)
         else:
-            sizes.append(length(w, atom))
+            sizes.append(inline_operators.length(w, atom))
             if kind not in (str, bytes, list):
                 tests.append((sizes[-1], f"{atom}.__class__ in {e.bind(_SIZED, 'k')}"))
     amount = str(rule(*sizes))
@@ -266,7 +250,7 @@ def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, othe
 def _row(w: CountedWriter, node: Call) -> str | None:
     """A row of additions one of whose operands is a text: then all must be."""
     c, e = w.context, w.emitter
-    parts = text_addends(c, node)
+    parts = inline_operators.text_addends(c, node)
     rules = None if parts is None else _written_rules(c, node, len(parts) - 1)
     if parts is None or rules is None:
         return None
@@ -279,7 +263,7 @@ def _row(w: CountedWriter, node: Call) -> str | None:
     if tests:
         e.emit(f"if {' or '.join(tests)}: {e.runtime('no_such_overload')}().undefined", node.id)
     sizes: list[SizeSource] = [
-        len(c.constant(part)) if c.is_constant(part) else length(w, atom)
+        len(c.constant(part)) if c.is_constant(part) else inline_operators.length(w, atom)
         for part, atom in zip(parts, atoms, strict=True)
     ]
     size, amounts = sizes[0], []
@@ -288,10 +272,10 @@ def _row(w: CountedWriter, node: Call) -> str | None:
         if position < len(rules):
             size = e.assign(f"{size} + {sizes[position]}", node.id)
     w.add(" + ".join(amounts), node.id)
-    return e.assign(joined(atoms), node.id)
+    return e.assign(inline_operators.joined(atoms), node.id)
 
 
-def _written_rules(c: Context, node: Call, count: int) -> list[Written] | None:
+def _written_rules(c: tree_context.Context, node: Call, count: int) -> list[Written] | None:
     """Return the costs of so many additions in a row, as source, from the first; None if one cannot
     be written."""
     rules: list[Written] = []
@@ -309,7 +293,7 @@ def _written_rules(c: Context, node: Call, count: int) -> list[Written] | None:
 def _formatted(w: CountedWriter, node: Call) -> str | None:
     """A constant format of arguments that stand in a list, which need not be made."""
     c, e = w.context, w.emitter
-    text, arguments = operands(node)
+    text, arguments = inline_operators.operands(node)
     rule = c.cost_rule(node)
     if not isinstance(arguments, ListLiteral) or arguments.optional or c.is_constant(arguments):
         return None
@@ -318,7 +302,11 @@ def _formatted(w: CountedWriter, node: Call) -> str | None:
     items = ", ".join([w.value(element) for element in arguments.elements])
     w.charge(LIST_CREATE_COST)
     impl, pattern = e.bind(c.direct_impl(node), "f"), e.named(c.constant(text))
-    quick = None if FORMAT.plain is None else FORMAT.plain(_Evaluated(w), node)
+    quick = (
+        None
+        if inline_functions.FORMAT.plain is None
+        else inline_functions.FORMAT.plain(_Evaluated(w), node)
+    )
     code = quick or f"{impl}({pattern}, [{items}])"
     w.add(str(rule.written(len(c.constant(text)))), node.id)
     return e.assign(code, node.id)
@@ -328,7 +316,7 @@ class _Evaluated:
     """A writer of plain forms whose operands have been evaluated and have names."""
 
     def __init__(self, w: CountedWriter) -> None:
-        self.context: Context = w.context
+        self.context: tree_context.Context = w.context
         self.emitter: Emitter = w.emitter
         self._atoms = w.atoms
 

@@ -15,20 +15,7 @@ from contextlib import contextmanager
 from typing import assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.tree_context import (
-    Bind,
-    Collect,
-    Context,
-    ExistsOne,
-    Fold,
-    Insert,
-    Quantified,
-    Quantifier,
-    chain_of,
-    classify,
-    is_attribute,
-    is_conditional,
-)
+from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import MeteredWriter, Writer
 from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, length, operands
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
@@ -38,7 +25,7 @@ from celadon.cel.values import Value
 from celadon.cel.values.text import Remembered
 
 
-def writer(context: Context, node: Call) -> MeteredCall:
+def writer(context: tree_context.Context, node: Call) -> MeteredCall:
     """Return what writes this call. Not written here, because each level of an expression costs the
     generator two Python frames, and expressions may be 250 levels deep."""
     form = context.inline(node)
@@ -193,7 +180,7 @@ def key(w: MeteredWriter, node: Expr | None) -> str:
     if attribute is None:
         return w.value(node, branch=True)
     result, root = attribute
-    if not root or chain_of(node).is_optional:
+    if not root or tree_context.chain_of(node).is_optional:
         return result
     result = result if result.isidentifier() else e.assign(result)
     test = f"{result}.__class__ is {e.runtime('str')}"
@@ -225,9 +212,9 @@ def _branch(w: MeteredWriter, node: Expr) -> tuple[str, str]:
 def _attribute(w: MeteredWriter, node: Expr) -> tuple[str, str] | None:
     """The value of an attribute, and the source of the input that it is read from, empty if there
     is none. None for an expression that is no attribute."""
-    chain = chain_of(node)
+    chain = tree_context.chain_of(node)
     base = chain.base
-    if is_conditional(base):
+    if tree_context.is_conditional(base):
         start, root = _conditional(w, base)
     elif chain.steps or isinstance(base, Ident):
         start = w.base(base)
@@ -285,7 +272,7 @@ def _metered_logic_conditional(w: MeteredWriter, node: Call) -> str:
 def _metered_logic_branch(w: MeteredWriter, node: Expr) -> str:
     """A branch of a conditional: cel-go makes an attribute of it if it is none."""
     value = w.value(node, branch=True)
-    return value if is_attribute(node) else w.resolved(node, value)
+    return value if tree_context.is_attribute(node) else w.resolved(node, value)
 
 
 #: Per operator: the value that decides, the one that goes on, and how other values combine.
@@ -313,7 +300,7 @@ LOGICAL: dict[str, MeteredCall] = {
 
 
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
-CONDITION = {Quantifier.ALL: 2, Quantifier.EXISTS: 3}
+CONDITION = {tree_context.Quantifier.ALL: 2, tree_context.Quantifier.EXISTS: 3}
 #: Reading the accumulator, in a step or as the result.
 ACCUMULATOR = 1
 CALL = 1
@@ -321,21 +308,21 @@ CALL = 1
 
 def comprehension(w: MeteredWriter, node: Comprehension) -> str:
     """The atom of a comprehension's value."""
-    shape = classify(node)
+    shape = tree_context.classify(node)
     match shape:
-        case Bind():
+        case tree_context.Bind():
             bound = w.lazy(shape.value)
             with w.scope({shape.name: bound}, lazy=shape.name):
                 return w.value(shape.body)
-        case Quantified():
+        case tree_context.Quantified():
             return _quantified(w, node, shape)
-        case ExistsOne():
+        case tree_context.ExistsOne():
             return _exists_one(w, node, shape)
-        case Collect():
+        case tree_context.Collect():
             return _collect(w, node, shape)
-        case Insert():
+        case tree_context.Insert():
             return _insert(w, node, shape)
-        case Fold():
+        case tree_context.Fold():
             return _fold(w, node)
         case _:
             assert_never(shape)
@@ -388,10 +375,10 @@ def _rounds(
         e.emit(f"if c > L: raise {e.runtime('over_limit')}(L + 1)", node.id)
 
 
-def _quantified(w: MeteredWriter, node: Comprehension, shape: Quantified) -> str:
+def _quantified(w: MeteredWriter, node: Comprehension, shape: tree_context.Quantified) -> str:
     e = w.emitter
     result = e.name()
-    is_all = shape.quantifier is Quantifier.ALL
+    is_all = shape.quantifier is tree_context.Quantifier.ALL
     go, stop = ("True", "False") if is_all else ("False", "True")
     combine = e.runtime("and_v" if is_all else "or_v")
     condition = CONDITION[shape.quantifier]
@@ -408,7 +395,7 @@ def _quantified(w: MeteredWriter, node: Comprehension, shape: Quantified) -> str
     return result
 
 
-def _exists_one(w: MeteredWriter, node: Comprehension, shape: ExistsOne) -> str:
+def _exists_one(w: MeteredWriter, node: Comprehension, shape: tree_context.ExistsOne) -> str:
     e = w.emitter
     result = e.name()
     with _range(w, node, result, "0") as listed:
@@ -436,7 +423,7 @@ def _where(w: MeteredWriter, predicate: Expr | None, result: str) -> Iterator[No
         e.emit(f"{result} = {e.runtime('no_bool_v')}({p})", predicate.id)
 
 
-def _collect(w: MeteredWriter, node: Comprehension, shape: Collect) -> str:
+def _collect(w: MeteredWriter, node: Comprehension, shape: tree_context.Collect) -> str:
     e = w.emitter
     result = e.name()
     folded = w.context.is_constant(shape.element) or shape.element.id in w.context.constants
@@ -463,7 +450,7 @@ def _append(w: MeteredWriter, node: Expr, element: str, result: str) -> None:
         e.emit(f"{result}.append({element})", node.id)
 
 
-def _insert(w: MeteredWriter, node: Comprehension, shape: Insert) -> str:
+def _insert(w: MeteredWriter, node: Comprehension, shape: tree_context.Insert) -> str:
     """`cel.@mapInsert(A, k, v)` has three arguments: after an error only A is evaluated."""
     e = w.emitter
     result = e.name()

@@ -16,24 +16,7 @@ from contextlib import contextmanager
 from typing import Final, assert_never
 
 from celadon.cel import syntax
-from celadon.cel.analysis.tree_context import (
-    SETTLED_KINDS,
-    Bind,
-    Chain,
-    Collect,
-    Context,
-    ExistsOne,
-    Fold,
-    Insert,
-    Quantified,
-    Quantifier,
-    Step,
-    chain_of,
-    classify,
-    is_attribute,
-    optional_mapping,
-    terms,
-)
+from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule, PlainWriter
 from celadon.cel.codegen.inline_operators import operands
 from celadon.cel.codegen.shared_prefixes import SharedPrefixes, shared_prefixes
@@ -111,7 +94,7 @@ class Unsupported(Exception):
     """The plain variant cannot express this node; the metered one serves alone."""
 
 
-def plain_module(context: Context) -> GeneratedModule | None:
+def plain_module(context: tree_context.Context) -> GeneratedModule | None:
     """The module whose function `plain(a)` returns the value, or what `exact(a)` gives, a name that
     whoever loads it defines. None for what the plain variant cannot express."""
     emitter = Emitter()
@@ -125,7 +108,9 @@ def plain_module(context: Context) -> GeneratedModule | None:
 class Plain:
     """Writes the plain variant of one expression into an emitter."""
 
-    def __init__(self, context: Context, emitter: Emitter, prefixes: SharedPrefixes) -> None:
+    def __init__(
+        self, context: tree_context.Context, emitter: Emitter, prefixes: SharedPrefixes
+    ) -> None:
         self.context = context
         self.emitter = emitter
         self.prefixes = prefixes
@@ -245,12 +230,12 @@ class Plain:
         return self._inputs[name][0]
 
     def _chain(self, node: Expr) -> str:
-        chain = chain_of(node)
+        chain = tree_context.chain_of(node)
         if chain.is_optional:
             return self.optional_chain(chain)
         return self._steps(chain.base, chain.steps)
 
-    def _steps(self, base: Expr, steps: tuple[Step, ...]) -> str:
+    def _steps(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> str:
         start, shared = self.prefixes.longest(base, steps)
         if shared is not None:
             code = shared
@@ -264,7 +249,7 @@ class Plain:
                 code = self.emitter.assign(code, step.node.id)
         return code
 
-    def _step(self, code: str, step: Step) -> str:
+    def _step(self, code: str, step: tree_context.Step) -> str:
         e = self.emitter
         if step.expr is not None:
             key, certain = self._key(step.expr), self.context.certain_in_attribute(step.expr)
@@ -291,7 +276,7 @@ class Plain:
             return self.emitter.assign(self._found(node), node.id)
         return self.atom(node)
 
-    def optional_chain(self, chain: Chain) -> str:
+    def optional_chain(self, chain: tree_context.Chain) -> str:
         """The chain as an Optional."""
         e = self.emitter
         test, value = self.optional_parts(chain)
@@ -300,15 +285,15 @@ class Plain:
     def maybe(self, node: Expr) -> tuple[str, str] | None:
         """An optional as a condition that holds when it is present and the source of the value
         then, without building it; None if this node has no such form."""
-        chain = chain_of(node)
+        chain = tree_context.chain_of(node)
         if chain.is_optional:
             return self.optional_parts(chain)
-        mapped = optional_mapping(node)
+        mapped = tree_context.optional_mapping(node)
         if mapped is None:
             return None
         source, bind = mapped
         kind = self.context.checked.types[bind.body.id].kind
-        if kind not in SETTLED_KINDS and kind is not Kind.DYN:
+        if kind not in tree_context.SETTLED_KINDS and kind is not Kind.DYN:
             return None
         parts = self.maybe(source)
         if parts is None or not parts[1].isidentifier():
@@ -320,7 +305,7 @@ class Plain:
             body = f"{self.emitter.runtime('settled')}({body})"
         return None if captured[0] else (test, body)
 
-    def optional_parts(self, chain: Chain) -> tuple[str, str]:
+    def optional_parts(self, chain: tree_context.Chain) -> tuple[str, str]:
         """An optional chain as a condition that holds when it is present, and the name that has
         the value then. A base that is an Optional itself gives up."""
         e = self.emitter
@@ -350,7 +335,7 @@ class Plain:
         """`has()` as a part of another attribute: over an optional chain, what it finds. That an
         optional is what a plain chain begins with is for the metered variant."""
         assert isinstance(node, Select), "only tests find anything"
-        chain = chain_of(node.operand)
+        chain = tree_context.chain_of(node.operand)
         if not chain.is_optional:
             return self._has(node)
         e = self.emitter
@@ -363,7 +348,7 @@ class Plain:
     def _presence(self, node: Select) -> tuple[str, str]:
         """`has(operand.field)`, and the name that holds the operand afterwards."""
         e = self.emitter
-        chain = chain_of(node.operand)
+        chain = tree_context.chain_of(node.operand)
         if chain.is_optional:
             operand = self.optional_chain(chain)
         else:
@@ -424,9 +409,9 @@ class Plain:
     def _call(self, node: Call) -> str:
         match node.function:
             case syntax.LOGICAL_AND:
-                return self._logic(terms(node), "and", "if {}:")
+                return self._logic(tree_context.terms(node), "and", "if {}:")
             case syntax.LOGICAL_OR:
-                return self._logic(terms(node), "or", "if not {}:")
+                return self._logic(tree_context.terms(node), "or", "if not {}:")
             case syntax.CONDITIONAL:
                 return self._conditional(node)
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
@@ -491,26 +476,26 @@ class Plain:
         if self.context.tests_optional(node):
             return self._found(node)
         code = self.value(node)
-        return code if is_attribute(node) else self._settled(node, code)
+        return code if tree_context.is_attribute(node) else self._settled(node, code)
 
     # --- comprehensions ------------------------------------------------------------------------
 
     def _comprehension(self, node: Comprehension) -> str:
-        shape = classify(node)
+        shape = tree_context.classify(node)
         match shape:
-            case Bind():
+            case tree_context.Bind():
                 value = self.atom(shape.value)
                 with self.scope({shape.name: value}):
                     return self.value(shape.body)
-            case Quantified():
+            case tree_context.Quantified():
                 return self._quantified(node, shape)
-            case ExistsOne():
+            case tree_context.ExistsOne():
                 return self._exists_one(node, shape)
-            case Collect():
+            case tree_context.Collect():
                 return self._collect(node, shape)
-            case Insert():
+            case tree_context.Insert():
                 return self._insert(node, shape)
-            case Fold():
+            case tree_context.Fold():
                 raise Unsupported("fold")
             case _:
                 assert_never(shape)
@@ -536,8 +521,12 @@ class Plain:
     def _whole_loop(self, node: Comprehension) -> Iterator[None]:
         """A loop that never ends early. Over what another macro collects it needs no list."""
         inner = node.iter_range
-        shape = classify(inner) if isinstance(inner, Comprehension) else None
-        if not isinstance(shape, Collect) or node.iter_var2 or self.context.is_constant(inner):
+        shape = tree_context.classify(inner) if isinstance(inner, Comprehension) else None
+        if (
+            not isinstance(shape, tree_context.Collect)
+            or node.iter_var2
+            or self.context.is_constant(inner)
+        ):
             with self._loop(node):
                 yield
             return
@@ -581,9 +570,9 @@ class Plain:
             done.append(key)
         return done
 
-    def _quantified(self, node: Comprehension, shape: Quantified) -> str:
+    def _quantified(self, node: Comprehension, shape: tree_context.Quantified) -> str:
         e = self.emitter
-        empty = shape.quantifier is Quantifier.ALL
+        empty = shape.quantifier is tree_context.Quantifier.ALL
         result = e.assign(str(empty), node.id)
         with self._loop(node):
             test = self.boolean(shape.predicate)
@@ -592,21 +581,21 @@ class Plain:
                 e.emit("break")
         return result
 
-    def _exists_one(self, node: Comprehension, shape: ExistsOne) -> str:
+    def _exists_one(self, node: Comprehension, shape: tree_context.ExistsOne) -> str:
         e = self.emitter
         count = e.assign("0", node.id)
         with self._whole_loop(node), self._where(shape.predicate):
             e.emit(f"{count} += 1")
         return f"({count} == 1)"
 
-    def _collect(self, node: Comprehension, shape: Collect) -> str:
+    def _collect(self, node: Comprehension, shape: tree_context.Collect) -> str:
         e = self.emitter
         result = e.assign("[]", node.id)
         with self._whole_loop(node), self._where(shape.predicate):
             e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
         return result
 
-    def _insert(self, node: Comprehension, shape: Insert) -> str:
+    def _insert(self, node: Comprehension, shape: tree_context.Insert) -> str:
         e = self.emitter
         result = e.assign("{}", node.id)
         insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")

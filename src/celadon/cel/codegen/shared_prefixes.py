@@ -13,19 +13,7 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from celadon.cel import syntax
-from celadon.cel.analysis.tree_context import (
-    Bind,
-    Chain,
-    Collect,
-    ExistsOne,
-    Fold,
-    Insert,
-    Quantified,
-    Shape,
-    Step,
-    chain_of,
-    classify,
-)
+from celadon.cel.analysis import tree_context
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Select, children
 from celadon.records import dataclass, field
 
@@ -37,7 +25,7 @@ Key = tuple[str, int, tuple[str, ...]]
 @dataclass(slots=True)
 class _Use:
     base: Ident
-    steps: tuple[Step, ...]
+    steps: tuple[tree_context.Step, ...]
     count: int = 0
     certain: bool = False
 
@@ -46,14 +34,18 @@ class _Use:
 class SharedPrefixes:
     """The plan of one expression, and which of its prefixes are available at this point."""
 
-    plan: dict[int, list[tuple[Key, Ident, tuple[Step, ...]]]] = field(default_factory=dict)
+    plan: dict[int, list[tuple[Key, Ident, tuple[tree_context.Step, ...]]]] = field(
+        default_factory=dict
+    )
     bound: dict[str, int] = field(default_factory=dict)
     available: dict[Key, str] = field(default_factory=dict)
     scopes: dict[int, dict[str, int]] = field(default_factory=dict)
     tested: dict[int, Key] = field(default_factory=dict)
     repeated: set[Key] = field(default_factory=set)
 
-    def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
+    def for_scope(
+        self, scope: Comprehension | None
+    ) -> list[tuple[Key, Ident, tuple[tree_context.Step, ...]]]:
         """Return what to compute at the head of a loop's body (None: of the expression): key, base,
         steps; shorter prefixes first."""
         return self.plan.get(scope.id if scope else 0, [])
@@ -62,7 +54,7 @@ class SharedPrefixes:
         """From here on the local `name` holds the value of the prefix."""
         self.available[key] = name
 
-    def repeated_key(self, base: Expr, steps: tuple[Step, ...]) -> Key | None:
+    def repeated_key(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> Key | None:
         """The key of a prefix that is worth keeping once it has been computed."""
         if not isinstance(base, Ident) or base.id not in self.scopes:
             return None
@@ -98,14 +90,14 @@ class SharedPrefixes:
                 self.available.pop(key, None)
 
     def _tested_key(self, node: Select) -> Key | None:
-        chain = chain_of(node.operand)
+        chain = tree_context.chain_of(node.operand)
         keys = chain.constant_keys()
         if not keys or not isinstance(chain.base, Ident):
             return None
         owner = self.scopes.get(chain.base.id, {}).get(chain.base.name, 0)
         return chain.base.name, owner, keys
 
-    def longest(self, base: Expr, steps: tuple[Step, ...]) -> tuple[int, str | None]:
+    def longest(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> tuple[int, str | None]:
         """Return how many leading steps are already computed, and the local that holds the
         value."""
         if not self.available or not isinstance(base, Ident):
@@ -182,7 +174,7 @@ class _Planner:
             for position, child in enumerate(children(node)):
                 self.collect(child, place.unsure() if lazy and position else place)
 
-    def record(self, base: Ident, steps: tuple[Step, ...], place: _Place) -> None:
+    def record(self, base: Ident, steps: tuple[tree_context.Step, ...], place: _Place) -> None:
         if base.name.startswith("@index"):  # a slot of a block has no scope of its own
             return
         owner = place.bound.get(base.name, 0)
@@ -196,8 +188,8 @@ class _Planner:
             use.certain = use.certain or (place.certain and in_time)
 
     def collect_loop(self, node: Comprehension, place: _Place) -> None:
-        shape = classify(node)
-        if isinstance(shape, Bind):
+        shape = tree_context.classify(node)
+        if isinstance(shape, tree_context.Bind):
             self.collect(shape.value, place)
             bound = {**place.bound, shape.name: -node.id}
             self.collect(shape.body, place._replace(bound=bound))
@@ -223,27 +215,27 @@ def _is_covered(key: Key, uses: Mapping[Key, _Use]) -> bool:
     )
 
 
-def _parts(shape: Shape) -> list[Expr]:
+def _parts(shape: tree_context.Shape) -> list[Expr]:
     """Return what a loop evaluates per round: only the first is evaluated in every round."""
     match shape:
-        case Quantified() | ExistsOne():
+        case tree_context.Quantified() | tree_context.ExistsOne():
             return [shape.predicate]
-        case Collect():
+        case tree_context.Collect():
             return [part for part in (shape.predicate, shape.element) if part is not None]
-        case Insert():
+        case tree_context.Insert():
             parts = (shape.predicate, shape.key, shape.value)
             return [part for part in parts if part is not None]
-        case Bind() | Fold():
+        case tree_context.Bind() | tree_context.Fold():
             return []
 
 
-def _chain(node: Select | Call) -> Chain:
+def _chain(node: Select | Call) -> tree_context.Chain:
     if isinstance(node, Select) and node.test_only:
-        return chain_of(node.operand)
-    return chain_of(node)
+        return tree_context.chain_of(node.operand)
+    return tree_context.chain_of(node)
 
 
-def _constant_keys(steps: tuple[Step, ...]) -> tuple[str, ...]:
+def _constant_keys(steps: tuple[tree_context.Step, ...]) -> tuple[str, ...]:
     """The leading constant string keys before any `?`."""
     keys: list[str] = []
     for step in steps:

@@ -10,16 +10,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from celadon.cel.cost import (
-    CALL_COST,
-    LIST_CREATE_COST,
-    MAX_UINT64,
-    CallEstimate,
-    CostRule,
-    Range,
-    Sized,
-    fixed,
-)
+from celadon.cel import cost
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError, Panicked, no_such_overload
 from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
@@ -58,14 +49,14 @@ from celadon.cel.values.typed_lists import LIST_CLASSES, shown_size
 #: A longer range is not built (it could take all memory), but charged as if it were.
 LONGEST_RANGE = 4_000_000
 
-_BASE = CALL_COST + LIST_CREATE_COST
+_BASE = cost.CALL_COST + cost.LIST_CREATE_COST
 _COMPARISON_FACTOR = 2.0
 _TEXT_COMPARISON_FACTOR = 2.1
 _TWO_TO_64 = 1 << 64
 _SIGN_BIT = 1 << 63
 
 
-def _literal(argument: Sized, default: int) -> int:
+def _literal(argument: cost.Sized, default: int) -> int:
     """The value of an int literal, 0 if negative; the default for anything else."""
     node = argument.node
     if isinstance(node, Literal) and node.value.__class__ is int:
@@ -74,12 +65,12 @@ def _literal(argument: Sized, default: int) -> int:
 
 
 def _scaled(n: int, factor: float) -> int:
-    return min(MAX_UINT64, math.ceil(n * factor))
+    return min(cost.MAX_UINT64, math.ceil(n * factor))
 
 
-def _allocating(size: Range, factor: float = 1.0) -> CallEstimate:
-    visited = Range(_scaled(size.min, factor), _scaled(size.max, factor))
-    return CallEstimate(visited.plus(fixed(_BASE)), size)
+def _allocating(size: cost.Range, factor: float = 1.0) -> cost.CallEstimate:
+    visited = cost.Range(_scaled(size.min, factor), _scaled(size.max, factor))
+    return cost.CallEstimate(visited.plus(cost.fixed(_BASE)), size)
 
 
 def _track_output(args: Sequence[Value], result: object) -> int:
@@ -92,16 +83,16 @@ def _track_range(args: Sequence[Value], result: object) -> int:
     return _track_output(args, result)
 
 
-def _estimate_slice(args: Sequence[Sized]) -> CallEstimate:
+def _estimate_slice(args: Sequence[cost.Sized]) -> cost.CallEstimate:
     start, end = _literal(args[1], 0), _literal(args[2], args[0].size.max)
-    return _allocating(fixed((end - start) % _TWO_TO_64))
+    return _allocating(cost.fixed((end - start) % _TWO_TO_64))
 
 
-def _estimate_range(args: Sequence[Sized]) -> CallEstimate:
-    return _allocating(fixed(_literal(args[0], MAX_UINT64)))
+def _estimate_range(args: Sequence[cost.Sized]) -> cost.CallEstimate:
+    return _allocating(cost.fixed(_literal(args[0], cost.MAX_UINT64)))
 
 
-def _estimate_same_size(args: Sequence[Sized]) -> CallEstimate:
+def _estimate_same_size(args: Sequence[cost.Sized]) -> cost.CallEstimate:
     return _allocating(args[0].size)
 
 
@@ -124,8 +115,8 @@ def _unsigned(number: float) -> int:
     return _SIGN_BIT
 
 
-def _estimate_flatten(args: Sequence[Sized]) -> CallEstimate:
-    depth = _literal(args[1], MAX_UINT64) if len(args) == 2 else 1
+def _estimate_flatten(args: Sequence[cost.Sized]) -> cost.CallEstimate:
+    depth = _literal(args[1], cost.MAX_UINT64) if len(args) == 2 else 1
     return _allocating(args[0].size, float(depth))
 
 
@@ -163,15 +154,15 @@ def _track_keys(args: Sequence[Value], result: object) -> int:
     return _self_comparison(args[1])
 
 
-def _estimate_distinct(args: Sequence[Sized]) -> CallEstimate:
+def _estimate_distinct(args: Sequence[cost.Sized]) -> cost.CallEstimate:
     return _allocating(args[0].size.times(args[0].size), _COMPARISON_FACTOR)
 
 
-def sort_cost(*, text: bool, keys: int) -> CostRule:
+def sort_cost(*, text: bool, keys: int) -> cost.CostRule:
     """Return the cost of `sort` (`keys` 0) or `sortBy` (1, the argument that holds the keys)."""
     factor = _TEXT_COMPARISON_FACTOR if text else _COMPARISON_FACTOR
 
-    def estimate(args: Sequence[Sized]) -> CallEstimate:
+    def estimate(args: Sequence[cost.Sized]) -> cost.CallEstimate:
         size = args[keys].size
         return _allocating(size.times(size), factor)
 
@@ -179,7 +170,7 @@ def sort_cost(*, text: bool, keys: int) -> CostRule:
         return arguments[keys].size * arguments[keys].size * _TEXT_COMPARISON_FACTOR + _BASE
 
     track = _track_keys if keys else _track_first
-    return CostRule(track, estimate, bound=bound, panics=True)
+    return cost.CostRule(track, estimate, bound=bound, panics=True)
 
 
 def _bound_first(elements: Argument, *others: Argument) -> Polynomial:
@@ -201,13 +192,13 @@ def _bound_deep(elements: Argument, depth: Argument) -> Polynomial:
     return elements.size * depth.integer + _BASE
 
 
-SLICE = CostRule(_track_output, _estimate_slice, bound=_bound_first)
-RANGE = CostRule(_track_range, _estimate_range, bound=_bound_range)
-REVERSE = CostRule(_track_output, _estimate_same_size, bound=_bound_first)
-FLATTEN = CostRule(_track_flatten, _estimate_flatten, bound=_bound_first)
+SLICE = cost.CostRule(_track_output, _estimate_slice, bound=_bound_first)
+RANGE = cost.CostRule(_track_range, _estimate_range, bound=_bound_range)
+REVERSE = cost.CostRule(_track_output, _estimate_same_size, bound=_bound_first)
+FLATTEN = cost.CostRule(_track_flatten, _estimate_flatten, bound=_bound_first)
 #: To a depth that is given.
-FLATTEN_DEEP = CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep, panics=True)
-DISTINCT = CostRule(_track_first, _estimate_distinct, bound=_bound_distinct, panics=True)
+FLATTEN_DEEP = cost.CostRule(_track_flatten, _estimate_flatten, bound=_bound_deep, panics=True)
+DISTINCT = cost.CostRule(_track_first, _estimate_distinct, bound=_bound_distinct, panics=True)
 
 
 # --- Sorting -----------------------------------------------------------------

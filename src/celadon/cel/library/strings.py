@@ -13,13 +13,7 @@ from celadon.cel.cost import QUOTE, TRAVERSE_RECEIVER, CostRule
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
-from celadon.cel.library.formatting import (
-    LEGACY_VALIDATOR,
-    PLAIN_VALIDATOR,
-    formatted_size,
-    legacy_format,
-    plain_format,
-)
+from celadon.cel.library import formatting
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
 from celadon.cel.values.runtime_types import display
 from celadon.cel.values.text import MAX_LENGTH, check_length
@@ -452,7 +446,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
                 "The clauses `%s %d %f %e %b %x %X %o` replaced by the arguments.",
                 *examples,
                 cost=TRAVERSE_RECEIVER,
-                growth=formatted_size,
+                growth=formatting.formatted_size,
                 inline=inline_functions.FORMAT,
             )._replace(variadic=True),
         ),
@@ -460,13 +454,13 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
 
 
 _LEGACY_FORMAT = _format(
-    legacy_format,
+    formatting.legacy_format,
     ("'%s has %d'.format(['pod', 2])", "'pod has 2'"),
     ("'%.2f'.format([1234.567])", "'1,234.57'"),
     ("'%s'.format([[1.5, 'a']])", "'[1.500000, \"a\"]'"),
 )
 _PLAIN_FORMAT = _format(
-    plain_format,
+    formatting.plain_format,
     ("'%s has %d'.format(['pod', 2])", "'pod has 2'"),
     ("'%.2f'.format([1234.567])", "'1234.57'"),
     ("'%s'.format([[1.5, 'a']])", "'[1.5, a]'"),
@@ -498,5 +492,9 @@ def library(version: int = LATEST, *, checked_offsets: bool = False) -> Library:
         functions += (_PLAIN_FORMAT if version >= 4 else _LEGACY_FORMAT, _QUOTE)
     if version >= 3:
         functions += (_REVERSE,)
-    validators = (PLAIN_VALIDATOR if version >= 4 else LEGACY_VALIDATOR,) if version >= 1 else ()
+    validators = (
+        (formatting.PLAIN_VALIDATOR if version >= 4 else formatting.LEGACY_VALIDATOR,)
+        if version >= 1
+        else ()
+    )
     return Library(f"strings/{version}", functions=functions, validators=validators)

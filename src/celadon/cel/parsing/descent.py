@@ -23,19 +23,7 @@ from typing import NamedTuple
 
 from celadon.cel import syntax
 from celadon.cel.errors import Source
-from celadon.cel.parsing import tokens
-from celadon.cel.parsing.lexer import (
-    AND,
-    BINARY,
-    LOGIC,
-    OR,
-    RELATION,
-    TERNARY,
-    LiteralError,
-    TokenList,
-    decode_literal,
-    tokenize,
-)
+from celadon.cel.parsing import lexer, tokens
 from celadon.cel.parsing.macros import (
     STANDARD_MACROS,
     Macro,
@@ -182,8 +170,8 @@ class ParseOptions:
 #: Strength, the strength from which pending operators are finished first, and function.
 #: Runs of `&&` and of `||` are finished as a whole, the others from the left.
 _OPERATORS: dict[str, tuple[int, int, str]] = {
-    **{item.sign: (item.strength, item.strength + 1, item.function) for item in LOGIC},
-    **{item.sign: (item.strength, item.strength, item.function) for item in BINARY},
+    **{item.sign: (item.strength, item.strength + 1, item.function) for item in lexer.LOGIC},
+    **{item.sign: (item.strength, item.strength, item.function) for item in lexer.BINARY},
 }
 
 
@@ -204,13 +192,13 @@ class _Pending(NamedTuple):
 
 def descend(source: Source, options: ParseOptions) -> Ast | None:
     """The tree, or None if anything is wrong. Raises `CopyLimitExceeded`."""
-    tokenized = tokenize(source.text)
+    tokenized = lexer.tokenize(source.text)
     if tokenized is None:
         return None
     descent = _Descent(tokenized, options)
     try:
         root = descent.expression()
-    except (_GiveUp, LiteralError, MacroError, RecursionError):
+    except (_GiveUp, lexer.LiteralError, MacroError, RecursionError):
         return None
     if descent.kinds[descent.at] != tokens.EOF or descent.height > options.limits.recursion:
         return None
@@ -236,7 +224,7 @@ class _Descent:
         "texts",
     )
 
-    def __init__(self, tokenized: TokenList, options: ParseOptions) -> None:
+    def __init__(self, tokenized: lexer.TokenList, options: ParseOptions) -> None:
         self.kinds, self.texts, self.offsets = tokenized
         self.at = 0
         self.options = options
@@ -260,11 +248,11 @@ class _Descent:
                 strength, floor, function = operator
                 if pending:
                     operand = self._reduce(pending, operand, floor)
-                if strength > AND:
-                    self._open_rules(0, strength == RELATION, strength > RELATION)
+                if strength > lexer.AND:
+                    self._open_rules(0, strength == lexer.RELATION, strength > lexer.RELATION)
             elif kind == "?" and not _awaits_colon(pending):
-                operand = self._reduce(pending, operand, OR)
-                strength, function = TERNARY, syntax.CONDITIONAL
+                operand = self._reduce(pending, operand, lexer.OR)
+                strength, function = lexer.TERNARY, syntax.CONDITIONAL
             elif kind == ":" and _awaits_colon(pending):
                 self._begin_else(pending, operand)
                 continue
@@ -274,7 +262,7 @@ class _Descent:
             self.at += 1
             pending.append(_Pending(strength, function, node_id, operand, self.height))
         if pending:
-            operand = self._reduce(pending, operand, TERNARY)
+            operand = self._reduce(pending, operand, lexer.TERNARY)
         self.exprs, self.relations, self.calcs = outside
         return operand
 
@@ -288,7 +276,7 @@ class _Descent:
 
     def _begin_else(self, pending: list[_Pending], operand: Expr) -> None:
         """At the `:` of the innermost ternary; `operand` ends its middle part."""
-        reduce = self._reduce(pending, operand, OR)
+        reduce = self._reduce(pending, operand, lexer.OR)
         ternary = pending.pop()
         height = max(ternary.height, self.height)
         pending.append(ternary._replace(then=reduce, height=height))
@@ -301,7 +289,7 @@ class _Descent:
         while pending and pending[-1].strength >= floor:
             strength, function, node_id, left, left_height, if_true = pending.pop()
             height = max(height, left_height)
-            if strength in (OR, AND):
+            if strength in (lexer.OR, lexer.AND):
                 terms, ids = [operand, left], [node_id]
                 while pending and pending[-1].strength == strength:
                     _, _, node_id, left, left_height, _ = pending.pop()
@@ -311,13 +299,13 @@ class _Descent:
                 operand = balance(function, terms[::-1], ids[::-1])
                 continue
             height += 1
-            if strength == TERNARY:
+            if strength == lexer.TERNARY:
                 if if_true is None:
                     raise _GiveUp
                 operand = Call(node_id, function, None, (left, if_true, operand))
             else:
                 operand = Call(node_id, function, None, (left, operand))
-                if strength == RELATION:
+                if strength == lexer.RELATION:
                     self.relations -= 1
                 else:
                     self.calcs -= 1
@@ -454,7 +442,7 @@ class _Descent:
             kind = self.kinds[index + 1]
             if kind not in tokens.SIGNED:
                 raise _GiveUp
-        value = decode_literal(kind, self.texts[self.at], negative=negative)
+        value = lexer.decode_literal(kind, self.texts[self.at], negative=negative)
         self.at += 1
         self.height = 0
         return Literal(self.nodes.new_id(self.offsets[index]), value)
@@ -565,7 +553,7 @@ class _Descent:
 def _awaits_colon(pending: list[_Pending]) -> bool:
     """Return whether the innermost ternary has no `:` yet."""
     for operator in reversed(pending):
-        if operator.strength == TERNARY:
+        if operator.strength == lexer.TERNARY:
             return operator.then is None
     return False
 

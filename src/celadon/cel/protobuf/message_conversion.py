@@ -30,18 +30,7 @@ from celadon.cel.protobuf.messages import (
     map_entry,
     refuse,
 )
-from celadon.cel.values import Value, maps
-from celadon.cel.values.conversions import (
-    INTEGER_OVERFLOW,
-    MAX_INT32,
-    MAX_UINT32,
-    MIN_INT32,
-    UNSIGNED_OVERFLOW,
-    conversion_failed,
-    duration_to_string,
-    single,
-    unpacking_error,
-)
+from celadon.cel.values import Value, conversions, maps
 from celadon.cel.values.runtime_types import is_list, type_of
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp, timestamp_at
@@ -86,7 +75,7 @@ def _itself(value: object) -> Value:
 def _any(types: MessageTypes, message: Any) -> object:
     unpack = types.unpack(message.type_url, message.value)
     if unpack is None:
-        raise unpacking_error(message.type_url)
+        raise conversions.unpacking_error(message.type_url)
     return types.value(unpack)
 
 
@@ -208,7 +197,7 @@ def _written(types: MessageTypes, field: Field, value: object) -> Value:
         elements = [single_value(types, descriptor, element) for element in value]
         return [element for element in elements if element is not None]
     except Refused as error:
-        raise conversion_failed(_place(descriptor), str(error)) from None
+        raise conversions.conversion_failed(_place(descriptor), str(error)) from None
 
 
 def _map(types: MessageTypes, field: Field, value: Any) -> dict[Value, Value]:
@@ -255,23 +244,23 @@ def int32(value: object) -> int:
     """The value as a 32-bit integer. Raises `Refused` for other classes and for overflow."""
     if value.__class__ is not int:
         refuse(value, "int32")
-    if not MIN_INT32 <= value <= MAX_INT32:
-        raise Refused(INTEGER_OVERFLOW)
+    if not conversions.MIN_INT32 <= value <= conversions.MAX_INT32:
+        raise Refused(conversions.INTEGER_OVERFLOW)
     return int(value)
 
 
 def _uint32(value: object) -> int:
     if value.__class__ is not Uint:
         refuse(value, "uint32")
-    if value > MAX_UINT32:
-        raise Refused(UNSIGNED_OVERFLOW)
+    if value > conversions.MAX_UINT32:
+        raise Refused(conversions.UNSIGNED_OVERFLOW)
     return int(value)
 
 
 def _float(value: object) -> float:
     if value.__class__ is not float:
         refuse(value, "float")
-    return single(value)
+    return conversions.single(value)
 
 
 def _of_class(expected: type, name: str) -> Callable[[Value], Value]:
@@ -463,7 +452,7 @@ def _text(value: Any) -> str:
     if kind is Timestamp:
         return format_timestamp(Timestamp(value.seconds, value.nanos))
     if kind is Duration:
-        return duration_to_string(value)
+        return conversions.duration_to_string(value)
     return refuse(value, "google.protobuf.Value")
 
 

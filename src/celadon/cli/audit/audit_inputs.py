@@ -25,21 +25,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from celadon.admission import Engine, ObjectWorld
 from celadon.admission.registration import Policy
-from celadon.cli.audit.audit_blocks import (
-    AnyPiece,
-    Block,
-    FileBlock,
-    Piece,
-    PieceBlock,
-    Position,
-    blocks_of,
-)
-from celadon.cli.audit.etcd_snapshots import (
-    DEFAULT_PREFIX,
-    SnapshotObjects,
-    is_bolt,
-    snapshot_objects,
-)
+from celadon.cli.audit import audit_blocks, etcd_snapshots
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
 from celadon.cli.check.cluster import Circumstances
@@ -116,7 +102,7 @@ class LookupKinds:
         refs = self.params.get(kind)
         return refs is not None and refs.covers(value)
 
-    def may_be(self, piece: AnyPiece) -> bool:
+    def may_be(self, piece: audit_blocks.AnyPiece) -> bool:
         """Return whether a piece is worth reading."""
         head = piece.head()
         if head is None:
@@ -175,7 +161,9 @@ def _compiled(selector: Any) -> LabelSelector | None:  # noqa: ANN401 - JSON
         return None
 
 
-def looked_up(blocks: Iterable[Block], lookups: LookupKinds) -> Iterator[Document | Problem]:
+def looked_up(
+    blocks: Iterable[audit_blocks.Block], lookups: LookupKinds
+) -> Iterator[Document | Problem]:
     """The objects of a source that are wanted; what cannot be read is said when it is judged."""
     words = lookups.words
     reader = DocumentReader()
@@ -273,9 +261,11 @@ class _BoundedHeaders:
         return data
 
 
-def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[Block | Problem]:
+def archive_blocks(
+    file: str, stream: BinaryIO, position: audit_blocks.Position
+) -> Iterator[audit_blocks.Block | Problem]:
     """The objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends it."""
-    pieces: list[Piece | Problem] = []
+    pieces: list[audit_blocks.Piece | Problem] = []
     size = 0
     false = False
     try:
@@ -295,7 +285,7 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
                 pieces.append(piece)
                 size += member.size
                 if len(pieces) == _MEMBERS or size >= _BLOCK_BYTES:
-                    yield PieceBlock(tuple(pieces), position())
+                    yield audit_blocks.PieceBlock(tuple(pieces), position())
                     pieces, size = [], 0
     except (
         tarfile.TarError,
@@ -315,17 +305,19 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
                 Problem(file, 0, "no backup: it has no `resources/RESOURCE/...` with JSON files")
             )
     if pieces:
-        yield PieceBlock(tuple(pieces), position())
+        yield audit_blocks.PieceBlock(tuple(pieces), position())
 
 
-def _piece(file: str, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Piece | Problem | None:
+def _piece(
+    file: str, archive: tarfile.TarFile, member: tarfile.TarInfo
+) -> audit_blocks.Piece | Problem | None:
     if not member.isreg() or _OBJECT.fullmatch(member.name) is None:
         return None
     name = f"{file}!{member.name.removeprefix('./')}"
     if member.size > MAX_DOCUMENT_CHARACTERS:
         return Problem(name, 0, f"larger than {MAX_DOCUMENT_CHARACTERS >> 20} MiB")
     content = archive.extractfile(member)
-    return None if content is None else Piece(name, 1, content.read())
+    return None if content is None else audit_blocks.Piece(name, 1, content.read())
 
 
 GZIP: Final = b"\x1f\x8b"
@@ -361,26 +353,26 @@ class _Copy(io.RawIOBase):
     """A view of a descriptor with a position of its own: processes share the descriptor's."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._at = descriptor, 0
+        self._descriptor, self._position = descriptor, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        pread = os.pread(self._descriptor, len(buffer), self._at)
+        pread = os.pread(self._descriptor, len(buffer), self._position)
         buffer[: len(pread)] = pread
-        self._at += len(pread)
+        self._position += len(pread)
         return len(pread)
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """All of them, in their order; `total` bytes."""
 
-    inputs: tuple[Input | SnapshotObjects | Problem, ...]
+    inputs: tuple[Input | etcd_snapshots.SnapshotObjects | Problem, ...]
 
     @property
     def total(self) -> int:
@@ -390,35 +382,45 @@ class Inputs:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Return what is known not to be among the blocks."""
-        inputs = (source.notices for source in self.inputs if isinstance(source, SnapshotObjects))
+        inputs = (
+            source.notices
+            for source in self.inputs
+            if isinstance(source, etcd_snapshots.SnapshotObjects)
+        )
         return tuple(itertools.chain.from_iterable(inputs))
 
-    def blocks(self) -> Iterator[Block]:
-        """All blocks, the same ones each time."""
+    def blocks(self) -> Iterator[audit_blocks.Block]:
+        """Yield all blocks, the same ones each time."""
         before = 0
         for item in self.inputs:
             yield from input_blocks(item, before)
             before += 0 if isinstance(item, Problem) else item.size
 
 
-def input_blocks(problem: Input | SnapshotObjects | Problem, before: int = 0) -> Iterator[Block]:
+def input_blocks(
+    problem: Input | etcd_snapshots.SnapshotObjects | Problem, before: int = 0
+) -> Iterator[audit_blocks.Block]:
     """The blocks of one input; `before` are the bytes of those before it."""
     if isinstance(problem, Problem):
-        yield PieceBlock((problem,), before)
-    elif isinstance(problem, SnapshotObjects):
+        yield audit_blocks.PieceBlock((problem,), before)
+    elif isinstance(problem, etcd_snapshots.SnapshotObjects):
         yield from problem.blocks(before)
     else:
         for block in _blocks(problem, before):
-            yield PieceBlock((block,), before) if isinstance(block, Problem) else block
+            yield audit_blocks.PieceBlock((block,), before) if isinstance(block, Problem) else block
 
 
 def given_inputs(
-    arguments: Sequence[str], snapshots: Sequence[str] = (), prefix: str = DEFAULT_PREFIX
+    arguments: Sequence[str],
+    snapshots: Sequence[str] = (),
+    prefix: str = etcd_snapshots.DEFAULT_PREFIX,
 ) -> Inputs:
     """Return what the arguments mean, then snapshots of etcd with objects under the prefix.
     Standard input and pipes are read now, and snapshots looked through."""
     files = _all(arguments)
-    return Inputs((*files, *(snapshot_objects(snapshot, prefix) for snapshot in snapshots)))
+    return Inputs(
+        (*files, *(etcd_snapshots.snapshot_objects(snapshot, prefix) for snapshot in snapshots))
+    )
 
 
 def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
@@ -455,17 +457,17 @@ def _copied(name: str, stream: BinaryIO) -> Input:
         return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))
 
 
-def _blocks(source: Input, before: int) -> Iterator[Block | Problem]:
+def _blocks(source: Input, before: int) -> Iterator[audit_blocks.Block | Problem]:
     try:
         with source.open() as raw:
             begin = raw.read(_BUFFER)
-            if is_bolt(begin):
+            if etcd_snapshots.is_bolt(begin):
                 help = "give it with `--etcd-snapshot`"
                 yield Problem(source.name, 0, "it is a snapshot of etcd, not a dump", help)
                 return
             packed = begin.startswith(GZIP)
             if source.is_file and source.size <= _WHOLE and not packed and not is_tar(begin):
-                yield FileBlock(source.name, before + source.size)
+                yield audit_blocks.FileBlock(source.name, before + source.size)
                 return
         with source.open() as raw:
             buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
@@ -483,12 +485,12 @@ def _position(before: int, raw: BinaryIO) -> int:
 
 
 def _formed(
-    source: Input, stream: io.BufferedReader, position: Position
-) -> Iterator[Block | Problem]:
+    source: Input, stream: io.BufferedReader, position: audit_blocks.Position
+) -> Iterator[audit_blocks.Block | Problem]:
     if is_tar(stream.peek(_BUFFER)):
         yield from archive_blocks(source.name, stream, position)
     else:
-        yield from blocks_of(source.name, stream, position)
+        yield from audit_blocks.blocks_of(source.name, stream, position)
 
 
 # --- object stores --------------------------------------------------------------------------------

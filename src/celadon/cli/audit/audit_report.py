@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import Final
 
 from celadon.admission import Cause, Decision, Source
-from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exits import Exit
@@ -245,9 +245,9 @@ class AuditReport:
         """Return how many violations are counted but not among `violations`."""
         return self.found - len(self.violations)
 
-    def without(self, silence: Silence) -> AuditReport:
+    def without(self, reason: NoticeReason) -> AuditReport:
         """Return the report without the notices of a kind."""
-        notices = tuple(notice for notice in self.notices if notice.silence is not silence)
+        notices = tuple(notice for notice in self.notices if notice.reason is not reason)
         return replace(self, notices=notices)
 
     @property
@@ -351,12 +351,12 @@ class FleetReport:
         if not self.sources:
             return ()
         sources = [
-            {(notice.silence, notice.message) for notice in report.notices}
+            {(notice.reason, notice.message) for notice in report.notices}
             for _, report in self.sources
         ]
         everywhere = set.intersection(*sources)
         first = self.sources[0][1].notices
-        return tuple(notice for notice in first if (notice.silence, notice.message) in everywhere)
+        return tuple(notice for notice in first if (notice.reason, notice.message) in everywhere)
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:

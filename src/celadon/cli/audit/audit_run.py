@@ -31,7 +31,7 @@ from celadon.cli.audit.audit_inputs import (
 from celadon.cli.audit.etcd_snapshots import StoredPiece
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check import upgrade_report
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
@@ -55,6 +55,17 @@ from celadon.records import dataclass, field
 
 Blocks = Callable[[], Iterator[Block]]
 W = TypeVar("W")
+
+WORTH_WORKERS: Final = 1 << 16
+"""Inputs with fewer bytes are audited before workers would have begun."""
+
+
+def _workers(inputs: Inputs, jobs: int) -> int:
+    """Return how many processes audit the inputs: `jobs`, or as many (0) as are worth their
+    while."""
+    if not jobs and inputs.total < WORTH_WORKERS:
+        return 1
+    return possible_workers(jobs)
 
 
 def audited_in_order(blocks: Blocks, audit: Callable[[Block], W], workers: int) -> Iterator[W]:
@@ -117,7 +128,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     source = looked_up_in(survey, audit.given, settings)
     findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((notice.message, notice) for notice in inputs.notices)
-    workers = possible_workers(settings.jobs)
+    workers = _workers(inputs, settings.jobs)
     total = inputs.total
     with converting(source_world(survey, source), settings.conversions, settings.version) as world:
         auditor = source_auditor(world, source, sets, engine, settings)
@@ -190,10 +201,10 @@ def _notices(
 ) -> Iterator[Notice]:
     policies = audit.sets.validating
     if not findings.objects and not findings.problems:
-        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
+        yield Notice(NoticeReason.NOTHING_TO_CHECK, Place(), "there is no object to audit")
     if not policies.policies and not policies.broken:
         yield Notice(
-            Silence.NO_POLICY,
+            NoticeReason.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy",
             "give policies and bindings with `-f`, or take some with `--library`",
@@ -213,7 +224,7 @@ def _notices(
 def _guessed(findings: audit_report.Findings) -> Iterator[Notice]:
     for (api_version, kind), (resource, place) in findings.guessed.items():
         yield Notice(
-            Silence.UNKNOWN_KIND,
+            NoticeReason.UNKNOWN_KIND,
             place,
             f"kind `{kind}` of {api_version} is not known, taken for the namespaced "
             f"resource `{resource}`",
@@ -273,7 +284,7 @@ class ApiUses:
         self.first.setdefault(use, (place, title))
 
     def note_object(self, value: JsonObject, place: Place, *, stored: bool) -> None:
-        """All uses that an object shows."""
+        """Note all uses that an object shows."""
         gvk = metadata.gvk(value)
         namespace, name = metadata.namespace(value), metadata.name(value)
         title = f"{namespace}/{name}" if namespace else name
@@ -319,7 +330,7 @@ def _dict(value: object) -> JsonObject:
 def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
     """Return the uses of all objects of files."""
     uses = ApiUses()
-    for item in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
+    for item in audited_in_order(inputs.blocks, _uses_of_block, _workers(inputs, jobs)):
         uses.add(item)
     return uses
 
@@ -501,7 +512,7 @@ def _lost(uses: ApiUses) -> Iterator[Notice]:
     for key, (place, definition) in uses.lost.items():
         version = key.rpartition("/")[2]
         yield Notice(
-            Silence.UNKNOWN_KIND,
+            NoticeReason.UNKNOWN_KIND,
             place,
             f"`{definition}` has objects that are stored in `{version}`, which it does not have "
             "any more: nobody can read them",

@@ -16,15 +16,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
 
 from celadon.apiserver.clientconfig import ClusterLocation
-from celadon.cli.audit import audit_report
-from celadon.cli.audit.audit_inputs import (
-    LookupKinds,
-    Survey,
-    looked_up_in,
-    lookups_of,
-    source_auditor,
-    source_world,
-)
+from celadon.cli.audit import audit_inputs, audit_report
 from celadon.cli.audit.audit_run import ApiUses, Audit, finished, take
 from celadon.cli.audit.object_audit import ObjectAuditor
 from celadon.cli.check.check_report import Place
@@ -35,17 +27,7 @@ from celadon.kube import GroupVersionResource, Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, Resource
 from celadon.records import dataclass
-from celadon.webhook.cluster import (
-    ENDLESS_LIST,
-    IDLE_PAGES,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    ClusterUnreachable,
-    Page,
-    cluster_catalog,
-    discover,
-)
+from celadon.webhook import cluster
 
 # --- Cluster objects ---------------------------------------------------------
 #
@@ -99,36 +81,36 @@ def listed_resources(catalog: Catalog) -> Iterator[Resource]:
             yield resource
 
 
-async def counted(client: ClusterClient, resource: Resource) -> int:
+async def counted(client: cluster.ClusterClient, resource: Resource) -> int:
     """Return about how many objects there are; 0 if the server does not say."""
     try:
         page = await client.page(path_of(resource), {"limit": "1"})
-    except ClusterError:
+    except cluster.ClusterError:
         return 0
     return len(page.items) + page.remaining
 
 
 async def pages(
-    client: ClusterClient, resource: Resource, mark: Mark = START
+    client: cluster.ClusterClient, resource: Resource, mark: Mark = START
 ) -> AsyncIterator[tuple[Sequence[JsonDict], Mark]]:
     """The objects of a resource that come behind a mark, each page with the next one. Raises
     ClusterError."""
     path = path_of(resource)
     more, last = mark.more, mark.last
     page_count = idle = 0
-    most_idle = IDLE_PAGES
+    most_idle = cluster.IDLE_PAGES
     while True:
         query = {"limit": str(PAGE)}
         if more:
             query["continue"] = more
         try:
             page = await patiently(functools.partial(client.page, path, query))
-        except ClusterRefusal as refusal:
+        except cluster.ClusterRefusal as refusal:
             if refusal.code != _GONE or not more:
                 raise
             # From its beginning, if a server does not say.
             more = (refusal.status.get("metadata") or {}).get("continue") or ""
-            most_idle = IDLE_PAGES + page_count
+            most_idle = cluster.IDLE_PAGES + page_count
             continue
         fresh = [item for item in page.items if _key(item) > last]
         last = max([last, *map(_key, page.items)])
@@ -138,7 +120,7 @@ async def pages(
             return
         page_count, idle = page_count + 1, 0 if fresh else idle + 1
         if idle > most_idle:
-            raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
+            raise cluster.ClusterUnreachable(f"GET {path}: {cluster.ENDLESS_LIST}")
 
 
 def _key(value: JsonObject) -> str:
@@ -157,11 +139,11 @@ async def patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
     while True:
         try:
             return await ask()
-        except ClusterUnreachable:
+        except cluster.ClusterUnreachable:
             pause = next(pauses, None)
             if pause is None:
                 raise
-        except ClusterRefusal as refusal:
+        except cluster.ClusterRefusal as refusal:
             if refusal.code not in _FOR_NOW:
                 raise
             asked_to_wait += refusal.retry_after > 0
@@ -199,18 +181,18 @@ class ClusterCopy:
     ) -> None:
         self._file.close()
 
-    def found(self, key: _Key) -> Page | None:
+    def found(self, key: _Key) -> cluster.Page | None:
         """Return the page that was kept for a request."""
         if key not in self._places:
             return None
         start, size = self._places[key]
         self._file.seek(start)
         entry = json.loads(self._file.read(size))
-        return Page(
+        return cluster.Page(
             entry["items"], entry["more"], entry["revision"], entry["remaining"], entry["size"]
         )
 
-    def keep(self, key: _Key, page: Page) -> None:
+    def keep(self, key: _Key, page: cluster.Page) -> None:
         """Keep the page for the next who asks."""
         result = {
             "items": page.items,
@@ -223,7 +205,7 @@ class ClusterCopy:
         self._places[key] = start, self._file.write(json.dumps(result).encode())
 
 
-class CopyingClient(ClusterClient):
+class CopyingClient(cluster.ClusterClient):
     """Asks the cluster for each page once, and has the others from the copy. What cannot be read is
     asked for again."""
 
@@ -231,7 +213,7 @@ class CopyingClient(ClusterClient):
         super().__init__(location)
         self._copy = copy
 
-    async def page(self, path: str, query: Mapping[str, str]) -> Page:
+    async def page(self, path: str, query: Mapping[str, str]) -> cluster.Page:
         """A list, or a page of it, as it was at first. Raises ClusterError."""
         key = path, *(f"{name}={value}" for name, value in sorted(query.items()))
         page = self._copy.found(key)
@@ -292,10 +274,10 @@ async def audit_cluster(
 ) -> audit_report.AuditReport:
     """Audits what is in a cluster, or in the copy as far as that has it. A cluster that cannot be
     asked at all is a problem. Raises OSError where results cannot be kept."""
-    client = ClusterClient(location) if copy is None else CopyingClient(location, copy)
+    client = cluster.ClusterClient(location) if copy is None else CopyingClient(location, copy)
     try:
         return await _audited(audit, client, memory or NoMemory())
-    except ClusterError as error:
+    except cluster.ClusterError as error:
         problem = Problem(location.cluster.server, 0, str(error))
         return finished(audit, audit_report.Findings(problems=[problem]), [])
     finally:
@@ -303,18 +285,18 @@ async def audit_cluster(
 
 
 async def _audited(
-    audit: Audit, client: ClusterClient, memory: PageMemory
+    audit: Audit, client: cluster.ClusterClient, memory: PageMemory
 ) -> audit_report.AuditReport:
     settings = audit.settings
-    survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
+    survey, problems = await surveyed_cluster(client, audit_inputs.lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
-    source = looked_up_in(survey, audit.given, settings)
+    source = audit_inputs.looked_up_in(survey, audit.given, settings)
     findings = audit_report.Findings(
         problems=[*audit.manifests.problems, *problems, *source.problems]
     )
     with converting_cluster(client.location, survey.catalog) as converter:
-        world = source_world(survey, source).with_converter(converter)
-        auditor = source_auditor(world, source, audit.sets, engine, settings)
+        world = audit_inputs.source_world(survey, source).with_converter(converter)
+        auditor = audit_inputs.source_auditor(world, source, audit.sets, engine, settings)
         resources = concerned_resources(auditor, survey)
         total = sum([await counted(client, resource) for resource in resources])
         for resource in resources:
@@ -327,10 +309,10 @@ async def _audited(
 
 
 async def surveyed_cluster(
-    client: ClusterClient, lookups: LookupKinds
-) -> tuple[Survey, list[Problem]]:
+    client: cluster.ClusterClient, lookups: audit_inputs.LookupKinds
+) -> tuple[audit_inputs.Survey, list[Problem]]:
     """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
-    catalog = cluster_catalog(await discover(client), [])
+    catalog = cluster.cluster_catalog(await cluster.discover(client), [])
     kinds = lookups.kinds.union(lookups.params)
     result: list[JsonDict] = []
     problems: list[Problem] = []
@@ -339,10 +321,12 @@ async def surveyed_cluster(
             async for page, _ in _pages(client, resource, problems):
                 result += filter(lookups.wants, page)
     definitions = filter(metadata.is_definition, result)
-    return Survey(objects=tuple(result), catalog=catalog.with_crds(definitions)), problems
+    return audit_inputs.Survey(
+        objects=tuple(result), catalog=catalog.with_crds(definitions)
+    ), problems
 
 
-def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
+def concerned_resources(auditor: ObjectAuditor, survey: audit_inputs.Survey) -> list[Resource]:
     """Return the resources of a cluster that some policy is about."""
     if survey.catalog is None:
         return []
@@ -354,7 +338,7 @@ def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource
 
 
 async def audited_pages(
-    client: ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
+    client: cluster.ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
 ) -> AsyncIterator[audit_report.Findings]:
     """Yield what comes of each page of the objects of a resource."""
     problems: list[Problem] = []
@@ -377,13 +361,13 @@ async def audited_pages(
 
 
 async def _pages(
-    client: ClusterClient, resource: Resource, problems: list[Problem], mark: Mark = START
+    client: cluster.ClusterClient, resource: Resource, problems: list[Problem], mark: Mark = START
 ) -> AsyncIterator[tuple[list[dict[str, Json]], Mark]]:
     """Pages for as long as there are some; what ends them is a problem of this resource."""
     try:
         async for page, following in pages(client, resource, mark):
             yield list(page), following
-    except ClusterError as error:
+    except cluster.ClusterError as error:
         problems.append(Problem(path_of(resource), 0, str(error)))
 
 
@@ -393,17 +377,19 @@ def uses_of_cluster(location: ClusterLocation, copy: ClusterCopy) -> tuple[ApiUs
     return asyncio.run(_uses_of_cluster(CopyingClient(location, copy)))
 
 
-async def _uses_of_cluster(client: ClusterClient) -> tuple[ApiUses, list[Problem]]:
+async def _uses_of_cluster(client: cluster.ClusterClient) -> tuple[ApiUses, list[Problem]]:
     uses, problems = ApiUses(), []
     try:
-        for resource in listed_resources(cluster_catalog(await discover(client), [])):
+        for resource in listed_resources(
+            cluster.cluster_catalog(await cluster.discover(client), [])
+        ):
             try:
                 async for page, _ in pages(client, resource):
                     for value in page:
                         uses.note_object(value, Place(), stored=False)
-            except ClusterError as error:
+            except cluster.ClusterError as error:
                 problems.append(Problem(path_of(resource), 0, str(error)))
-    except ClusterError as error:
+    except cluster.ClusterError as error:
         problems.append(Problem(client.location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()

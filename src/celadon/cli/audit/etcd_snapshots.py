@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from celadon.cli.audit.audit_blocks import Head, Piece, ReadObject, is_sound_metadata
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
@@ -619,7 +619,7 @@ def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int)
     notices = [*_sealed_notices(file, sealed)]
     if strange:
         text = f"{_values(len(strange))} no object and not audited: first `{strange[0]}`"
-        notices.append(Notice(Silence.NOT_EVALUATED, Place(file), text))
+        notices.append(Notice(NoticeReason.NOT_EVALUATED, Place(file), text))
     return SnapshotObjects(file, snapshot, tuple(kept_keys), tuple(notices))
 
 
@@ -627,7 +627,7 @@ def _sealed_notices(file: str, sealed: Counter[tuple[str, str]]) -> Iterator[Not
     for (folder, method), count in sealed.items():
         text = f"{_values(count)} encrypted ({method}) under `{folder}`, and not audited"
         yield Notice(
-            Silence.NOT_EVALUATED,
+            NoticeReason.NOT_EVALUATED,
             Place(file),
             text,
             "audit the cluster, which can read them, with `--from-cluster`",

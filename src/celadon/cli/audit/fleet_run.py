@@ -25,19 +25,10 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from celadon.admission import Engine as AdmissionEngine
-from celadon.cli.audit import audit_inputs
+from celadon.cli.audit import audit_inputs, fleet_parts
 from celadon.cli.audit.audit_report import AuditReport, Findings, FleetReport, Violation
 from celadon.cli.audit.audit_run import Audit, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
-from celadon.cli.audit.fleet_parts import (
-    KeptResults,
-    Part,
-    ResourcePart,
-    Source,
-    key_of,
-    part_blocks,
-    surveyed_inputs,
-)
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
 from celadon.cli.check.manifests import Manifests, PolicySets, policy_sets, validating_engine
@@ -76,8 +67,8 @@ class KeptPages:
 
     __slots__ = ("_identity", "_keys", "_results")
 
-    def __init__(self, results: KeptResults, *identity: object) -> None:
-        self._results, self._identity = results, key_of(identity)
+    def __init__(self, results: fleet_parts.KeptResults, *identity: object) -> None:
+        self._results, self._identity = results, fleet_parts.key_of(identity)
         self._keys: list[str] = []
 
     def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
@@ -91,12 +82,12 @@ class KeptPages:
         self._results.keep(self._key(resource, number), result)
 
     def forget(self) -> None:
-        """All pages of this audit. Raises OSError."""
+        """Forget all pages of this audit. Raises OSError."""
         for key in self._keys:
             self._results.forget(key)
 
     def _key(self, resource: GroupVersionResource, number: int) -> str:
-        key = key_of(self._identity, resource, number)
+        key = fleet_parts.key_of(self._identity, resource, number)
         self._keys.append(key)
         return key
 
@@ -129,21 +120,21 @@ class Job:
 class SurveyedSource:
     """A source, what policies may look up in it, and its parts. `inputs` are its dumps."""
 
-    source: Source
+    source: fleet_parts.Source
     inputs: audit_inputs.Inputs = audit_inputs.Inputs(())
     survey: audit_inputs.Survey = audit_inputs.Survey()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[fleet_parts.Part, ...] = ()
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
 
 
-def surveyed(job: Job, source: Source) -> SurveyedSource:
+def surveyed(job: Job, source: fleet_parts.Source) -> SurveyedSource:
     """Return what there is to be audited."""
     with answering_as(job.settings.version):
         return _surveyed(job, source)
 
 
-def _surveyed(job: Job, source: Source) -> SurveyedSource:
+def _surveyed(job: Job, source: fleet_parts.Source) -> SurveyedSource:
     lookups = audit_inputs.lookups_of(_sets(job))
     if source.dumps or source.snapshot:
         inputs = (
@@ -151,7 +142,7 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
             if source.snapshot
             else _steady(audit_inputs.given_inputs(source.dumps))
         )
-        survey, parts = surveyed_inputs(inputs, lookups)
+        survey, parts = fleet_parts.surveyed_inputs(inputs, lookups)
         shipped = audit_inputs.Inputs(()) if source.snapshot else inputs
         problems = (
             ()
@@ -169,11 +160,13 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
         return SurveyedSource(source, problems=(Problem("", 0, str(error)),))
     whole = SurveyedSource(source, survey=survey, problems=tuple(result))
     resources = concerned_resources(_auditor(job, whole), survey)
-    return replace(whole, parts=tuple(ResourcePart(resource.gvr) for resource in resources))
+    return replace(
+        whole, parts=tuple(fleet_parts.ResourcePart(resource.gvr) for resource in resources)
+    )
 
 
 @functools.lru_cache(maxsize=2)
-def _snapshot(source: Source) -> audit_inputs.Inputs:
+def _snapshot(source: fleet_parts.Source) -> audit_inputs.Inputs:
     """Each worker opens it for itself."""
     return audit_inputs.given_inputs((), (source.snapshot,), source.prefix)
 
@@ -189,18 +182,18 @@ def _readable(source: _Given) -> _Given:
     return source
 
 
-def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
+def audited(job: Job, source: SurveyedSource, part: fleet_parts.Part, most: int) -> Findings:
     """Return what comes of the objects of a part, with no more than so many violations."""
     with answering_as(job.settings.version):
         return _audited(job, source, part, most)
 
 
-def _audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
+def _audited(job: Job, source: SurveyedSource, part: fleet_parts.Part, most: int) -> Findings:
     auditor = _auditor(job, source).anew(most)
     findings = Findings()
-    if not isinstance(part, ResourcePart):
+    if not isinstance(part, fleet_parts.ResourcePart):
         inputs = _snapshot(source.source) if source.source.snapshot else source.inputs
-        for block in part_blocks(inputs, part):
+        for block in fleet_parts.part_blocks(inputs, part):
             findings.add(auditor.block(block), most)
         return findings
     from celadon.cli.audit.cluster_audit import NoMemory, audited_pages
@@ -218,7 +211,7 @@ def _audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Finding
     return findings
 
 
-def _asked(source: Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
+def _asked(source: fleet_parts.Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
     """The answer of a cluster. Raises ClusterError, KubeconfigError."""
     from celadon.apiserver.clientconfig import given_cluster
     from celadon.webhook.cluster import ClusterClient
@@ -381,7 +374,7 @@ class FleetAudit:
     """This is what is to be done, by whom. Results of an earlier run are in `memory`."""
 
     audit: Audit
-    fleet: tuple[Source, ...]
+    fleet: tuple[fleet_parts.Source, ...]
     engine: Engine
     memory: Memory
     emit: Emit | None = None
@@ -414,7 +407,7 @@ class _Running:
         self._fleet_audit = audit
         self._audit = replace(audit.audit, manifests=replace(audit.audit.manifests, problems=[]))
         job = Job(self._audit.manifests, audit.audit.settings)
-        self._key = key_of(audit_identity(job.manifests, job.settings))
+        self._key = fleet_parts.key_of(audit_identity(job.manifests, job.settings))
         self._job = audit.engine.share(job)
         self._reports: dict[str, AuditReport] = {}
         self._objects = self._kept = 0
@@ -431,7 +424,10 @@ class _Running:
 
     def _parts(self) -> Iterator[Task]:
         audit = self._fleet_audit
-        keys = ((source, key_of(self._key, source, *_state(source))) for source in audit.fleet)
+        keys = (
+            (source, fleet_parts.key_of(self._key, source, *_state(source)))
+            for source in audit.fleet
+        )
         tasks = (
             Task(surveyed, SurveyedSource, (self._job, source), source, key) for source, key in keys
         )
@@ -448,9 +444,9 @@ class _Running:
                 # What is kept by now can only become more: no part is asked for too little.
                 most = self._audit.settings.limit - self._kept
                 arguments = (self._job, shared, part, most)
-                yield Task(audited, Findings, arguments, about, key_of(task.key, part))
+                yield Task(audited, Findings, arguments, about, fleet_parts.key_of(task.key, part))
 
-    def take(self, source: _Source, part: Part, result: Findings | Failure) -> None:
+    def take(self, source: _Source, part: fleet_parts.Part, result: Findings | Failure) -> None:
         """Puts what was found behind what was found before."""
         findings = source.findings
         if isinstance(result, Failure):
@@ -484,7 +480,7 @@ class _Running:
         self._reports[source.name] = report
 
 
-def _state(source: Source) -> Iterator[object]:
+def _state(source: fleet_parts.Source) -> Iterator[object]:
     """Yield what changes when dumps and snapshots do."""
     dumps = audit_inputs.given_inputs(source.dumps).inputs
     yield from dumps

@@ -13,22 +13,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from celadon.admission import (
-    Action,
-    Cause,
-    Decision,
-    Engine,
-    ObjectWorld,
-    Operation,
-    Outcome,
-    Request,
-    Verdict,
-)
+from celadon import admission
 from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
 from celadon.admission.writing import write_options
 from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head, Piece, ReadObject
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.manifests import PolicySet
 from celadon.cli.check.object_preparation import Prepare, PreparedObject
 from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
@@ -78,10 +68,10 @@ class PluginAudit:
         self.desk = PluginDesk(choice, version, world)
         self.prepare = prepare.with_plugins(self.desk)
 
-    def answer(self, request: Request) -> PluginAnswer:
+    def answer(self, request: admission.Request) -> PluginAnswer:
         """Return what they say of a request about an object as it is stored."""
         answer = self.desk.of_stored(request)
-        is_creation = request.operation is Operation.CREATE and not request.subresource
+        is_creation = request.operation is admission.Operation.CREATE and not request.subresource
         if answer.refusal is None or request.object is None or not is_creation:
             return answer
         target = self.prepare.target(request.kind, request.namespace)
@@ -91,7 +81,7 @@ class PluginAudit:
             return answer
         return self.after(created.plugin_answer, replace(request, object=created.value))
 
-    def after(self, answer: PluginAnswer, request: Request) -> PluginAnswer:
+    def after(self, answer: PluginAnswer, request: admission.Request) -> PluginAnswer:
         """The second half, for an object of which the first half has told."""
         return answer if answer.refusal is not None else answer.then(self.desk.validated(request))
 
@@ -126,9 +116,9 @@ def plugin_finding(answer: PluginAnswer) -> PluginFinding | None:
 _NO_GROUP: Final = "-"
 """What stands for the namespace of objects in none, and for a label that is not there."""
 _MATCHED: Final = (
-    Outcome.EVALUATED,
-    Outcome.CONDITION_ERROR_IGNORED,
-    Outcome.CONFIGURATION_ERROR_IGNORED,
+    admission.Outcome.EVALUATED,
+    admission.Outcome.CONDITION_ERROR_IGNORED,
+    admission.Outcome.CONFIGURATION_ERROR_IGNORED,
 )
 _IN_CLUSTER: Final = Piece("", 0, b"")
 """Where an object stands that a cluster has, whatever it lacks."""
@@ -142,7 +132,7 @@ class AuditSettings:
     `limit` is the number of violations that are kept. `plugins` are the names of those that are
     enabled, in an order that is always the same."""
 
-    operation: Operation
+    operation: admission.Operation
     user: User
     version: str
     now: str
@@ -180,7 +170,7 @@ class _KindPlan:
 class _AuditRequest(NamedTuple):
     """`said` is what plugins said while the object was prepared; None of one that is there."""
 
-    request: Request
+    request: admission.Request
     plugin_answer: PluginAnswer | None
 
 
@@ -190,7 +180,6 @@ class ObjectAuditor:
 
     __slots__ = (
         "_engine",
-        "_kept",
         "_options",
         "_plans",
         "_plugins",
@@ -198,14 +187,15 @@ class ObjectAuditor:
         "_prepare",
         "_reader",
         "_settings",
+        "_violation_count",
         "_wants_namespaces",
         "_world",
     )
 
     def __init__(
         self,
-        engine: Engine,
-        world: ObjectWorld,
+        engine: admission.Engine,
+        world: admission.ObjectWorld,
         prepare: Prepare,
         policies: PolicySet,
         settings: AuditSettings,
@@ -222,12 +212,12 @@ class ObjectAuditor:
         self._options = write_options(settings.operation, WriteOptions())
         self._plans: dict[Head, _KindPlan] = {}
         self._reader = DocumentReader()
-        self._kept = 0
+        self._violation_count = 0
 
     def anew(self, most: int) -> ObjectAuditor:
         """Return an auditor that knows what this one knows, and keeps so many violations."""
         other = copy.copy(self)
-        other._kept = self._settings.limit - most
+        other._violation_count = self._settings.limit - most
         return other
 
     def block(self, block: Block) -> audit_report.Findings:
@@ -324,16 +314,16 @@ class ObjectAuditor:
         name: str,
         value: JsonObject,
         size: int | None = None,
-    ) -> Request:
+    ) -> admission.Request:
         operation = self._settings.operation
-        return Request(
+        return admission.Request(
             operation=operation,
             kind=kind,
             resource=resource.gvr,
             name=name,
             namespace=namespace,
             object=value,
-            old_object=value if operation is Operation.UPDATE else None,
+            old_object=value if operation is admission.Operation.UPDATE else None,
             user=self._settings.user,
             options=self._options,
             size=size,
@@ -390,14 +380,14 @@ class ObjectAuditor:
             "" if plan.is_namespace else namespace,
             custom=self._prepare.custom_kind(plan.kind),
         )
-        if self._settings.operation is Operation.CREATE:
+        if self._settings.operation is admission.Operation.CREATE:
             return self._plugins.prepare.admitted(document, target)
         stored = self._prepare.stored(document, target)
         return stored if isinstance(stored, Problem) else PreparedObject(stored)
 
     def _take(
         self,
-        verdict: Verdict,
+        verdict: admission.Verdict,
         read_object: ReadObject,
         audit_request: _AuditRequest,
         plan: _KindPlan,
@@ -412,17 +402,17 @@ class ObjectAuditor:
                 findings.count(matched, against, self._group(request, plan))
             return
         for decision in verdict.decisions:
-            if decision.action is Action.DENY:
+            if decision.action is admission.Action.DENY:
                 against.setdefault(decision.policy, audit_report.Against()).add(decision)
-                if decision.cause is Cause.CONFIGURATION:
+                if decision.cause is admission.Cause.CONFIGURATION:
                     findings.coverage.misconfigured.add(decision.policy)
                 findings.found += 1
-                if self._kept < self._settings.limit:
-                    self._kept += 1
+                if self._violation_count < self._settings.limit:
+                    self._violation_count += 1
                     findings.violations.append(
                         self._violation(decision, read_object, request, plan)
                     )
-            elif decision.cause is not Cause.VALIDATION:
+            elif decision.cause is not admission.Cause.VALIDATION:
                 self._ignored(decision, read_object, findings)
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
@@ -451,8 +441,8 @@ class ObjectAuditor:
             return security
         against[finding.plugin] = audit_report.Against({finding.effect})
         findings.found += 1
-        if self._kept < self._settings.limit:
-            self._kept += 1
+        if self._violation_count < self._settings.limit:
+            self._violation_count += 1
             findings.violations.append(
                 audit_report.Violation(
                     _about(read_object, request, plan),
@@ -470,9 +460,9 @@ class ObjectAuditor:
 
     def _matched(
         self,
-        verdict: Verdict,
+        verdict: admission.Verdict,
         read_object: ReadObject,
-        request: Request,
+        request: admission.Request,
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> set[str]:
@@ -488,7 +478,7 @@ class ObjectAuditor:
                 matched.add(note.policy)
         return matched
 
-    def _group(self, request: Request, plan: _KindPlan) -> str:
+    def _group(self, request: admission.Request, plan: _KindPlan) -> str:
         """Empty where nobody asked for groups."""
         if self._settings.summary_by == "policy":
             return ""
@@ -498,7 +488,11 @@ class ObjectAuditor:
         return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
 
     def _violation(
-        self, decision: Decision, read_object: ReadObject, request: Request, plan: _KindPlan
+        self,
+        decision: admission.Decision,
+        read_object: ReadObject,
+        request: admission.Request,
+        plan: _KindPlan,
     ) -> audit_report.Violation:
         return audit_report.Violation(
             _about(read_object, request, plan),
@@ -509,11 +503,11 @@ class ObjectAuditor:
             self._policies.place(decision.source, decision.policy, decision.binding),
             decision.message,
             audit_report.effect_of(decision),
-            decision.cause is not Cause.VALIDATION,
+            decision.cause is not admission.Cause.VALIDATION,
         )
 
     def _ignored(
-        self, decision: Decision, read_object: ReadObject, findings: audit_report.Findings
+        self, decision: admission.Decision, read_object: ReadObject, findings: audit_report.Findings
     ) -> None:
         """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
         key = (decision.policy, decision.source)
@@ -521,11 +515,11 @@ class ObjectAuditor:
             rule = self._policies.place(decision.source, decision.policy, decision.binding)
             title = f"{read_object.value['kind']} {metadata.name(read_object.value)}"
             text = f"policy `{decision.policy}` ignored an error on {title}: {decision.message}"
-            findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
+            findings.ignored[key] = Notice(NoticeReason.ERROR_IGNORED, rule, text)
 
 
 def _about(
-    read_object: ReadObject, request: Request, plan: _KindPlan
+    read_object: ReadObject, request: admission.Request, plan: _KindPlan
 ) -> audit_report.AuditedObject:
     return audit_report.AuditedObject(
         read_object.place,

@@ -25,7 +25,7 @@ from celadon.cli.bootstrap.cluster_course import (
     course_of,
     document_of,
 )
-from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, ObjectResult, Place, PolicyError
 from celadon.cli.check.manifests import Manifests, Placed, PolicySets, WebhookDocuments, policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem, exit_of
@@ -704,18 +704,20 @@ def _level(chain: Chain, repair: Repair) -> Level:
 def _silent(sets: PolicySets, bench: RequestBench) -> Iterator[Notice]:
     """Yield what could not refuse anything."""
     if not any(part.policies for part in sets.all) and not bench.webhooks.count:
-        yield Notice(Silence.NO_POLICY, Place(), "there is no policy and no webhook to simulate")
+        yield Notice(
+            NoticeReason.NO_POLICY, Place(), "there is no policy and no webhook to simulate"
+        )
     for part in sets.all:
         bound = {binding.value.spec.policy_name for binding in part.bindings.values()}
         for name, placed in sorted(part.policies.items()):
             if name not in bound:
                 text = f"policy `{name}` has no binding, so it does nothing"
-                yield Notice(Silence.POLICY_UNBOUND, placed.place(), text)
+                yield Notice(NoticeReason.POLICY_UNBOUND, placed.place(), text)
         for name, binding in sorted(part.bindings.items()):
             policy = binding.value.spec.policy_name
             if policy not in part.policies and policy not in part.broken:
                 text = f"binding `{name}` is for policy `{policy}`, which is not given"
-                yield Notice(Silence.BINDING_WITHOUT_POLICY, binding.place(), text)
+                yield Notice(NoticeReason.BINDING_WITHOUT_POLICY, binding.place(), text)
 
 
 def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
@@ -725,7 +727,9 @@ def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
             f"nothing given says what is behind Service `{service}`: pods are supposed that no "
             "policy has anything against"
         )
-        yield Notice(Silence.NOT_EVALUATED, Place(), text, "give its Service and Deployment, too")
+        yield Notice(
+            NoticeReason.NOT_EVALUATED, Place(), text, "give its Service and Deployment, too"
+        )
     for mutating in (True, False):
         for placed in bench.webhooks.of(mutating=mutating).values():
             for webhook in placed.value.webhooks:
@@ -733,4 +737,4 @@ def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
                     text = (
                         f"webhook `{webhook.name}` is outside of the cluster: it is taken to answer"
                     )
-                    yield Notice(Silence.WEBHOOK_UNASKED, placed.place(), text)
+                    yield Notice(NoticeReason.WEBHOOK_UNASKED, placed.place(), text)

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import World
-from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, read_texts
 from celadon.kube import Json, JsonObject
@@ -183,7 +183,7 @@ class RecordedAnswers:
             if name not in names:
                 document = answer[0].document
                 yield Notice(
-                    Silence.ANSWER_UNUSED,
+                    NoticeReason.ANSWER_UNUSED,
                     Place(document.file, document.line()),
                     f"there is no webhook `{name}` whose answer this could be"
                     f"{did_you_mean(name, names)}",

@@ -26,14 +26,7 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.object_judging import Settings
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
 from celadon.cli.project_config import ConfigError, add_project, summary, use_project
-from celadon.cli.reading.documents import (
-    EXTENSIONS,
-    Document,
-    DocumentReader,
-    Exclusion,
-    Problem,
-    read_text,
-)
+from celadon.cli.reading import documents
 from celadon.kube.go import Document as GoDocument
 from celadon.kube.go import quote
 from celadon.records import dataclass
@@ -92,7 +85,9 @@ def _only(path: str) -> object:
 
 
 def _files(folder: str) -> list[str]:
-    certificates = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
+    certificates = (
+        path for path in Path(folder).iterdir() if path.suffix.lower() in documents.EXTENSIONS
+    )
     return [str(path) for path in sorted(certificates) if path.is_file()]
 
 
@@ -101,10 +96,12 @@ def _documents(file: str) -> Iterator[StaticDocument]:
         yield StaticDocument(file, GoDocument(document.value))
 
 
-def _read(file: str) -> Iterator[Document]:
-    text = read_text(file)
-    for item in [text] if isinstance(text, Problem) else DocumentReader().read(text):
-        if isinstance(item, Problem):
+def _read(file: str) -> Iterator[documents.Document]:
+    text = documents.read_text(file)
+    for item in (
+        [text] if isinstance(text, documents.Problem) else documents.DocumentReader().read(text)
+    ):
+        if isinstance(item, documents.Problem):
             raise ManifestError(item.text())
         yield item
 
@@ -459,7 +456,7 @@ def check_inputs(
     except ValueError as error:
         raise WrongUseError(f"--admission-control-config-file: {error}") from error
     parts = Parts.of(options.lookup, options.admit)
-    exclusion = Exclusion(options.exclude)
+    exclusion = documents.Exclusion(options.exclude)
     manifests = gather(cluster, options.resources, options.old, parts, step, exclusion)
     wrong = unknown_kind(parts, manifests)
     if wrong:
@@ -496,7 +493,9 @@ def read_policies(
 ) -> Manifests:
     """Return what the files say. Those of folders that are no manifests are errors for the
     `strict`, and complained of in one line to the others."""
-    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
+    manifests = gather(
+        options.files, (), (), Parts(), lambda _: None, documents.Exclusion(options.exclude)
+    )
     if manifests.others and strict:
         manifests.problems += manifests.others
     elif manifests.others:

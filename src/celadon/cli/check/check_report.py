@@ -242,7 +242,7 @@ class PolicyError:
     message: str
 
 
-class Silence(enum.Enum):
+class NoticeReason(enum.Enum):
     """The ways in which a check can be green without having checked anything."""
 
     NOTHING_TO_CHECK = "nothing-to-check"
@@ -264,7 +264,7 @@ class Silence(enum.Enum):
 class Notice:
     """Something that would otherwise go by in silence; a failure under `--strict`."""
 
-    silence: Silence
+    reason: NoticeReason
     place: Place
     message: str
     help: str = ""
@@ -276,7 +276,7 @@ class UnaskedPlugin:
     them, 0 for all."""
 
     plugin: str
-    why: str
+    reason: str
     objects: int = 0
 
 

@@ -16,33 +16,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from celadon.admission import (
-    Engine,
-    ExpressionMemory,
-    PolicyEngine,
-    Source,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-)
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-    Binding,
-    Decoded,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    Policy,
-    RegistrationError,
-    RegistrationObject,
-    WebhookConfiguration,
-    decode_object,
-    decode_webhooks,
-    missing_kind,
-    validate_create,
-    validate_object_meta,
-)
+from celadon import admission
+from celadon.admission import registration
 from celadon.admission.static import is_static, static_errors
 from celadon.cli.check.check_report import Place, PolicyError, WebhookCall
 from celadon.cli.options import did_you_mean
@@ -83,10 +58,10 @@ if TYPE_CHECKING:
 # of the server (`.static.k8s.io`) are static ones, and must be what such files may have.
 
 T = TypeVar("T")
-R = TypeVar("R", bound=RegistrationObject)
+R = TypeVar("R", bound=registration.RegistrationObject)
 
 
-E = TypeVar("E", bound=PolicyEngine)
+E = TypeVar("E", bound=admission.PolicyEngine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +81,20 @@ class PolicySet:
     """Policies of one type, validating or mutating, by name; and what was meant to be one but
     cannot."""
 
-    policies: dict[str, Placed[Policy]] = field(default_factory=dict)
-    bindings: dict[str, Placed[Binding]] = field(default_factory=dict)
+    policies: dict[str, Placed[registration.Policy]] = field(default_factory=dict)
+    bindings: dict[str, Placed[registration.Binding]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     errors: list[PolicyError] = field(default_factory=list)
     unserved: list[PolicyError] = field(default_factory=list)
     """What a server of the release would say of those that were taken all the same."""
 
-    def place(self, source: Source, policy: str, binding: str) -> Place:
+    def place(self, source: admission.Source, policy: str, binding: str) -> Place:
         """Return where it stands what a decision about this policy and binding comes from."""
         if source.in_binding:
             return self.bindings[binding].place(source.path)
         return self.policies[policy].place(source.path)
 
-    def expression(self, source: Source, policy: str) -> str:
+    def expression(self, source: admission.Source, policy: str) -> str:
         """The expression that a decision about this policy comes from; empty if it is none."""
         if source.in_binding:
             return ""
@@ -170,7 +145,7 @@ def policy_set(
         except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
             problems.append(crash(document.file, document.line(), "reading this policy", error))
             policy = None
-        if isinstance(policy, Policy):
+        if isinstance(policy, registration.Policy):
             result.broken.discard(name)
             result.policies[name] = Placed(policy, document)
         else:
@@ -178,7 +153,7 @@ def policy_set(
             result.policies.pop(name, None)
     for document in bindings:
         binding = _registered(document, version, result, unserved=unserved)
-        if isinstance(binding, Binding):
+        if isinstance(binding, registration.Binding):
             result.bindings[binding.name] = Placed(binding, document)
     _check_static(result)
     return result
@@ -186,7 +161,7 @@ def policy_set(
 
 def _check_static(policies: PolicySet) -> None:
     """Refuse as broken what a server could not load from files."""
-    placed_values: list[tuple[Policy | Binding, Document]] = [
+    placed_values: list[tuple[registration.Policy | registration.Binding, Document]] = [
         (entry.value, entry.document)
         for placed in (policies.policies, policies.bindings)
         for entry in placed.values()
@@ -194,7 +169,7 @@ def _check_static(policies: PolicySet) -> None:
     ]
     for error in static_errors([value for value, _ in placed_values]):
         value, document = placed_values[error.number]
-        if isinstance(value, Policy):
+        if isinstance(value, registration.Policy):
             policies.broken.add(value.name)
             policies.policies.pop(value.name, None)
         elif value.spec.policy_name in policies.broken:
@@ -205,17 +180,19 @@ def _check_static(policies: PolicySet) -> None:
 
 
 def validating_engine(
-    policies: PolicySet, version: str, memory: ExpressionMemory | None = None
-) -> Engine:
+    policies: PolicySet, version: str, memory: admission.ExpressionMemory | None = None
+) -> admission.Engine:
     """Return the engine of a set of validating policies; `memory` is that of the engine."""
     return with_policies(
-        Engine(version=version, memory=memory),
+        admission.Engine(version=version, memory=memory),
         validating_policies(policies),
         validating_bindings(policies),
     )
 
 
-def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Binding]) -> E:
+def with_policies(
+    engine: E, policies: Iterable[registration.Policy], bindings: Iterable[registration.Binding]
+) -> E:
     """An engine with these in place of its own, static ones as such; those that are the same
     objects are not compiled again."""
     policy_list, bound = list(policies), list(bindings)
@@ -229,22 +206,26 @@ def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Bind
     )
 
 
-def validating_policies(policy_set: PolicySet) -> list[ValidatingAdmissionPolicy]:
+def validating_policies(policy_set: PolicySet) -> list[admission.ValidatingAdmissionPolicy]:
     """Return the validating policies of a set."""
     policies = (placed.value for placed in policy_set.policies.values())
-    return [policy for policy in policies if isinstance(policy, ValidatingAdmissionPolicy)]
+    return [
+        policy for policy in policies if isinstance(policy, admission.ValidatingAdmissionPolicy)
+    ]
 
 
-def validating_bindings(policy_set: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
+def validating_bindings(policy_set: PolicySet) -> list[admission.ValidatingAdmissionPolicyBinding]:
     """Return the bindings of validating policies of a set."""
     bindings = (placed.value for placed in policy_set.bindings.values())
     return [
-        binding for binding in bindings if isinstance(binding, ValidatingAdmissionPolicyBinding)
+        binding
+        for binding in bindings
+        if isinstance(binding, admission.ValidatingAdmissionPolicyBinding)
     ]
 
 
 def mutating_engine(
-    policies: PolicySet, version: str, memory: ExpressionMemory | None = None
+    policies: PolicySet, version: str, memory: admission.ExpressionMemory | None = None
 ) -> MutatingEngine:
     """Return the engine of a set of mutating policies; `memory` is that of the engine."""
     from celadon.admission.policies.mutating import MutatingEngine
@@ -256,16 +237,22 @@ def mutating_engine(
     )
 
 
-def mutating_policies(policy_set: PolicySet) -> list[MutatingAdmissionPolicy]:
+def mutating_policies(policy_set: PolicySet) -> list[registration.MutatingAdmissionPolicy]:
     """Return the mutating policies of a set."""
     policies = (placed.value for placed in policy_set.policies.values())
-    return [policy for policy in policies if isinstance(policy, MutatingAdmissionPolicy)]
+    return [
+        policy for policy in policies if isinstance(policy, registration.MutatingAdmissionPolicy)
+    ]
 
 
-def mutating_bindings(policy_set: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
+def mutating_bindings(policy_set: PolicySet) -> list[registration.MutatingAdmissionPolicyBinding]:
     """Return the bindings of mutating policies of a set."""
     bindings = (placed.value for placed in policy_set.bindings.values())
-    return [binding for binding in bindings if isinstance(binding, MutatingAdmissionPolicyBinding)]
+    return [
+        binding
+        for binding in bindings
+        if isinstance(binding, registration.MutatingAdmissionPolicyBinding)
+    ]
 
 
 def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:
@@ -288,21 +275,21 @@ def _only(policies: PolicySet, names: Sequence[str]) -> PolicySet:
 
 def _registered(
     document: Document, version: str, policies: PolicySet, *, unserved: bool
-) -> RegistrationObject | None:
+) -> registration.RegistrationObject | None:
     kind = str(document.value["kind"])
     gvk = metadata.gvk(document.value)
-    missing = missing_kind(gvk, version, also_gone=True)
+    missing = registration.missing_kind(gvk, version, also_gone=True)
     if missing:
         error = document_error(document, FieldPath("apiVersion"), missing)
         (policies.unserved if unserved else policies.errors).append(error)
         if not unserved:
             return None
 
-    def decode(value: object, served: str) -> Decoded[RegistrationObject]:
-        return decode_object(value, kind, served)
+    def decode(value: object, served: str) -> registration.Decoded[registration.RegistrationObject]:
+        return registration.decode_object(value, kind, served)
 
-    def complaints(value: RegistrationObject) -> list[FieldError]:
-        return validate_create(value, version)
+    def complaints(value: registration.RegistrationObject) -> list[FieldError]:
+        return registration.validate_create(value, version)
 
     placed = accepted(document, decode, complaints, policies.errors)
     return None if placed is None else placed.value
@@ -310,7 +297,7 @@ def _registered(
 
 def accepted(
     document: Document,
-    decode: Callable[[object, str], Decoded[R]],
+    decode: Callable[[object, str], registration.Decoded[R]],
     complaints: Callable[[R], list[FieldError]],
     errors: list[PolicyError],
 ) -> Placed[R] | None:
@@ -318,12 +305,12 @@ def accepted(
     `errors`."""
     try:
         decoded = decode(document.value, _version_of(document))
-    except RegistrationError as error:
+    except registration.RegistrationError as error:
         errors.append(_undecodable(document, error))
         return None
     wrong = _unknown(document, decoded.unknown_fields)
     if not wrong:
-        result = validate_object_meta(decoded.value.metadata)
+        result = registration.validate_object_meta(decoded.value.metadata)
         wrong = _invalid(document, [*result, *complaints(decoded.value)])
     errors += wrong
     return None if wrong else Placed(decoded.value, document)
@@ -352,7 +339,7 @@ def document_error(document: Document, path: FieldPath, message: str) -> PolicyE
     )
 
 
-def _undecodable(document: Document, error: RegistrationError) -> PolicyError:
+def _undecodable(document: Document, error: registration.RegistrationError) -> PolicyError:
     return document_error(document, error.path, str(error))
 
 
@@ -380,7 +367,12 @@ def _invalid(document: Document, errors: Sequence[FieldError]) -> list[PolicyErr
 
 # --- Which document plays which part -----------------------------------------
 
-_JUDGES: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+_JUDGES: Final = (
+    registration.POLICY_KIND,
+    registration.BINDING_KIND,
+    registration.MUTATING_POLICY_KIND,
+    registration.MUTATING_BINDING_KIND,
+)
 _LOOKED_UP: Final = frozenset({"Namespace", "CustomResourceDefinition"})
 
 
@@ -548,10 +540,10 @@ def _sort(
     manifests: Manifests, document: Document, parts: Parts, *, is_resource: bool, alone: bool
 ) -> None:
     judges = {
-        POLICY_KIND: manifests.policies,
-        BINDING_KIND: manifests.bindings,
-        MUTATING_POLICY_KIND: manifests.mutating_policies,
-        MUTATING_BINDING_KIND: manifests.mutating_bindings,
+        registration.POLICY_KIND: manifests.policies,
+        registration.BINDING_KIND: manifests.bindings,
+        registration.MUTATING_POLICY_KIND: manifests.mutating_policies,
+        registration.MUTATING_BINDING_KIND: manifests.mutating_bindings,
     }
     part = _part(document)
     kind = str(document.value["kind"])
@@ -661,7 +653,7 @@ def _defined_kind(document: Document) -> str:
 KINDS: Final = {"MutatingWebhookConfiguration": True, "ValidatingWebhookConfiguration": False}
 """Whether the webhooks of a kind are mutating ones."""
 
-Configurations = dict[str, Placed[WebhookConfiguration]]
+Configurations = dict[str, Placed[registration.WebhookConfiguration]]
 
 
 @dataclass(slots=True)
@@ -727,7 +719,9 @@ def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDoc
     return webhooks
 
 
-def _static_errors(placed: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:
+def _static_errors(
+    placed: Placed[registration.WebhookConfiguration], errors: list[PolicyError]
+) -> bool:
     """Return whether there are any: what keeps a server from loading it from its files."""
     wrong = (
         list(static_errors([placed.value], placed.document.file)) if is_static(placed.value) else []
@@ -736,16 +730,20 @@ def _static_errors(placed: Placed[WebhookConfiguration], errors: list[PolicyErro
     return bool(wrong)
 
 
-def _decoding(*, mutating: bool) -> Callable[[object, str], Decoded[WebhookConfiguration]]:
-    def decode(document: object, version: str) -> Decoded[WebhookConfiguration]:
-        return decode_webhooks(document, mutating=mutating, version=version)
+def _decoding(
+    *, mutating: bool
+) -> Callable[[object, str], registration.Decoded[registration.WebhookConfiguration]]:
+    def decode(
+        document: object, version: str
+    ) -> registration.Decoded[registration.WebhookConfiguration]:
+        return registration.decode_webhooks(document, mutating=mutating, version=version)
 
     return decode
 
 
-def _complaints(version: str) -> Callable[[WebhookConfiguration], list[FieldError]]:
-    def complaints(configuration: WebhookConfiguration) -> list[FieldError]:
-        return validate_create(configuration, version)
+def _complaints(version: str) -> Callable[[registration.WebhookConfiguration], list[FieldError]]:
+    def complaints(configuration: registration.WebhookConfiguration) -> list[FieldError]:
+        return registration.validate_create(configuration, version)
 
     return complaints
 

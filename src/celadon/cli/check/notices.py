@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
-from celadon.cli.check.check_report import Notice, ObjectResult, Place, Silence
+from celadon.cli.check.check_report import Notice, NoticeReason, ObjectResult, Place
 from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
 from celadon.cli.check.questions import DocumentRequest
@@ -211,7 +211,7 @@ def notices(
     did (None if nobody asked them), `coverage` what validating ones said."""
     yield from _nothing(manifests, sets)
     if manifests.others:
-        yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
+        yield Notice(NoticeReason.NO_MANIFEST, Place(), summary(manifests.others))
     if mutations is None:
         yield from _not_evaluated(sets.mutating)
     for policies, counts in ((sets.mutating, mutations), (sets.validating, coverage)):
@@ -251,7 +251,7 @@ def policy_notices(
 def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
     if not manifests.admitted and not manifests.problems:
         yield Notice(
-            Silence.NOTHING_TO_CHECK,
+            NoticeReason.NOTHING_TO_CHECK,
             Place(),
             "there is no object to admit",
             "give files or folders behind the options: `celadon check -f policies/ manifests/`",
@@ -259,7 +259,7 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
     has_policies = any(policy_set.policies or policy_set.broken for policy_set in sets.all)
     if not has_policies and not _has_webhooks(manifests):
         yield Notice(
-            Silence.NO_POLICY,
+            NoticeReason.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy or MutatingAdmissionPolicy",
             _where_policies_are(manifests),
@@ -292,7 +292,7 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
         subjects = list(dict.fromkeys(about))
         more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
         yield Notice(
-            Silence.WEBHOOK_UNASKED,
+            NoticeReason.WEBHOOK_UNASKED,
             place,
             f"webhook `{name}` was not asked about {subjects[0]}{more}",
             "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
@@ -307,7 +307,7 @@ def _unbound(policies: PolicySet) -> Iterator[Notice]:
         # A binding that cannot be used has been named as an error already.
         if name not in bound and not _has_broken_binding(policies, name):
             yield Notice(
-                Silence.POLICY_UNBOUND,
+                NoticeReason.POLICY_UNBOUND,
                 placed.place(),
                 f"policy `{name}` has no binding, so it does nothing",
                 f"add a {placed.document.value['kind']}Binding with `policyName: {name}`",
@@ -324,7 +324,7 @@ def _without_policy(policies: PolicySet) -> Iterator[Notice]:
         if policy_name not in policies.policies and policy_name not in policies.broken:
             hint = did_you_mean(policy_name, policies.policies)
             yield Notice(
-                Silence.BINDING_WITHOUT_POLICY,
+                NoticeReason.BINDING_WITHOUT_POLICY,
                 placed.place(FieldPath("spec", "policyName")),
                 f"binding `{name}` names policy `{policy_name}`, which is not there{hint}",
             )
@@ -355,7 +355,7 @@ def _unmatched(
         else:
             reason = f"its rules are about {_subject(placed)}"
         yield Notice(
-            Silence.POLICY_UNMATCHED,
+            NoticeReason.POLICY_UNMATCHED,
             placed.place(FieldPath("spec", "matchConstraints")),
             f"policy `{name}` matched none of the objects: {reason}",
             "" if operation is None else _operation_help(placed, operation.value),
@@ -396,13 +396,13 @@ def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iter
             continue
         if ref is None:
             yield Notice(
-                Silence.PARAM_MISSING,
+                NoticeReason.PARAM_MISSING,
                 placed.place(),
                 f"binding `{name}` has no paramRef, so `params` is null",
             )
         elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in names:
             yield Notice(
-                Silence.PARAM_MISSING,
+                NoticeReason.PARAM_MISSING,
                 placed.place(FieldPath("spec", "paramRef", "name")),
                 f"binding `{name}` names {kind.kind} `{ref.name}`, which is not there",
                 "give it with `-f`",
@@ -413,7 +413,7 @@ def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notic
     for (outcome, policy, binding), (_, title) in coverage.notes.items():
         if outcome is Outcome.PARAM_NOT_FOUND:
             yield Notice(
-                Silence.PARAM_MISSING,
+                NoticeReason.PARAM_MISSING,
                 policies.bindings[binding].place(FieldPath("spec", "paramRef")),
                 f"binding `{binding}` found no params for {title}, so policy `{policy}` "
                 "let it pass",
@@ -427,17 +427,17 @@ def _failures(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
         place = policies.place(note.source, policy, binding)
         if note.outcome is Outcome.UNDECIDED:
             text = f"policy `{policy}` was not judged on {title}: {note.detail}"
-            yield Notice(Silence.NOT_EVALUATED, place, text)
+            yield Notice(NoticeReason.NOT_EVALUATED, place, text)
         else:
             text = f"policy `{policy}` ignored an error on {title}: {note.detail}"
-            yield Notice(Silence.ERROR_IGNORED, place, text)
+            yield Notice(NoticeReason.ERROR_IGNORED, place, text)
 
 
 def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
     for endpoint, place in sightings.guessed.values():
         kind = endpoint.kind
         yield Notice(
-            Silence.UNKNOWN_KIND,
+            NoticeReason.UNKNOWN_KIND,
             place,
             f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the "
             f"namespaced resource `{endpoint.resource.group_resource}`",
@@ -457,17 +457,17 @@ def assumed_namespaces(
     help = f"give the Namespace with `-f`{source}: policies look at its labels"
     for name in missing[:_FEW]:
         text = f"namespace `{name}` is not there, taken to have no labels but its name"
-        yield Notice(Silence.NAMESPACE_ASSUMED, places[name], text, help)
+        yield Notice(NoticeReason.NAMESPACE_ASSUMED, places[name], text, help)
     if len(missing) > _FEW:
         text = f"{len(missing) - _FEW} more namespaces are not there, taken to have no labels too"
-        yield Notice(Silence.NAMESPACE_ASSUMED, places[missing[_FEW]], text, help)
+        yield Notice(NoticeReason.NAMESPACE_ASSUMED, places[missing[_FEW]], text, help)
 
 
 def not_applied(policies: PolicySet, instead: str) -> Iterator[Notice]:
     """Mutating policies where nothing is mutated; `instead` says what happens."""
     for name, placed in policies.policies.items():
         text = f"mutating policy `{name}` is not applied"
-        yield Notice(Silence.NOT_EVALUATED, placed.place(), text, instead)
+        yield Notice(NoticeReason.NOT_EVALUATED, placed.place(), text, instead)
 
 
 def _looks_at_namespaces(policies: PolicySet) -> bool:
@@ -511,7 +511,7 @@ def _expressions(policy: Policy) -> Iterator[str]:
 def _not_evaluated(policies: PolicySet) -> Iterator[Notice]:
     for name, placed in policies.policies.items():
         yield Notice(
-            Silence.NOT_EVALUATED,
+            NoticeReason.NOT_EVALUATED,
             placed.place(),
             f"mutating policy `{name}` is not applied",
             "mutations work on objects with their defaults: leave out `--no-defaulting`",

@@ -100,7 +100,7 @@ class ObjectChain(Admitters, NoteTaker):
         "_asking",
         "_policies",
         "_review",
-        "_sent",
+        "_sent_request",
         "_taking",
         "_unmutated",
         "after",
@@ -112,7 +112,7 @@ class ObjectChain(Admitters, NoteTaker):
 
     def __init__(self, asking: ChainSetup, document_request: DocumentRequest) -> None:
         self._asking = asking
-        self._sent = document_request
+        self._sent_request = document_request
         self._policies: PolicyMutation | None = None
         self._review: Callable[[Request], Verdict] | None = None
         self._taking: _Taking | None = None
@@ -131,7 +131,7 @@ class ObjectChain(Admitters, NoteTaker):
     def mutated(self) -> DocumentRequest:
         """The request with its object as the first half of the chain leaves it; as the plugins do
         where somebody refuses it. It is called once."""
-        sent, before = self._sent, self.before
+        sent, before = self._sent_request, self.before
         draft = None if sent.begun is None else sent.begun.draft
         chain = Chain(sent.request, draft, self, self)
         try:
@@ -157,7 +157,7 @@ class ObjectChain(Admitters, NoteTaker):
 
     def unmutated(self) -> DocumentRequest:
         """The request as it would be without mutating policies and webhooks."""
-        sent = self._sent
+        sent = self._sent_request
         if sent.begun is None or sent.begun.draft is None:
             return sent
         if self._unmutated is None:
@@ -173,13 +173,13 @@ class ObjectChain(Admitters, NoteTaker):
         return self._unmutated
 
     def _changed(self, request: Request) -> DocumentRequest:
-        return replace(self._sent, request=request)
+        return replace(self._sent_request, request=request)
 
     def _finished(self, draft: Draft) -> DocumentRequest:
-        begun = self._sent.begun
+        begun = self._sent_request.begun
         assert begun is not None, "what has a draft was begun"
         finished = self._asking.prepare.finished(begun, draft)
-        return self._sent.with_object(finished, draft.run.empties)
+        return self._sent_request.with_object(finished, draft.run.empties)
 
     def judge(
         self, document_request: DocumentRequest, review: Callable[[Request], Verdict]

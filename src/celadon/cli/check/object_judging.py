@@ -10,18 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from celadon.admission import (
-    Action,
-    Cause,
-    Decision,
-    Engine,
-    Operation,
-    RecordedWarning,
-    Request,
-    Verdict,
-    World,
-    recorded_warnings,
-)
+from celadon import admission
 from celadon.admission import Outcome as Noted
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.check import check_report
@@ -33,15 +22,7 @@ from celadon.cli.check.object_chain import ChainSetup, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
 from celadon.cli.check.questions import DocumentRequest, Question, Refusal, ask, refusal, refusal_of
 from celadon.cli.reading.documents import Document, Problem, crash
-from celadon.kube import JsonObject, Status, StatusError, metadata
-from celadon.kube.registry import (
-    create,
-    patch_between,
-    repeated_owner_warnings,
-    request_bodies,
-    valid_warnings,
-    write_warnings,
-)
+from celadon.kube import JsonObject, Status, StatusError, metadata, registry
 from celadon.kube.resources import deprecation_of, known_resources
 from celadon.kube.workload_controllers import CLAIM, CreatedObject, created_objects
 from celadon.records import dataclass
@@ -60,7 +41,7 @@ if TYPE_CHECKING:
 # with a pod is shown at its line of the workload.
 
 
-_WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
+_WRITES: Final = frozenset({admission.Operation.CREATE, admission.Operation.UPDATE})
 _BETWEEN: Final = "ReplicaSet"
 """As valid as the Deployment that it is made of."""
 
@@ -72,7 +53,7 @@ class SentByController:
 
     document: Document
     creator: check_report.Creator
-    request: Request
+    request: admission.Request
     count: int
 
     @property
@@ -130,12 +111,12 @@ def _sent(
     )
 
 
-def _request(created: CreatedObject, value: JsonObject) -> Request:
+def _request(created: CreatedObject, value: JsonObject) -> admission.Request:
     kind = metadata.gvk(value)
     resource = known_resources().by_gvk(kind)
     assert resource is not None, "controllers create what every server knows"
-    return Request(
-        Operation.CREATE,
+    return admission.Request(
+        admission.Operation.CREATE,
         kind,
         resource.gvr,
         "",
@@ -158,7 +139,7 @@ def mutated(happened: ObjectMutation | None, policies: PolicySet) -> check_repor
     return check_report.Mutated(
         happened.before,
         happened.after,
-        tuple(patch_between(happened.before, happened.after)),
+        tuple(registry.patch_between(happened.before, happened.after)),
         tuple(_step(effect, policies) for effect in happened.effects),
     )
 
@@ -173,7 +154,7 @@ def _step(change: Change, policies: PolicySet) -> check_report.MutationStep:
         change.round,
         change.before,
         change.after,
-        tuple(patch_between(change.before, change.after)),
+        tuple(registry.patch_between(change.before, change.after)),
     )
 
 
@@ -203,7 +184,7 @@ def ignored_failure(
     """An error that `failurePolicy: Ignore` let pass."""
     rule = policies.place(failure.source, failure.policy, failure.binding)
     text = f"mutating policy `{failure.policy}` ignored an error on {title}: {failure.text}"
-    return check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text)
+    return check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, rule, text)
 
 
 # --- Server remarks ----------------------------------------------------------
@@ -219,20 +200,23 @@ def ignored_failure(
 def remarks(document_request: DocumentRequest, between: Sequence[str] = ()) -> list[str]:
     """About what is created or updated, and is taken; `between` is what webhooks have said."""
     request, target = document_request.request, document_request.target
-    if request.operation not in {Operation.CREATE, Operation.UPDATE} or request.object is None:
+    if (
+        request.operation not in {admission.Operation.CREATE, admission.Operation.UPDATE}
+        or request.object is None
+    ):
         return list(between)
-    creates = request.operation is Operation.CREATE
+    creates = request.operation is admission.Operation.CREATE
     old = None if creates else request.old_object
     sent = document_request.document.value
     return [
         *version_remarks(document_request),
         *lost_fields(document_request),
-        *repeated_owner_warnings(sent),
-        *write_warnings(sent, target, STRATEGIES),
+        *registry.repeated_owner_warnings(sent),
+        *registry.write_warnings(sent, target, STRATEGIES),
         *between,
-        *(create.conversion_warnings(sent, target) if creates else ()),
+        *(registry.create.conversion_warnings(sent, target) if creates else ()),
         *document_request.forgiven,
-        *valid_warnings(request.object, old, target),
+        *registry.valid_warnings(request.object, old, target),
     ]
 
 
@@ -252,15 +236,19 @@ def lost_fields(document_request: DocumentRequest) -> list[str]:
 
 
 def all_warnings(
-    texts: Sequence[str], verdict: Verdict, after: Sequence[str] = ()
-) -> tuple[RecordedWarning, ...]:
+    texts: Sequence[str], verdict: admission.Verdict, after: Sequence[str] = ()
+) -> tuple[admission.RecordedWarning, ...]:
     """Return what is said before policies, by them, and after them, as a client gets it."""
     if not texts and not after:
         return verdict.recorded
-    value: dict[str, RecordedWarning] = {}
-    for warning in (*map(RecordedWarning, texts), *verdict.recorded, *map(RecordedWarning, after)):
+    value: dict[str, admission.RecordedWarning] = {}
+    for warning in (
+        *map(admission.RecordedWarning, texts),
+        *verdict.recorded,
+        *map(admission.RecordedWarning, after),
+    ):
         value.setdefault(warning.text, warning)
-    return tuple(recorded_warnings(value.values()))
+    return tuple(admission.recorded_warnings(value.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +298,8 @@ class JudgedObject(NamedTuple):
     document_request: DocumentRequest
     chain: ObjectChain
     result: check_report.ObjectResult
-    engine: Engine
-    world: World
+    engine: admission.Engine
+    world: admission.World
 
     @property
     def before(self) -> WebhookOutcome:
@@ -345,12 +333,12 @@ class Judge:
         return Judge(cluster, cluster.asking(), settings, olds, findings, look)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> admission.Engine:
         """The validating policies."""
         return self.cluster.engines.validating
 
     @property
-    def world(self) -> World:
+    def world(self) -> admission.World:
         """Return what they look up."""
         return self.cluster.world
 
@@ -457,17 +445,17 @@ class Judge:
             judge = self.controllers[request.user.name] = self._for_controller(sent)
         judge.take(sent.document, sent)
 
-    def _is_there(self, request: Request) -> bool:
+    def _is_there(self, request: admission.Request) -> bool:
         return self.world.get(request.resource, request.namespace, request.name) is not None
 
     def _for_controller(self, sent: SentByController) -> Judge:
         user = sent.request.user
         question = replace(
             self.settings.question,
-            operation=Operation.CREATE,
+            operation=admission.Operation.CREATE,
             applies=False,
             user=user,
-            field_validation=request_bodies.IGNORE,
+            field_validation=registry.request_bodies.IGNORE,
         )
         settings = replace(self.settings, question=question)
         prepare = self.cluster.prepare.of_controller(user)
@@ -475,7 +463,7 @@ class Judge:
         asking = replace(self.asking, prepare=prepare)
         return replace(self, cluster=cluster, asking=asking, settings=settings, olds={})
 
-    def _concerns(self, request: Request) -> bool:
+    def _concerns(self, request: admission.Request) -> bool:
         """Return whether somebody would look at a request beside the server itself."""
         if self.engine.may_concern(request, self.world) or self.asking.concerns(request):
             return True
@@ -489,9 +477,9 @@ class Judge:
         before, coverage = chain.before, self.findings.coverage
         warnings, sets = before.warnings, self.cluster.sets
         self._note_failures(before, document_request)
-        judged: tuple[Verdict, int] | None = None
+        judged: tuple[admission.Verdict, int] | None = None
 
-        def review(_: Request) -> Verdict:
+        def review(_: admission.Request) -> admission.Verdict:
             nonlocal judged
             judged = coverage.judge(self.engine, self.world, document_request)
             return judged[0]
@@ -576,7 +564,9 @@ class Judge:
         for call in calls:
             if call.outcome is check_report.Outcome.IGNORED:
                 text = f"{call.message}, ignored for {document_request.title}"
-                notice = check_report.Notice(check_report.Silence.ERROR_IGNORED, call.place, text)
+                notice = check_report.Notice(
+                    check_report.NoticeReason.ERROR_IGNORED, call.place, text
+                )
                 self.findings.ignored.setdefault(call.place, notice)
 
 
@@ -590,29 +580,34 @@ def _with_mutation(
     return replace(result, mutated=mutated(happened, policies))
 
 
-def _refusal(failure: StatusError | Status | None) -> Verdict | None:
+def _refusal(failure: StatusError | Status | None) -> admission.Verdict | None:
     """Return what an object is refused with before any policy sees it."""
     if failure is None:
         return None
     status = failure.status if isinstance(failure, StatusError) else failure
-    return Verdict(allowed=False, code=status.code, status=status.to_json())
+    return admission.Verdict(allowed=False, code=status.code, status=status.to_json())
 
 
 def _ignore(
     ignored: dict[Hashable, check_report.Notice],
-    verdict: Verdict,
+    verdict: admission.Verdict,
     document_request: DocumentRequest,
     policies: PolicySet,
 ) -> None:
     """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
     for decision in verdict.decisions:
-        if decision.action is not Action.ADMIT or decision.cause is Cause.VALIDATION:
+        if (
+            decision.action is not admission.Action.ADMIT
+            or decision.cause is admission.Cause.VALIDATION
+        ):
             continue
         rule = policies.place(decision.source, decision.policy, decision.binding)
         subject = f"policy `{decision.policy}` ignored an error on {document_request.title}"
         text = f"{subject}: {decision.message}"
         key = (decision.policy, decision.source)
-        ignored.setdefault(key, check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text))
+        ignored.setdefault(
+            key, check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, rule, text)
+        )
 
 
 def _about(
@@ -634,7 +629,7 @@ def _about(
 
 def _result(
     document_request: DocumentRequest,
-    verdict: Verdict,
+    verdict: admission.Verdict,
     policies: PolicySet,
     matched: int,
     remark_texts: Sequence[str],
@@ -647,7 +642,7 @@ def _result(
     result = {
         decision: _violation(decision, policies)
         for decision in verdict.decisions
-        if decision.action is Action.DENY
+        if decision.action is admission.Action.DENY
     }
     refused = _refusal(after.refusal) or verdict
     calls = (*before.calls, *after.calls)
@@ -680,7 +675,11 @@ def _result(
 
 
 def _state(
-    matched: int, calls: Sequence[check_report.WebhookCall], verdict: Verdict, *, warned: bool
+    matched: int,
+    calls: Sequence[check_report.WebhookCall],
+    verdict: admission.Verdict,
+    *,
+    warned: bool,
 ) -> check_report.State:
     """Return the state of an object that nobody refuses."""
     if any(note.outcome is Noted.UNDECIDED for note in verdict.notes):
@@ -692,7 +691,7 @@ def _state(
     return check_report.State.ADMITTED if matched or calls else check_report.State.UNTOUCHED
 
 
-def _violation(decision: Decision, policies: PolicySet) -> check_report.Violation:
+def _violation(decision: admission.Decision, policies: PolicySet) -> check_report.Violation:
     return check_report.Violation(
         policy=decision.policy,
         binding=decision.binding,
@@ -701,7 +700,7 @@ def _violation(decision: Decision, policies: PolicySet) -> check_report.Violatio
         rule=policies.place(decision.source, decision.policy, decision.binding),
         message=decision.message,
         actions=decision.actions,
-        is_error=decision.cause is not Cause.VALIDATION,
+        is_error=decision.cause is not admission.Cause.VALIDATION,
         denies=decision.denies,
         expression=policies.expression(decision.source, decision.policy),
     )

@@ -11,12 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import Note, Outcome, Request, World
-from celadon.admission.policies.mutating import (
-    Change,
-    MutatingEngine,
-    MutationFailure,
-    PolicyRounds,
-)
+from celadon.admission.policies import mutating
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
@@ -36,14 +31,14 @@ class ObjectMutation:
 
     before: JsonObject
     after: JsonObject
-    changes: tuple[Change, ...] = ()
-    failures: tuple[MutationFailure, ...] = ()
+    changes: tuple[mutating.Change, ...] = ()
+    failures: tuple[mutating.MutationFailure, ...] = ()
     notes: tuple[Note, ...] = ()
     explanation: Explanation | None = None
     """Where somebody wants to know why."""
 
     @property
-    def effects(self) -> tuple[Change, ...]:
+    def effects(self) -> tuple[mutating.Change, ...]:
         """The mutations that have made a difference, in their order."""
         return tuple(change for change in self.changes if change.before != change.after)
 
@@ -59,7 +54,7 @@ class Mutators:
     """The policies, for all objects; `custom` are the kinds of given definitions. With `looks`,
     what happens is explained."""
 
-    engine: MutatingEngine
+    engine: mutating.MutatingEngine
     world: World
     custom: Callable[[GroupVersionKind], CustomKind | None]
     looks: bool = False
@@ -80,7 +75,7 @@ class Mutators:
 class PolicyMutation:
     """One request on its way through the policies."""
 
-    def __init__(self, rounds: PolicyRounds, look: MutationLook | None = None) -> None:
+    def __init__(self, rounds: mutating.PolicyRounds, look: MutationLook | None = None) -> None:
         self._rounds = rounds
         self._look = look
         self._refusal: StatusError | None = None

@@ -34,34 +34,15 @@ from celadon.kube import (
     User,
     metadata,
     parse_api_version,
+    registry,
+    resources,
     status,
 )
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
 from celadon.kube.json_types import JsonDict
-from celadon.kube.registry import (
-    Draft,
-    Surroundings,
-    Target,
-    create,
-    draft_of,
-    patch,
-    read_mutated,
-    request_bodies,
-    stored_form,
-    update,
-)
 from celadon.kube.releases import answering_as
-from celadon.kube.resources import (
-    DEFAULT_PLUGINS,
-    Catalog,
-    ObjectIndex,
-    Resource,
-    Subresource,
-    guessed_resource,
-    known_resources,
-)
 from celadon.kube.schemas import DecodeError, EmptyValue, StrayField
 from celadon.records import dataclass
 
@@ -85,7 +66,7 @@ class Endpoint:
     """This is where an object is sent: a resource, or what is below it. `stored` says that it will
     have a name there, `is_guessed` that nobody has defined its kind."""
 
-    entry: Resource
+    entry: resources.Resource
     kind: GroupVersionKind
     subresource: str = ""
     stored: bool = False
@@ -102,12 +83,14 @@ class Endpoint:
         return self.entry.namespaced
 
 
-def _servable() -> Catalog:
+def _servable() -> resources.Catalog:
     """The built-in resources of every version that a server may be told to serve."""
-    return known_resources(all_versions=True, behind_gates=False)
+    return resources.known_resources(all_versions=True, behind_gates=False)
 
 
-def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpoint | Problem:
+def endpoint_of(
+    document: Document, subresource: str, catalog: resources.Catalog
+) -> Endpoint | Problem:
     """The endpoint for a document; `subresource` is what `--subresource` says."""
     try:
         group, version = parse_api_version(str(document.value["apiVersion"]))
@@ -125,7 +108,7 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
         return _which(document, subresource, kind, subresources)
     if group in _groups_of_kubernetes():
         return _no_match(document, kind, catalog)
-    return Endpoint(guessed_resource(kind), kind, stored=True, is_guessed=True)
+    return Endpoint(resources.guessed_resource(kind), kind, stored=True, is_guessed=True)
 
 
 @functools.cache
@@ -135,14 +118,18 @@ def _groups_of_kubernetes() -> frozenset[str]:
     for release in VERSIONS:
         with answering_as(release):
             result |= {
-                known_resource.gvr.group for known_resource in known_resources(all_versions=True)
+                known_resource.gvr.group
+                for known_resource in resources.known_resources(all_versions=True)
             }
     return frozenset(result)
 
 
 def _subresources(
-    kind: GroupVersionKind, resource: Resource | None, expected: str, catalog: Catalog
-) -> Iterator[tuple[Resource, Subresource]]:
+    kind: GroupVersionKind,
+    resource: resources.Resource | None,
+    expected: str,
+    catalog: resources.Catalog,
+) -> Iterator[tuple[resources.Resource, resources.Subresource]]:
     """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
     of its own, and that of `pods/binding`."""
     parent, _, name = expected.rpartition("/")
@@ -154,7 +141,7 @@ def _subresources(
                     yield candidate, subresource
 
 
-def _below(resource: Resource, subresource: Subresource) -> Endpoint:
+def _below(resource: resources.Resource, subresource: resources.Subresource) -> Endpoint:
     return Endpoint(resource, subresource.gvk, subresource.name)
 
 
@@ -162,7 +149,7 @@ def _which(
     document: Document,
     subresource: str,
     kind: GroupVersionKind,
-    candidates: Sequence[tuple[Resource, Subresource]],
+    candidates: Sequence[tuple[resources.Resource, resources.Subresource]],
 ) -> Problem:
     line = document.line(("kind",))
     if not candidates:
@@ -177,7 +164,7 @@ def _which(
     )
 
 
-def _no_match(document: Document, kind: GroupVersionKind, catalog: Catalog) -> Problem:
+def _no_match(document: Document, kind: GroupVersionKind, catalog: resources.Catalog) -> Problem:
     """A kind that does not exist, in kubectl's words."""
     elsewhere = [resource.gvk.api_version for resource in catalog if resource.gvk.kind == kind.kind]
     if elsewhere:
@@ -214,11 +201,11 @@ class StrayFields:
     sent as one."""
 
     document: Document
-    target: Target
+    target: registry.Target
     fields: Sequence[StrayField]
     keys: Sequence[RepeatedKey]
     is_refused: bool
-    patched: patch.Patched | None = None
+    patched: registry.patch.Patched | None = None
 
     def warnings(self) -> list[str]:
         """Return what is said under `Warn`."""
@@ -229,10 +216,10 @@ class StrayFields:
         texts = [strict_error(key.text for key in self.keys)] if self.keys else []
         texts += [field.text for field in self.fields]
         kind = self.target.kind
-        reason = request_bodies.strict_decoding_error(texts)
+        reason = registry.request_bodies.strict_decoding_error(texts)
         if self.patched is not None:
             return self.patched.refusal(reason)
-        return request_bodies.undecodable(kind, kind.kind, reason)
+        return registry.request_bodies.undecodable(kind, kind.kind, reason)
 
     def faults(self) -> list[Fault]:
         """Return each stray field, and where it stands."""
@@ -256,7 +243,9 @@ class StrayFields:
         return Place(self.document.file, self.document.line(field.steps))
 
 
-def stray_fields_of(document: Document, target: Target, *, strict: bool) -> StrayFields | None:
+def stray_fields_of(
+    document: Document, target: registry.Target, *, strict: bool
+) -> StrayFields | None:
     """Return the fields that the kind does not have; None if there are none. The values of the
     document must fit the kind. For documents whose values fit the kind."""
     repeated = document.repeated
@@ -265,7 +254,7 @@ def stray_fields_of(document: Document, target: Target, *, strict: bool) -> Stra
     fields = StrayFields(
         document,
         target,
-        request_bodies.stray_fields(sent, target.kind, target),
+        registry.request_bodies.stray_fields(sent, target.kind, target),
         () if is_json else repeated,
         is_refused=strict,
     )
@@ -293,9 +282,9 @@ class Begun(NamedTuple):
     lost. `target` has the name of what is updated."""
 
     document: Document
-    target: Target
+    target: registry.Target
     value: JsonDict
-    draft: Draft | None = None
+    draft: registry.Draft | None = None
     old: JsonObject | None = None
     stray: StrayFields | None = None
 
@@ -334,8 +323,8 @@ class Prepare:
         *,
         namespace: str,
         defaulting: bool,
-        field_validation: str = request_bodies.STRICT,
-        plugins: frozenset[str] = DEFAULT_PLUGINS,
+        field_validation: str = registry.request_bodies.STRICT,
+        plugins: frozenset[str] = resources.DEFAULT_PLUGINS,
     ) -> None:
         """`namespace` is that of objects that do not say theirs, `plugins` are those that fill in
         what is only looked up."""
@@ -350,7 +339,7 @@ class Prepare:
         self._context = DefaultingContext(
             now=now, uid=PLACEHOLDER_UID, suffix=_GENERATED_SUFFIX, user=user, plugins=plugins
         )
-        self.surroundings = Surroundings(user)
+        self.surroundings = registry.Surroundings(user)
         self._refused: set[GroupKind] = set()
         for document in (document for document in objects if document.is_definition):
             definition = self.existing(document)
@@ -361,9 +350,9 @@ class Prepare:
         self._refused -= self._definitions.keys()
         if self._definitions:
             self._catalog = self._catalog.with_crds(self._definitions.values())
-        cluster = ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
+        cluster = resources.ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
         self._context = replace(self._context, cluster=cluster)
-        self.surroundings = Surroundings(user, cluster)
+        self.surroundings = registry.Surroundings(user, cluster)
 
     def with_plugins(self, plugins: PluginDesk) -> Prepare:
         """Return a copy with plugins that are asked about what is judged."""
@@ -374,13 +363,13 @@ class Prepare:
     def of_controller(self, user: User) -> Prepare:
         """Return a copy for what a controller sends, which nobody validates field by field."""
         prepare = copy.copy(self)
-        prepare._field_validation = request_bodies.IGNORE
+        prepare._field_validation = registry.request_bodies.IGNORE
         prepare._context = replace(self._context, user=user)
         prepare.surroundings = replace(self.surroundings, user=user)
         return prepare
 
     def begun(
-        self, document: Document, target: Target, old: JsonDict | None = None
+        self, document: Document, target: registry.Target, old: JsonDict | None = None
     ) -> Begun | Problem:
         """The object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees it."""
         placed = _placed(document.value, target.namespace)
@@ -388,34 +377,34 @@ class Prepare:
             return Begun(document, target, placed, old=old)
         try:
             if old is None:
-                draft = draft_of(document.value, target, self._context)
-                create.prepare_create(draft, target)
+                draft = registry.draft_of(document.value, target, self._context)
+                registry.create.prepare_create(draft, target)
             else:
                 target = replace(target, name=metadata.name(placed))
-                draft = draft_of(placed, target, self._context)
-                update.begin_update(draft, target)
+                draft = registry.draft_of(placed, target, self._context)
+                registry.update.begin_update(draft, target)
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
         return Begun(document, target, draft.made, draft, old, stray)
 
-    def mutate(self, draft: Draft | None, request: Request) -> PluginAnswer | None:
+    def mutate(self, draft: registry.Draft | None, request: Request) -> PluginAnswer | None:
         """Return what the first half of the plugins makes of a draft, and says of it; None where
         they only follow their rules."""
         if self.plugins is not None:
             return self.plugins.mutated(draft, request)
         if draft is not None and request.operation is Operation.CREATE:
-            create.run_plugins(draft)
+            registry.create.run_plugins(draft)
         return None
 
-    def finished(self, begun: Begun, draft: Draft) -> dict[str, object]:
+    def finished(self, begun: Begun, draft: registry.Draft) -> dict[str, object]:
         """Return what policies see of a draft, which is used up. It is that of `begun`, or what
         became of it."""
         if begun.old is None:
-            return create.finish_create(draft)
-        return update.finish_update(draft, begun.old, begun.target)
+            return registry.create.finish_create(draft)
+        return registry.update.finish_update(draft, begun.old, begun.target)
 
-    def created(self, document: Document, target: Target) -> PreparedObject | Problem:
+    def created(self, document: Document, target: registry.Target) -> PreparedObject | Problem:
         """The object of a CREATE that nobody but the plugins changes."""
         begun = self.begun(document, target)
         if isinstance(begun, Problem):
@@ -431,9 +420,11 @@ class Prepare:
             return _refused(document, error)
         return PreparedObject(finished, answer, draft.run.empties)
 
-    def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
+    def _stray_fields(
+        self, document: Document, target: registry.Target, draft: registry.Draft
+    ) -> StrayFields | None:
         """Return the stray fields that are to be told of."""
-        if self._field_validation == request_bodies.IGNORE:
+        if self._field_validation == registry.request_bodies.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
             return None
@@ -441,7 +432,7 @@ class Prepare:
 
     @property
     def _is_strict(self) -> bool:
-        return self._field_validation == request_bodies.STRICT
+        return self._field_validation == registry.request_bodies.STRICT
 
     @property
     def context(self) -> DefaultingContext:
@@ -453,10 +444,12 @@ class Prepare:
         (500) for what is none."""
         if not self._defaulting and isinstance(document, dict):
             return document, document
-        decoded, draft = read_mutated(document, kind, self.custom_kind(kind), self._context)
+        decoded, draft = registry.read_mutated(
+            document, kind, self.custom_kind(kind), self._context
+        )
         return decoded, draft.form()
 
-    def admitted(self, document: Document, target: Target) -> PreparedObject | Problem:
+    def admitted(self, document: Document, target: registry.Target) -> PreparedObject | Problem:
         """Return what `stored` does, of an object that is to be there, as plugins leave it."""
         if not self._defaulting or self.plugins is None:
             stored = self.stored(document, target)
@@ -466,7 +459,7 @@ class Prepare:
             return created
         return PreparedObject(_with_status(created.value, document), created.plugin_answer)
 
-    def stored(self, document: Document, target: Target) -> Prepared:
+    def stored(self, document: Document, target: registry.Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
         if not self._defaulting:
             return _placed(document.value, target.namespace)
@@ -503,10 +496,10 @@ class Prepare:
         errors = errors_of(target, result, None, self.surroundings)
         return _invalid(document, target, errors) if errors else result
 
-    def target(self, kind: GroupVersionKind, namespace: str) -> Target:
+    def target(self, kind: GroupVersionKind, namespace: str) -> registry.Target:
         """Return where an object of a kind is created."""
-        resource = self._catalog.by_gvk(kind) or guessed_resource(kind)
-        return Target(resource, namespace, custom=self.custom_kind(kind))
+        resource = self._catalog.by_gvk(kind) or resources.guessed_resource(kind)
+        return registry.Target(resource, namespace, custom=self.custom_kind(kind))
 
     def custom_kind(self, kind: GroupVersionKind) -> CustomKind | None:
         """Return what a given CustomResourceDefinition says about a kind."""
@@ -526,22 +519,22 @@ class Prepare:
         nobody can say what it would do with objects of it."""
         return kind in self._refused
 
-    def _target(self, document: Document) -> Target:
+    def _target(self, document: Document) -> registry.Target:
         value = document.value
         target = self.target(metadata.gvk(value), metadata.namespace(value))
         if target.namespace or not target.resource.namespaced:
             return target
         return replace(target, namespace=self._namespace)
 
-    def _known(self, document: Document, target: Target) -> JsonDict:
+    def _known(self, document: Document, target: registry.Target) -> JsonDict:
         """Return what a manifest, or something read from a cluster, is there."""
         value = document.value
         if metadata.uid(value):  # read from a cluster, so complete already
             placed = _placed(value, target.namespace)
             custom = target.custom
             shaped = placed if custom is None else dict(custom.prepare(placed).value)
-            return stored_form(shaped, target.kind, self._context)
-        created = create.created(value, target, self._context)
+            return registry.stored_form(shaped, target.kind, self._context)
+        created = registry.create.created(value, target, self._context)
         return _with_status(created, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Json]]:
@@ -583,7 +576,7 @@ def _defined(definition: JsonObject) -> GroupKind:
     return GroupKind(str(group or ""), str(kind or ""))
 
 
-def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -> Problem:
+def _invalid(document: Document, target: registry.Target, errors: Sequence[FieldError]) -> Problem:
     """The API server's sentence about all of the errors, at the first of them."""
     refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
     return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
@@ -598,5 +591,5 @@ def _refused(document: Document, error: StatusError) -> Problem:
 def _undecodable(document: Document, error: DecodeError) -> Problem:
     """The API server's sentence, at the field it is about."""
     kind = metadata.gvk(document.value)
-    refused = request_bodies.undecodable(kind, kind.kind, str(error))
+    refused = registry.request_bodies.undecodable(kind, kind.kind, str(error))
     return Problem(document.file, document.line(error.path.steps), str(refused))

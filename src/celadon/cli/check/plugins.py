@@ -40,18 +40,10 @@ from celadon.kube import (
     JsonObject,
     StatusError,
     metadata,
+    resources,
 )
 from celadon.kube.defaulting import PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, fresh
 from celadon.kube.registry import Draft
-from celadon.kube.resources import (
-    DEFAULT_PLUGINS,
-    PLUGINS,
-    Catalog,
-    UnusablePlugins,
-    default_plugins,
-    enabled_plugins,
-    known_resources,
-)
 from celadon.kube.well_known_values import NAMESPACES, NODES, POD_TEMPLATES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
@@ -73,7 +65,7 @@ class OverlaidWorld:
         self._behind = behind
 
     @property
-    def catalog(self) -> Catalog:
+    def catalog(self) -> resources.Catalog:
         """Return what is served."""
         return self._behind.catalog
 
@@ -135,7 +127,7 @@ class PluginChoice:
     """`names` are the enabled plugins; with `whole_cluster`, what is not in the files is not there
     at all. `left_out` are those that are enabled but of no use to the question, and why."""
 
-    names: frozenset[str] = DEFAULT_PLUGINS
+    names: frozenset[str] = resources.DEFAULT_PLUGINS
     settings: PluginSettings | None = None
     whole_cluster: bool = False
     left_out: tuple[tuple[str, str], ...] = ()
@@ -148,7 +140,7 @@ class PluginChoice:
 
     def over(self, choice: PluginChoice) -> PluginChoice:
         """Another choice, with what this one changes of the defaults changed there too."""
-        usual = default_plugins()
+        usual = resources.default_plugins()
         more, fewer = self.names - usual, usual - self.names
         return replace(choice, names=(choice.names | more) - fewer)
 
@@ -157,7 +149,7 @@ class PluginChoice:
         """Return the plugins that are asked, in their order, without policies and webhooks."""
         return tuple(
             plugin.name
-            for plugin in PLUGINS
+            for plugin in resources.PLUGINS
             if plugin.name in self.names
             and plugin.is_known
             and not plugin.gate
@@ -185,11 +177,13 @@ def plugin_choice(
         for option in (enable, disable)
     )
     configured = frozenset[str]() if settings is None else settings.configured
-    names = enabled_plugins(enabled, disabled, configured)
-    missing = (EXTENSIONS & default_plugins()) - names
+    names = resources.enabled_plugins(enabled, disabled, configured)
+    missing = (EXTENSIONS & resources.default_plugins()) - names
     if missing:
         name = min(missing)
-        raise UnusablePlugins(f"`{name}` cannot be disabled: leave out its policies or webhooks")
+        raise resources.UnusablePlugins(
+            f"`{name}` cannot be disabled: leave out its policies or webhooks"
+        )
     return PluginChoice(names, settings, whole_cluster)
 
 
@@ -569,7 +563,7 @@ def _by_place(
     """Objects by namespace and resource."""
     result: dict[str, dict[GroupResource, list[JsonObject]]] = {}
     for item in objects:
-        resource = known_resources(all_versions=True).by_gvk(metadata.gvk(item))
+        resource = resources.known_resources(all_versions=True).by_gvk(metadata.gvk(item))
         if resource is not None:
             space: Any = result.setdefault(metadata.namespace(item), {})
             space.setdefault(resource.gvr.group_resource, []).append(item)
@@ -589,4 +583,4 @@ def unasked_plugins(
         return ()
     never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]
     partly = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
-    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.why)))
+    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.reason)))

@@ -45,13 +45,13 @@ class PolicyLoader:
         self._call = call
         self._version = ""
         self._engine = Engine()
-        self._known: dict[str, ValidatingAdmissionPolicy] = {}
+        self._policies: dict[str, ValidatingAdmissionPolicy] = {}
 
     def __call__(self) -> Rulebook:
         """Raises LoadError."""
         version = self._release()
         if version != self._version:
-            self._version, self._engine, self._known = version, Engine(version=version), {}
+            self._version, self._engine, self._policies = version, Engine(version=version), {}
         with answering_as(version):
             return self._loaded()
 
@@ -92,11 +92,11 @@ class PolicyLoader:
         """An equal policy is the same object as before, by which the engine knows it."""
         value = {policy.name: policy for policy in validating_policies(policies)}
         for name, policy in value.items():
-            previous = self._known.get(name)
+            previous = self._policies.get(name)
             value[name] = previous if previous is not None and previous == policy else policy
         bindings = validating_bindings(policies)
         self._engine = with_policies(self._engine, value.values(), bindings).prepare()
-        self._known = value
+        self._policies = value
 
 
 def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:

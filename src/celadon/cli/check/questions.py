@@ -16,18 +16,22 @@ from celadon.admission.writing import errors_of, request_of, write_options
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, StrayFields, endpoint_of
 from celadon.cli.reading.documents import BUILD_FIRST, Document, Problem, crash
-from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
+from celadon.kube import (
+    FieldError,
+    Json,
+    JsonObject,
+    Status,
+    StatusError,
+    User,
+    metadata,
+    status,
+    well_known_values,
+)
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, WriteOptions, patch, request_bodies
 from celadon.kube.resources import Catalog, Lookups
 from celadon.kube.schemas import DecodeError, EmptyValue
-from celadon.kube.well_known_values import (
-    ANONYMOUS,
-    AUTHENTICATED,
-    SERVICE_ACCOUNT_PREFIX,
-    UNAUTHENTICATED,
-)
 from celadon.records import dataclass
 
 # --- What `kubectl apply` sends ----------------------------------------------
@@ -184,11 +188,15 @@ class DocumentRequest:
 def user_info(name: str, groups: Sequence[str]) -> User:
     """The user as impersonation makes it: with the groups that come by themselves."""
     result = list(groups)
-    if name.startswith(SERVICE_ACCOUNT_PREFIX) and not result:
-        namespace = name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")[0]
+    if name.startswith(well_known_values.SERVICE_ACCOUNT_PREFIX) and not result:
+        namespace = name.removeprefix(well_known_values.SERVICE_ACCOUNT_PREFIX).partition(":")[0]
         result = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
-    unauthenticated = UNAUTHENTICATED if name == ANONYMOUS else AUTHENTICATED
-    if unauthenticated not in result and UNAUTHENTICATED not in result:
+    unauthenticated = (
+        well_known_values.UNAUTHENTICATED
+        if name == well_known_values.ANONYMOUS
+        else well_known_values.AUTHENTICATED
+    )
+    if unauthenticated not in result and well_known_values.UNAUTHENTICATED not in result:
         result.append(unauthenticated)
     return User(name, tuple(result))
 

@@ -22,14 +22,7 @@ from celadon.cli.check.cluster import ANEW, EngineMakers
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.object_judging import JudgedObject
 from celadon.cli.check.questions import Question
-from celadon.cli.reading.documents import (
-    Document,
-    DocumentArchive,
-    DocumentReader,
-    Problem,
-    read_text,
-    shape_problem,
-)
+from celadon.cli.reading import documents
 from celadon.kube import JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.records import dataclass
@@ -58,18 +51,18 @@ class RecordedRequest:
     recorded; `defaulted` says that the object is as policies saw it."""
 
     question: Question
-    object: Document | None
-    old: Document | None
+    object: documents.Document | None
+    old: documents.Document | None
     defaulted: bool
 
 
 def recorded_request(file: str) -> RecordedRequest:
     """The request of a file. WrongUseError for a file that has none."""
-    text = read_text(file)
-    if isinstance(text, Problem):
+    text = documents.read_text(file)
+    if isinstance(text, documents.Problem):
         raise WrongUseError(text.text())
-    for document in DocumentReader().read(text):
-        if isinstance(document, Problem):
+    for document in documents.DocumentReader().read(text):
+        if isinstance(document, documents.Problem):
             raise WrongUseError(document.text())
         kind = document.group_kind
         if kind == ("admission.k8s.io", REVIEW_KIND):
@@ -90,7 +83,7 @@ def asked_as_recorded(inputs: CheckInputs, recorded: RecordedRequest) -> CheckIn
         raise WrongUseError(f"the object is not in the record: {hint}")
     if question.operation is Operation.UPDATE and old is None and not inputs.manifests.old:
         raise WrongUseError("the old object is not in the record: give it with `--old`")
-    admitted = DocumentArchive()
+    admitted = documents.DocumentArchive()
     admitted.append(document)
     olds = [*inputs.manifests.old, *((old,) if old is not None else ())]
     settings = replace(
@@ -100,7 +93,7 @@ def asked_as_recorded(inputs: CheckInputs, recorded: RecordedRequest) -> CheckIn
     return CheckInputs(manifests, inputs.policies, settings)
 
 
-def _of_review(document: Document) -> RecordedRequest:
+def _of_review(document: documents.Document) -> RecordedRequest:
     _require(document, _REVIEW)
     request = document.value["request"]
     names = {operation.value: operation for operation in Operation}
@@ -118,7 +111,7 @@ def _of_review(document: Document) -> RecordedRequest:
     return RecordedRequest(question, new, old, defaulted=True)
 
 
-def _of_event(document: Document) -> RecordedRequest:
+def _of_event(document: documents.Document) -> RecordedRequest:
     _require(document, _EVENT)
     event = document.value
     operation = _VERBS.get(str(event.get("verb")))
@@ -136,7 +129,7 @@ def _of_event(document: Document) -> RecordedRequest:
     return RecordedRequest(question, _part(document, ("requestObject",)), None, defaulted=False)
 
 
-def _require(document: Document, shape: Shape) -> None:
+def _require(document: documents.Document, shape: Shape) -> None:
     wrong = misfit(document.value, shape)
     if wrong is not None:
         raise WrongUseError(f"{document.position()}: {wrong}")
@@ -164,7 +157,7 @@ def _user(user: JsonObject) -> User:
     )
 
 
-def _part(document: Document, path: tuple[str, ...]) -> Document | None:
+def _part(document: documents.Document, path: tuple[str, ...]) -> documents.Document | None:
     """An object inside of the record; None if there is none, or only a Status. WrongUseError for
     one that no API server could have written."""
     value = document.value_at(path)
@@ -172,8 +165,8 @@ def _part(document: Document, path: tuple[str, ...]) -> Document | None:
         return None
     if not all(isinstance(value.get(name), str) for name in ("apiVersion", "kind")):
         return None
-    part = Document(document.chunk, (*document.path, *path), value)
-    wrong = shape_problem(part)
+    part = documents.Document(document.chunk, (*document.path, *path), value)
+    wrong = documents.shape_problem(part)
     if wrong is not None:
         raise WrongUseError(wrong.text())
     return part

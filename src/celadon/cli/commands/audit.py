@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import (
-    add_conversion_calls,
-    add_plugins,
-    chosen_plugins,
-    conversion_services,
-    wrong_calls,
-)
+from celadon.cli.check import check_options
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, use_project
@@ -141,8 +135,8 @@ def _question(group: argparse._ArgumentGroup) -> None:
         help="give no defaults to manifests, which have no uid",
     )
     add_version(group, default=None, several=True)
-    add_plugins(group)
-    add_conversion_calls(group)
+    check_options.add_plugins(group)
+    check_options.add_conversion_calls(group)
 
 
 def _strictness(group: argparse._ArgumentGroup) -> None:
@@ -193,7 +187,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.audit.audit_report import FailOn
     from celadon.cli.audit.audit_run import Audit, audit_inputs
     from celadon.cli.check.check_options import read_policies
-    from celadon.cli.check.check_report import Silence
+    from celadon.cli.check.check_report import NoticeReason
     from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
 
@@ -240,7 +234,7 @@ def run(options: argparse.Namespace) -> Exit:
         report = audit_inputs(audit, inputs)
     progress.done()
     if options.library is not None:  # nobody expects a cluster to have something for each of them
-        report = report.without(Silence.POLICY_UNMATCHED)
+        report = report.without(NoticeReason.POLICY_UNMATCHED)
     _show(report, AUDIT, options)
     return report.exit
 
@@ -403,7 +397,7 @@ def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
         return "`--as-group` goes with `--as`"
     if options.call_conversion_webhooks and options.fleet:
         return "`--call-conversion-webhooks` does not go with `--fleet`"
-    return wrong_calls(options)
+    return check_options.wrong_calls(options)
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
@@ -424,8 +418,8 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
         limit=sys.maxsize if options.output == "jsonl" else options.max_results,
         defaulting=not options.no_defaulting,
         jobs=options.jobs,
-        plugins=tuple(sorted(chosen_plugins(options).names)),
-        conversions=conversion_services(options),
+        plugins=tuple(sorted(check_options.chosen_plugins(options).names)),
+        conversions=check_options.conversion_services(options),
     )
 
 

@@ -330,7 +330,8 @@ def _function(command: CommandWords) -> str:
 
 
 def _specs(option: OptionWords) -> list[str]:
-    """One for each name of the option; all are gone when one was used that is not repeated."""
+    """Return one for each name of the option; all are gone when one was used that is not
+    repeated."""
     value = "" if option.values is None else f":value:{_action(option.values)}"
     summary = _SPECIAL.sub(r"\\\1", option.summary)
     before = "*" if option.is_repeated else f"({' '.join(option.names)})"

@@ -326,7 +326,7 @@ def overview() -> str:
 
 
 def page() -> str:
-    """All rules, as Markdown."""
+    """Return all rules, as Markdown."""
     table = "".join(
         f"| {_link(rule)} | {rule.name} | {rule.severity.value} |\n" for rule in EVERY_RULE
     )

@@ -6,13 +6,7 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import (
-    add_conversion_calls,
-    add_plugins,
-    chosen_plugins,
-    conversion_services,
-    wrong_calls,
-)
+from celadon.cli.check import check_options
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
 from celadon.cli.project_config import add_project, use_project
@@ -50,8 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser, POLICIES)
     add_exclude(parser)
     add_version(parser, default=None)
-    add_plugins(parser.add_argument_group("admission plugins"))
-    add_conversion_calls(parser.add_argument_group("conversion webhooks"))
+    check_options.add_plugins(parser.add_argument_group("admission plugins"))
+    check_options.add_conversion_calls(parser.add_argument_group("conversion webhooks"))
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
     looks.add_argument(
@@ -74,7 +68,10 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]
-        plugins, conversions = chosen_plugins(options), conversion_services(options)
+        plugins, conversions = (
+            check_options.chosen_plugins(options),
+            check_options.conversion_services(options),
+        )
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon replay", str(error))
     wrong = _wrong_use(options)
@@ -112,4 +109,4 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "nothing to replay: give audit logs"
     if [*options.files, *options.logs].count("-") > 1:
         return "standard input (`-`) can only be read once"
-    return wrong_calls(options)
+    return check_options.wrong_calls(options)

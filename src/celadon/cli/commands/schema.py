@@ -285,7 +285,7 @@ def is_url(source: str) -> bool:
 
 
 def documents(source: str, access: Access) -> Iterator[JsonDict | Problem]:
-    """Every document of a folder, file or server; a problem for each that cannot be had."""
+    """Yield every document of a folder, file or server; a problem for each that cannot be had."""
     if is_url(source):
         yield from _served(source, access)
         return

@@ -654,7 +654,7 @@ class _ManifestFiles:
 
     def __init__(self, paths: list[str]) -> None:
         self._paths = paths
-        self._seen: object = None
+        self._signature: object = None
         self._documents: Sequence[tuple[str, JsonObject]] = ()
 
     def read(self) -> Sequence[tuple[str, JsonObject]]:
@@ -664,9 +664,9 @@ class _ManifestFiles:
         from celadon.cli.reading.documents import signatures
 
         current = signatures(self._paths)
-        if current != self._seen:
+        if current != self._signature:
             self._documents = tuple(_manifests(self._paths))
-            self._seen = current
+            self._signature = current
         return self._documents
 
 

@@ -8,18 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon import __version__, owner_only
-from celadon.cli import output
+from celadon.cli import cluster_options, output
 from celadon.cli.check.check_options import add_conversion_calls, wrong_calls
-from celadon.cli.cluster_options import (
-    SECRETS,
-    ClusterParts,
-    add_certificates,
-    add_cluster,
-    cluster_parts,
-    conversion_caller,
-    missing_beside,
-    uses_cluster,
-)
 from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
@@ -96,11 +86,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what is logged: 0 problems and reloads, 3 requests (-v alone), at most 5",
     )
     add_version(parser, default=None, usual=f"that of the cluster, else {DEFAULT_VERSION}")
-    add_cluster(parser.add_argument_group("the cluster"))
+    cluster_options.add_cluster(parser.add_argument_group("the cluster"))
     add_conversion_calls(parser.add_argument_group("conversion webhooks"))
     network = parser.add_argument_group("network")
     _add_network(network)
-    add_certificates(network)
+    cluster_options.add_certificates(network)
     _add_log(parser.add_argument_group("decision log"))
     _add_limits(parser.add_argument_group("limits"))
 
@@ -251,7 +241,7 @@ def _contradiction(options: argparse.Namespace) -> str:
 
 def _unheeded(options: argparse.Namespace) -> str:
     """Return which option would be passed over because of others, or because they are missing."""
-    secret = next((secret for secret in SECRETS if getattr(options, secret)), "")
+    secret = next((secret for secret in cluster_options.SECRETS if getattr(options, secret)), "")
     plain = next(
         (name for name in ("plain_http", "force_plain_http") if getattr(options, name)), ""
     )
@@ -263,7 +253,7 @@ def _unheeded(options: argparse.Namespace) -> str:
     if sampled and options.decision_log is None:
         name = "decision_log_objects" if options.decision_log_objects else "decision_log_sample"
         return f"{_option(name)} goes with `--decision-log`"
-    missing = missing_beside(options)
+    missing = cluster_options.missing_beside(options)
     if missing is None:
         return wrong_calls(options)
     name, expected = missing
@@ -306,10 +296,10 @@ def _counted(source: WatchedFiles) -> str:
     return f"{plural(rules.policies, 'policy')}, {plural(rules.bindings, 'binding')}"
 
 
-def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
+def _cluster_parts(options: argparse.Namespace) -> cluster_options.ClusterParts | None:
     """Return the parts that the cluster has of the webhook; None where nothing of it is wanted.
     Raises StartError."""
-    if not uses_cluster(options):
+    if not cluster_options.uses_cluster(options):
         return None
     from celadon.apiserver.http import trust_clients
 
@@ -319,10 +309,12 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
         if authorities is not None:
             trust_clients(context, authorities)
 
-    return cluster_parts(options, prepare)
+    return cluster_options.cluster_parts(options, prepare)
 
 
-def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedFiles:
+def _source(
+    options: argparse.Namespace, parts: cluster_options.ClusterParts | None
+) -> WatchedFiles:
     """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
     from celadon.cli.reading.documents import signatures
@@ -332,11 +324,13 @@ def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedF
         followed = None if parts is None else parts.release
         return options.kubernetes_version or (followed.version if followed else DEFAULT_VERSION)
 
-    load = PolicyLoader(options.files, release, conversion_caller(options))
+    load = PolicyLoader(options.files, release, cluster_options.conversion_caller(options))
     return WatchedFiles(load, lambda: (release(), signatures(options.files)))
 
 
-def _settings(options: argparse.Namespace, parts: ClusterParts | None) -> WebhookSettings:
+def _settings(
+    options: argparse.Namespace, parts: cluster_options.ClusterParts | None
+) -> WebhookSettings:
     """Raises StartError."""
     from celadon.apiserver.http import StartError, parse_address
     from celadon.webhook.service import WebhookSettings

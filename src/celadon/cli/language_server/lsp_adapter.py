@@ -20,26 +20,9 @@ from pygls.lsp.server import LanguageServer
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
 from celadon.cli.fmt import layout_config
-from celadon.cli.language_server import hovers
+from celadon.cli.language_server import hovers, workspace_files
 from celadon.cli.language_server import hovers as margin_notes
 from celadon.cli.language_server.completions import Sort, completions
-from celadon.cli.language_server.hovers import (
-    OutlinePart,
-    OutlineSort,
-    document_outline,
-    hover,
-    signatures,
-)
-from celadon.cli.language_server.workspace_files import (
-    Diagnosis,
-    EditedFile,
-    ExpressionSpot,
-    Position,
-    Span,
-    TextEdit,
-    Workspace,
-    expression_at,
-)
 from celadon.cli.lint import LintConfig, find_config, fix_edit, lint_setup
 from celadon.cli.project_config import FILE_NAMES, ConfigError, find_project
 from celadon.cli.reading.documents import EXTENSIONS
@@ -55,12 +38,16 @@ class CodeAction:
     """`is_fix`: it puts something right, and does not only hide it."""
 
     title: str
-    diagnosis: Diagnosis
-    edit: TextEdit
+    diagnosis: workspace_files.Diagnosis
+    edit: workspace_files.TextEdit
     is_fix: bool
 
 
-def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -> list[CodeAction]:
+def code_actions(
+    file: workspace_files.EditedFile,
+    diagnoses: Sequence[workspace_files.Diagnosis],
+    span: workspace_files.Span,
+) -> list[CodeAction]:
     """Return the actions for the findings that a span touches."""
     actions: list[CodeAction] = []
     for diagnose in diagnoses:
@@ -69,20 +56,24 @@ def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -
     return actions
 
 
-def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
+def _fix(
+    file: workspace_files.EditedFile, diagnosis: workspace_files.Diagnosis
+) -> Iterator[CodeAction]:
     finding = None if diagnosis.shown_finding is None else diagnosis.shown_finding.finding
     if finding is None or diagnosis.document is None:
         return
     replacement = fix_edit(file.text, diagnosis.document, finding)
     if replacement is not None:
-        edit = TextEdit(
+        edit = workspace_files.TextEdit(
             file.text.file, file.lines.span(replacement.start, replacement.end), replacement.text
         )
         subject = f"replace it with `{replacement.text}`" if replacement.text else "take it out"
         yield CodeAction(f"{diagnosis.code}: {subject}", diagnosis, edit, is_fix=True)
 
 
-def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
+def _silence(
+    file: workspace_files.EditedFile, diagnosis: workspace_files.Diagnosis
+) -> Iterator[CodeAction]:
     """A comment above the field that the finding is in."""
     # JSON has no comments.
     if (
@@ -96,9 +87,9 @@ def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     line = diagnosis.document.line(path) - 1
     text = file.lines.line(line)
     indent = text[: len(text) - len(text.lstrip())]
-    start = Position(line, 0)
+    start = workspace_files.Position(line, 0)
     comment = f"{indent}# celadon: ignore[{diagnosis.code}]\n"
-    edit = TextEdit(file.text.file, Span(start, start), comment)
+    edit = workspace_files.TextEdit(file.text.file, workspace_files.Span(start, start), comment)
     title = f"{diagnosis.code}: silence it here"
     yield CodeAction(title, diagnosis, edit, is_fix=False)
 
@@ -124,11 +115,11 @@ _SORTS: Final = {
 }
 
 _OUTLINED: Final = {
-    OutlineSort.OBJECT: lsp.SymbolKind.Class,
-    OutlineSort.SECTION: lsp.SymbolKind.Array,
-    OutlineSort.ITEM: lsp.SymbolKind.Function,
-    OutlineSort.FIELD: lsp.SymbolKind.Field,
-    OutlineSort.VARIABLE: lsp.SymbolKind.Variable,
+    hovers.OutlineSort.OBJECT: lsp.SymbolKind.Class,
+    hovers.OutlineSort.SECTION: lsp.SymbolKind.Array,
+    hovers.OutlineSort.ITEM: lsp.SymbolKind.Function,
+    hovers.OutlineSort.FIELD: lsp.SymbolKind.Field,
+    hovers.OutlineSort.VARIABLE: lsp.SymbolKind.Variable,
 }
 
 
@@ -141,7 +132,7 @@ class CeladonServer(LanguageServer):
         )
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())
-        self.diagnoses: dict[str, list[Diagnosis]] = {}
+        self.diagnoses: dict[str, list[workspace_files.Diagnosis]] = {}
         self.published: dict[str, list[lsp.Diagnostic]] = {}
         self._pending: asyncio.TimerHandle | None = None
 
@@ -158,13 +149,15 @@ class CeladonServer(LanguageServer):
         """Return the size of objects that costs are told for."""
         return self.files.setup.settings.large_object
 
-    def spot(self, uri: str, position: lsp.Position) -> tuple[EditedFile, ExpressionSpot] | None:
+    def spot(
+        self, uri: str, position: lsp.Position
+    ) -> tuple[workspace_files.EditedFile, workspace_files.ExpressionSpot] | None:
         """The expression at a place."""
         file = self.files.files.get(_path(uri))
-        spot = None if file is None else expression_at(file, _inner(position))
+        spot = None if file is None else workspace_files.expression_at(file, _inner(position))
         return None if file is None or spot is None else (file, spot)
 
-    def scopes(self, spot: ExpressionSpot) -> list[TypedScope]:
+    def scopes(self, spot: workspace_files.ExpressionSpot) -> list[TypedScope]:
         """Return what an expression may name."""
         return self.files.scopes().at(spot.document.value, spot.path)
 
@@ -174,7 +167,7 @@ class CeladonServer(LanguageServer):
             self._pending.cancel()
         self._pending = asyncio.get_running_loop().call_later(PAUSE, self.publish)
 
-    def diagnoses_of(self, path: str) -> list[Diagnosis]:
+    def diagnoses_of(self, path: str) -> list[workspace_files.Diagnosis]:
         """Return what is wrong with a file as it is now."""
         if self._pending is not None:
             self.publish()
@@ -196,9 +189,9 @@ class CeladonServer(LanguageServer):
             self.published[path] = now
 
 
-def _workspace(folder: Path) -> Workspace:
+def _workspace(folder: Path) -> workspace_files.Workspace:
     """Empty, with the configuration of a folder. Raises `ConfigError`."""
-    return Workspace(lint_setup(_lint_config(folder)), layout_config(folder))
+    return workspace_files.Workspace(lint_setup(_lint_config(folder)), layout_config(folder))
 
 
 def _lint_config(folder: Path) -> LintConfig:
@@ -214,19 +207,19 @@ def _uri(path: str) -> str:
     return uris.from_fs_path(path) or path
 
 
-def _inner(position: lsp.Position) -> Position:
-    return Position(position.line, position.character)
+def _inner(position: lsp.Position) -> workspace_files.Position:
+    return workspace_files.Position(position.line, position.character)
 
 
-def _span(lsp_range: lsp.Range) -> Span:
-    return Span(_inner(lsp_range.start), _inner(lsp_range.end))
+def _span(lsp_range: lsp.Range) -> workspace_files.Span:
+    return workspace_files.Span(_inner(lsp_range.start), _inner(lsp_range.end))
 
 
-def _range(span: Span) -> lsp.Range:
+def _range(span: workspace_files.Span) -> lsp.Range:
     return lsp.Range(lsp.Position(*span.start), lsp.Position(*span.end))
 
 
-def _diagnostic(path: str, diagnosis: Diagnosis) -> lsp.Diagnostic:
+def _diagnostic(path: str, diagnosis: workspace_files.Diagnosis) -> lsp.Diagnostic:
     place = lsp.Location(_uri(path), _range(diagnosis.span))
     helps = [lsp.DiagnosticRelatedInformation(place, diagnosis.help)] if diagnosis.help else None
     return lsp.Diagnostic(
@@ -239,7 +232,7 @@ def _diagnostic(path: str, diagnosis: Diagnosis) -> lsp.Diagnostic:
     )
 
 
-def _text_edits(edits: list[TextEdit]) -> list[lsp.TextEdit]:
+def _text_edits(edits: list[workspace_files.TextEdit]) -> list[lsp.TextEdit]:
     return [lsp.TextEdit(_range(edit.span), edit.text) for edit in edits]
 
 
@@ -342,7 +335,7 @@ def _answer_about_expressions(server: CeladonServer) -> None:
         if place is None:
             return None
         file, spot = place
-        text = hover(spot.text, spot.offset, server.scopes(spot), server.size())
+        text = hovers.hover(spot.text, spot.offset, server.scopes(spot), server.size())
         if text is None:
             return None
         placed = spot.span(text.start, text.end)
@@ -356,7 +349,7 @@ def _answer_about_expressions(server: CeladonServer) -> None:
         spot = server.spot(params.text_document.uri, params.position)
         none = None
         if spot is not None:
-            none = signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
+            none = hovers.signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
         if none is None:
             return None
         listed = [
@@ -375,7 +368,7 @@ def _markdown(text: str) -> lsp.MarkupContent:
 
 
 def _answer_about_variables(server: CeladonServer) -> None:
-    def file_of(uri: str) -> EditedFile | None:
+    def file_of(uri: str) -> workspace_files.EditedFile | None:
         return server.files.files.get(_path(uri))
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
@@ -436,7 +429,7 @@ def _change_files(server: CeladonServer) -> None:
 
 
 def _annotate_files(server: CeladonServer) -> None:
-    def file_of(uri: str) -> EditedFile | None:
+    def file_of(uri: str) -> workspace_files.EditedFile | None:
         return server.files.files.get(_path(uri))
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
@@ -458,7 +451,7 @@ def _annotate_files(server: CeladonServer) -> None:
         lenses = margin_notes.test_lenses(file, tests) if file else []
         return [
             lsp.CodeLens(
-                _range(Span(lens.position, lens.position)),
+                _range(workspace_files.Span(lens.position, lens.position)),
                 lsp.Command(
                     f"run the tests of {lens.policy}", RUN_TESTS, arguments=list(lens.files)
                 ),
@@ -471,10 +464,10 @@ def _outline_files(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def outline(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         file = server.files.files.get(_path(params.text_document.uri))
-        return [] if file is None else [_symbol(part) for part in document_outline(file)]
+        return [] if file is None else [_symbol(part) for part in hovers.document_outline(file)]
 
 
-def _symbol(outline_part: OutlinePart) -> lsp.DocumentSymbol:
+def _symbol(outline_part: hovers.OutlinePart) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(
         outline_part.name,
         _OUTLINED[outline_part.sort],

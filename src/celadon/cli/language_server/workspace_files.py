@@ -355,7 +355,7 @@ class ExpressionSpot:
 
 
 def expression_spots(file: EditedFile) -> list[ExpressionSpot]:
-    """All expressions of a file, each with its beginning."""
+    """Return all expressions of a file, each with its beginning."""
     result = []
     for document in file.documents:
         fields = list(expression_fields(document.group_kind, document.value))

@@ -70,7 +70,7 @@ class UnknownNameError(Exception):
 
 
 def library() -> dict[str, LibraryPolicy]:
-    """All policies by name, in its order."""
+    """Return all policies by name, in its order."""
     names = sorted(folder.name for folder in SHELF.iterdir() if (folder / PAGE).is_file())
     return {name: _policy(name) for name in names}
 
@@ -86,7 +86,7 @@ def _policy(name: str) -> LibraryPolicy:
 
 
 def topics_of(policies: Iterable[LibraryPolicy]) -> set[str]:
-    """Every topic that one of them belongs to."""
+    """Return every topic that one of them belongs to."""
     return {topic for policy in policies for topic in policy.topics}
 
 

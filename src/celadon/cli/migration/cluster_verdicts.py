@@ -28,28 +28,15 @@ from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_inputs import preparation
 from celadon.cli.audit.cluster_audit import path_of, patiently
 from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.migration import recorded_verdicts
 from celadon.cli.migration.migration_run import Parameter, RecordedRequests
-from celadon.cli.migration.recorded_verdicts import (
-    ClusterAnswers,
-    Recorded,
-    RuleName,
-    refusing_rules,
-    webhook_text,
-)
 from celadon.cli.reading.documents import Document, Problem, read_documents
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.kube.registry import Target
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog, Resource
-from celadon.webhook.cluster import (
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    ClusterUnreachable,
-    cluster_catalog,
-    discover,
-)
+from celadon.webhook import cluster
 
 _QUERY: Final = {"dryRun": "All", "fieldManager": "celadon"}
 """Of every object that is sent."""
@@ -76,7 +63,7 @@ def answers_of_cluster(
     path: str,
     params: Collection[Parameter],
     counts: RecordedRequests,
-) -> ClusterAnswers:
+) -> recorded_verdicts.ClusterAnswers:
     """Send the objects of a file or folder to a cluster; return what it has said of each. What
     cannot be sent, or says nothing, is counted. `step` is told how many it has come to."""
     return asyncio.run(_answers(location, step, path, params, counts))
@@ -88,11 +75,11 @@ async def _answers(
     path: str,
     params: Collection[Parameter],
     counts: RecordedRequests,
-) -> ClusterAnswers:
-    client = ClusterClient(location)
-    answers = ClusterAnswers()
+) -> recorded_verdicts.ClusterAnswers:
+    client = cluster.ClusterClient(location)
+    answers = recorded_verdicts.ClusterAnswers()
     try:
-        catalog = cluster_catalog(await discover(client), [])
+        catalog = cluster.cluster_catalog(await cluster.discover(client), [])
         trial = _Trial(client, catalog, await _own_user(client), counts)
         for number, document in enumerate(read_documents([path])):
             if isinstance(document, Problem):
@@ -101,21 +88,21 @@ async def _answers(
                 answers.records += await trial.sent(document)
             step(number + 1)
         answers.existing += await _looked_up(client, catalog, trial.namespaces, params)
-    except ClusterError as error:
+    except cluster.ClusterError as error:
         answers.records.append(Problem(location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
     return answers
 
 
-async def _own_user(client: ClusterClient) -> User:
+async def _own_user(client: cluster.ClusterClient) -> User:
     """Return who the cluster takes us for. Raises ClusterError."""
     group_version, _, _ = _REVIEW_OF_SELF.removeprefix("/apis/").rpartition("/")
     body = {"apiVersion": group_version, "kind": "SelfSubjectReview"}
     answer = await client.create(_REVIEW_OF_SELF, body)
     wrong = misfit(answer, _SELF)
     if wrong is not None:
-        raise ClusterUnreachable(f"POST {_REVIEW_OF_SELF}: {wrong}")
+        raise cluster.ClusterUnreachable(f"POST {_REVIEW_OF_SELF}: {wrong}")
     user = answer["status"]["userInfo"]
     return User(
         user.get("username") or "",
@@ -126,7 +113,7 @@ async def _own_user(client: ClusterClient) -> User:
 
 
 async def _looked_up(
-    client: ClusterClient,
+    client: cluster.ClusterClient,
     catalog: Catalog,
     namespaces: Iterable[str],
     params: Iterable[Parameter],
@@ -143,7 +130,7 @@ async def _looked_up(
     for path in expected:
         try:
             result.append(await client.get(path))
-        except ClusterRefusal:
+        except cluster.ClusterRefusal:
             continue
     return result
 
@@ -161,7 +148,7 @@ class _Trial:
     """Sends objects, one after the other, and reads what is said of them."""
 
     def __init__(
-        self, client: ClusterClient, catalog: Catalog, user: User, counts: RecordedRequests
+        self, client: cluster.ClusterClient, catalog: Catalog, user: User, counts: RecordedRequests
     ) -> None:
         self._client = client
         self._catalog = catalog
@@ -174,7 +161,7 @@ class _Trial:
         self.namespaces: set[str] = set()
         """Those of all objects that were sent."""
 
-    async def sent(self, document: Document) -> list[Recorded]:
+    async def sent(self, document: Document) -> list[recorded_verdicts.Recorded]:
         """Send an object; return what was said, nothing where that says nothing of the engine.
         Raises ClusterUnreachable."""
         resource = self._catalog.by_gvk(metadata.gvk(document.value))
@@ -195,7 +182,7 @@ class _Trial:
         self._counts.sent += 1
         try:
             answer = await patiently(lambda: self._client.request("POST", path, body, query=_QUERY))
-        except ClusterRefusal as refusal:
+        except cluster.ClusterRefusal as refusal:
             if refusal.code != _TAKEN or refusal.status.get("reason") != "AlreadyExists":
                 return self._refused(document, resource, body, refusal)
             # Admission is over when a server finds that there is one of the name already.
@@ -203,11 +190,15 @@ class _Trial:
         return self._recorded(document, resource, answer, None)
 
     def _refused(
-        self, document: Document, resource: Resource, body: JsonDict, refusal: ClusterRefusal
-    ) -> list[Recorded]:
+        self,
+        document: Document,
+        resource: Resource,
+        body: JsonDict,
+        refusal: cluster.ClusterRefusal,
+    ) -> list[recorded_verdicts.Recorded]:
         message = str(refusal.status.get("message") or "")
-        denial = webhook_text(message)
-        refusing = refusing_rules(denial) if denial else frozenset()
+        denial = recorded_verdicts.webhook_text(message)
+        refusing = recorded_verdicts.refusing_rules(denial) if denial else frozenset()
         if refusing:
             filled_in = self._filled_in(body, resource)
             return self._recorded(document, resource, filled_in, refusing)
@@ -216,7 +207,7 @@ class _Trial:
         self._counts.examples.setdefault(detail, f"{document.position()}: {message}")
         return self._left(detail)
 
-    def _left(self, reason: str) -> list[Recorded]:
+    def _left(self, reason: str) -> list[recorded_verdicts.Recorded]:
         self._counts.left[reason] += 1
         return []
 
@@ -231,13 +222,15 @@ class _Trial:
         document: Document,
         resource: Resource,
         obj: JsonDict | None,
-        refusing: frozenset[RuleName] | None,
-    ) -> list[Recorded]:
+        refusing: frozenset[recorded_verdicts.RuleName] | None,
+    ) -> list[recorded_verdicts.Recorded]:
         if obj is None:
             return self._left("their objects cannot be read")
         target = Target(resource, metadata.namespace(obj))
         request = request_of(target, Operation.CREATE, obj, None, self._user, dry_run=True)
-        return [Recorded(document.position(), request, (Missing.ROLES,), refusing)]
+        return [
+            recorded_verdicts.Recorded(document.position(), request, (Missing.ROLES,), refusing)
+        ]
 
     async def _knows_dry_runs(self, resource: Resource) -> bool:
         """Return whether a creation in a collection of a resource may be a dry run."""
@@ -245,7 +238,7 @@ class _Trial:
         if collection not in self._dry_runs:
             try:
                 document = await self._client.get(f"/openapi/v3{collection}")
-            except ClusterRefusal:
+            except cluster.ClusterRefusal:
                 document = {}
             self._dry_runs[collection] = frozenset(_dry_runs_of(document))
         path = _collection(resource, "{namespace}" if resource.namespaced else "")

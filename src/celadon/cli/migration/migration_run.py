@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from celadon import migrate
 from celadon.admission.lint import Finding, Settings, Severity, lint
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
@@ -32,37 +33,6 @@ from celadon.kube.json_types import JsonDict, Shape, misfit
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
-from celadon.migrate import (
-    GATOR_SHAPE,
-    SUITE_SHAPE,
-    USER_SHAPE,
-    VALUES_SHAPE,
-    AzurePolicies,
-    Case,
-    GatorCase,
-    Merged,
-    NotTranslated,
-    PolicyException,
-    Translation,
-    disagreement,
-    exempt_namespaces,
-    gatekeeper_shape,
-    is_constraint,
-    is_exception,
-    is_suite,
-    is_template,
-    judged_by,
-    left_behind,
-    merged,
-    outcome_of,
-    patched_files,
-    read_suite,
-    renamed,
-    shape_of,
-    translate_constraints,
-    translate_document,
-    translate_mutators,
-)
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
@@ -96,7 +66,7 @@ class RuleOutcome:
     """One rule, and the cases that its tests have, came to this."""
 
     document: Document
-    translation: Translation
+    translation: migrate.Translation
     home: Document | None = None
     """The document that gives the file its name, where that is another one: the template of a
     constraint."""
@@ -250,13 +220,13 @@ class Migration:
         for document in documents:
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
                 definitions.append(document.value)
-            elif shape_of(document.value) is not None:
+            elif migrate.shape_of(document.value) is not None:
                 policies.append(document)
-            elif gatekeeper_shape(document.value) is not None:
+            elif migrate.gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
-            elif AzurePolicies.shape(document.value) is not None:
+            elif migrate.AzurePolicies.shape(document.value) is not None:
                 of_azure.append(document)
-            elif is_suite(document.value):
+            elif migrate.is_suite(document.value):
                 self._suites.append(document)
             elif document.group_kind in _LOOKED_UP:
                 self.existing.append(document.value)
@@ -269,20 +239,20 @@ class Migration:
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
         constraints += self._translated_mutators(of_gatekeeper, catalog)
-        exceptions = [policy for policy in policies if is_exception(policy.value)]
+        exceptions = [policy for policy in policies if migrate.is_exception(policy.value)]
         fitting = [
             exception
             for exception in exceptions
-            if self._fits(exception, shape_of(exception.value))
+            if self._fits(exception, migrate.shape_of(exception.value))
         ]
-        read = [PolicyException(document.value) for document in fitting]
+        read = [migrate.PolicyException(document.value) for document in fitting]
         for document in policies:
-            if not is_exception(document.value):
+            if not migrate.is_exception(document.value):
                 self._translate(document, catalog, read)
         translations = [outcome.translation for outcome in self.outcomes]
         self.outcomes += constraints
         for document, exception in zip(fitting, read, strict=True):
-            self.outcomes.append(RuleOutcome(document, outcome_of(exception, translations)))
+            self.outcomes.append(RuleOutcome(document, migrate.outcome_of(exception, translations)))
         for merged_outcome, written in merged_outcomes(self.outcomes):
             for item in merged_outcome:
                 item.written = written.names
@@ -319,7 +289,7 @@ class Migration:
             if isinstance(item, Problem):
                 self.problems.append(item)
             else:
-                for path, value in (*_objects(item[1]), *AzurePolicies.documents(item[1])):
+                for path, value in (*_objects(item[1]), *migrate.AzurePolicies.documents(item[1])):
                     yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
@@ -329,16 +299,16 @@ class Migration:
         return wrong is None
 
     def _translate(
-        self, document: Document, catalog: Catalog, exceptions: Sequence[PolicyException]
+        self, document: Document, catalog: Catalog, exceptions: Sequence[migrate.PolicyException]
     ) -> None:
-        if self._fits(document, shape_of(document.value)):
+        if self._fits(document, migrate.shape_of(document.value)):
             policy = _with_patches(document.value)
-            for translation in translate_document(
+            for translation in migrate.translate_document(
                 policy, catalog, exceptions, allows_existing=self.allows_existing
             ):
                 self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
 
-    def _with_own_names(self, translation: Translation) -> Translation:
+    def _with_own_names(self, translation: migrate.Translation) -> migrate.Translation:
         """Return a translation whose policies are called like no others: policies of several
         namespaces may have one name."""
         names: dict[str, str] = {}
@@ -346,18 +316,18 @@ class Migration:
             free = (text for text in _numbered(name) if (kind, text) not in self._names)
             names[name] = next(free)
             self._names.add((kind, names[name]))
-        return renamed(translation, names)
+        return migrate.renamed(translation, names)
 
     def _left_of_azure(
         self, documents: Sequence[Document], of_gatekeeper: list[Document]
     ) -> Iterator[RuleOutcome]:
         """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
         the templates that stand in them; yield what is left out."""
-        policies = AzurePolicies()
+        policies = migrate.AzurePolicies()
         fitting = [
             document
             for document in documents
-            if self._fits(document, AzurePolicies.shape(document.value))
+            if self._fits(document, migrate.AzurePolicies.shape(document.value))
         ]
         for fitting_document in fitting:
             policies.add(fitting_document.value)
@@ -372,7 +342,7 @@ class Migration:
                         yield RuleOutcome(document, use.left_out())
                         break
                     constraint = use.constraint(_kind_of(template))
-                except NotTranslated as error:
+                except migrate.NotTranslated as error:
                     yield RuleOutcome(document, use.left_out(error))
                 else:
                     of_gatekeeper.append(Document(document.chunk, document.path, constraint))
@@ -386,39 +356,41 @@ class Migration:
         fitting = [
             document
             for document in documents
-            if self._fits(document, gatekeeper_shape(document.value))
+            if self._fits(document, migrate.gatekeeper_shape(document.value))
         ]
-        templates = [document for document in fitting if is_template(document.value)]
+        templates = [document for document in fitting if migrate.is_template(document.value)]
         constraints: dict[int, list[Document]] = {}
         alone: list[Document] = []
         for item in fitting:
-            if is_constraint(item.value):
+            if migrate.is_constraint(item.value):
                 template = _nearest(item, templates)
                 if template is None:
                     alone.append(item)
                 else:
                     constraints.setdefault(id(template), []).append(item)
-            elif not is_template(item.value):
+            elif not migrate.is_template(item.value):
                 alone.append(item)
-        exempt = exempt_namespaces([document.value for document in fitting])
+        exempt = migrate.exempt_namespaces([document.value for document in fitting])
         for template in templates:
             constraint = constraints.get(id(template), [])
-            translations = translate_constraints(
+            translations = migrate.translate_constraints(
                 template.value, [document.value for document in constraint], catalog, exempt
             )
             for document, translation in zip(constraint or [template], translations, strict=True):
                 yield RuleOutcome(document, translation, template)
         for item in alone:
-            yield from (RuleOutcome(item, lost) for lost in left_behind(item.value))
+            yield from (RuleOutcome(item, lost) for lost in migrate.left_behind(item.value))
 
     def _translated_mutators(
         self, documents: Sequence[Document], catalog: Catalog
     ) -> Iterator[RuleOutcome]:
         """Translate those of Gatekeeper's documents that change objects; all were looked at."""
         fitting = [
-            item for item in documents if misfit(item.value, gatekeeper_shape(item.value)) is None
+            item
+            for item in documents
+            if misfit(item.value, migrate.gatekeeper_shape(item.value)) is None
         ]
-        translations = translate_mutators([document.value for document in fitting], catalog)
+        translations = migrate.translate_mutators([document.value for document in fitting], catalog)
         for document, translation in zip(fitting, translations, strict=True):
             if translation is not None:
                 yield RuleOutcome(document, self._with_own_names(translation))
@@ -426,17 +398,22 @@ class Migration:
     # Tests.
 
     def _run(self, file: str, catalog: Catalog) -> None:
-        suite = self._one(file, SUITE_SHAPE)
+        suite = self._one(file, migrate.SUITE_SHAPE)
         if suite is None:
             return
         folder = os.path.dirname(file)
         resources = self._objects(folder, suite.get("resources") or ())
         values = suite.get("values") or _NOTHING
         if suite.get("variables"):
-            values = self._one(os.path.join(folder, suite["variables"]), VALUES_SHAPE) or _NOTHING
+            values = (
+                self._one(os.path.join(folder, suite["variables"]), migrate.VALUES_SHAPE)
+                or _NOTHING
+            )
         user: JsonObject = _NOTHING
         if suite.get("userinfo"):
-            user = self._one(os.path.join(folder, suite["userinfo"]), USER_SHAPE) or _NOTHING
+            user = (
+                self._one(os.path.join(folder, suite["userinfo"]), migrate.USER_SHAPE) or _NOTHING
+            )
         named = {
             os.path.normpath(os.path.join(folder, name)) for name in suite.get("policies") or ()
         }
@@ -445,15 +422,15 @@ class Migration:
             for outcome in self.outcomes
             if os.path.normpath(outcome.document.file) in named
         }
-        patched = {name: self._objects(folder, [name]) for name in patched_files(suite)}
-        for case in read_suite(suite, resources, values, user, patched):
+        patched = {name: self._objects(folder, [name]) for name in migrate.patched_files(suite)}
+        for case in migrate.read_suite(suite, resources, values, user, patched):
             outcome = outcomes.get((case.policy, case.rule))
             if outcome is not None:
                 outcome.cases += 1
                 if not outcome.translation.reason:
                     self._judge(case, outcome, catalog)
 
-    def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
+    def _judge(self, case: migrate.Case, outcome: RuleOutcome, catalog: Catalog) -> None:
         # Kyverno applies all rules of a policy that mutate, one after the other, before it
         # compares.
         together = [
@@ -462,12 +439,12 @@ class Migration:
             if other.document is outcome.document and other.translation.origin.does == "mutate"
             for policy in other.translation.policies
         ]
-        result, message = judged_by(case, outcome.translation.policies, catalog, together)
+        result, message = migrate.judged_by(case, outcome.translation.policies, catalog, together)
         if result != case.expected:
             outcome.differences.append(Difference(case.object, case.expected, result, message))
 
     def _run_gator(self, suite: Document, catalog: Catalog) -> None:
-        if not self._fits(suite, GATOR_SHAPE):
+        if not self._fits(suite, migrate.GATOR_SHAPE):
             return
         folder = os.path.dirname(suite.file)
         outcomes = {
@@ -493,8 +470,10 @@ class Migration:
             return
         inventory = tuple(self._objects(folder, case.get("inventory") or ()))
         assertions = tuple(case.get("assertions") or ())
-        gator_case = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
-        expected, result, message = disagreement(gator_case, outcome.translation.documents, catalog)
+        gator_case = migrate.GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
+        expected, result, message = migrate.disagreement(
+            gator_case, outcome.translation.documents, catalog
+        )
         if expected:
             outcome.differences.append(Difference(objects[0], expected, result, message))
 
@@ -555,10 +534,10 @@ def _azure_template(
         text = Text(document.file, embedded.decode(errors="replace"))
         documents = (item for item in DocumentReader().read(text) if isinstance(item, Document))
         result = next(
-            (document.value for document in documents if is_template(document.value)), None
+            (document.value for document in documents if migrate.is_template(document.value)), None
         )
         return None if result is None else Document(document.chunk, document.path, result)
-    templates = (document for document in of_gatekeeper if is_template(document.value))
+    templates = (document for document in of_gatekeeper if migrate.is_template(document.value))
     return next(
         (template for template in templates if is_named(template.file, _kind_of(template))), None
     )
@@ -716,7 +695,7 @@ def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[Json
 
 def merged_outcomes(
     outcomes: Iterable[RuleOutcome],
-) -> Iterator[tuple[list[RuleOutcome], Merged]]:
+) -> Iterator[tuple[list[RuleOutcome], migrate.Merged]]:
     """The outcomes of each policy, with its documents as they are written."""
     by_policy: dict[int, list[RuleOutcome]] = {}
     for outcome in outcomes:
@@ -728,7 +707,7 @@ def merged_outcomes(
         for policy in outcome.translation.policies
     }
     for value in by_policy.values():
-        written = merged(value[0].translation.origin.policy, _documents(value), names)
+        written = migrate.merged(value[0].translation.origin.policy, _documents(value), names)
         names.update(written.names.values())
         yield value, written
 

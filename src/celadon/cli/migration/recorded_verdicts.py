@@ -18,39 +18,14 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from celadon.admission import (
-    ADMIN,
-    Action,
-    Engine,
-    ObjectWorld,
-    Operation,
-    Request,
-    decode_binding,
-    decode_policy,
-    default_options,
-)
+from celadon import admission
 from celadon.admission.incomplete import Missing, judged_partly
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.admission.webhooks import REVIEW_KIND
+from celadon.cli import audit_logs
 from celadon.cli.audit.audit_inputs import preparation
-from celadon.cli.audit_logs import (
-    Undecidable,
-    kind_of,
-    log_files,
-    logged,
-    mapping,
-    read_events,
-    request_of_event,
-    text,
-)
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.migration.migration_run import (
-    Difference,
-    Migration,
-    Parameter,
-    RecordedRequests,
-    RuleOutcome,
-)
+from celadon.cli.migration import migration_run
 from celadon.cli.reading.documents import Problem, read_documents
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import Needed, Shape, misfit
@@ -68,7 +43,7 @@ class Recorded(NamedTuple):
     """A request, and what the engine has said: the rules that refused; None if nobody did."""
 
     place: str
-    request: Request
+    request: admission.Request
     missing: tuple[Missing, ...]
     refusing: frozenset[RuleName] | None
 
@@ -82,17 +57,21 @@ class ClusterAnswers:
     """The namespaces of the objects, and the params of policies."""
 
 
-AskCluster = Callable[[str, Collection[Parameter], RecordedRequests], ClusterAnswers]
+AskCluster = Callable[
+    [str, Collection[migration_run.Parameter], migration_run.RecordedRequests], ClusterAnswers
+]
 """Asks a cluster about the objects of a file or folder; it is told which params matter, and counts
 what it sends."""
 
 
 def compare_recorded(
-    migration: Migration, sources: Iterable[Sequence[str]], ask_cluster: AskCluster | None = None
+    migration: migration_run.Migration,
+    sources: Iterable[Sequence[str]],
+    ask_cluster: AskCluster | None = None,
 ) -> None:
     """Put requests to a translation; what it says otherwise is noted with its rules. `sources` are
     pairs of `audit-log`, `webhook` or `cluster` and a path."""
-    counts = migration.recorded = RecordedRequests()
+    counts = migration.recorded = migration_run.RecordedRequests()
     existing = list(migration.existing)
     records: list[Recorded | Problem] = []
     for source, path in sources:
@@ -151,8 +130,8 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
         policies = yaml.safe_load(written)
     except yaml.YAMLError:
         return
-    for policy, rules in mapping(policies).items():
-        for rule in mapping(rules):
+    for policy, rules in audit_logs.mapping(policies).items():
+        for rule in audit_logs.mapping(rules):
             # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
             # file.
             for prefix in ("autogen-cronjob-", "autogen-"):
@@ -163,27 +142,35 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
 # --- Requests ----------------------------------------------------------------
 
 
-def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
-    for line in read_events(log_files([path])):
+def _of_logs(
+    path: str, judge: _Judge, counts: migration_run.RecordedRequests
+) -> Iterator[Recorded | Problem]:
+    for line in audit_logs.read_events(audit_logs.log_files([path])):
         if isinstance(line, Problem):
             yield line
             continue
-        none = None if line.event is None else logged(line.event)
+        none = None if line.event is None else audit_logs.logged(line.event)
         # An audit log tells of a request at several stages; only the last one has the answer.
         if none is None or none.event.get("stage") not in (None, "ResponseComplete"):
             continue
         refusing: frozenset[RuleName] | None = None
         if none.code >= _REFUSED:
-            message = text(mapping(none.event.get("responseStatus")).get("message"))
+            message = audit_logs.text(
+                audit_logs.mapping(none.event.get("responseStatus")).get("message")
+            )
             # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
             # it says nothing of what the old engine thinks.
             refusing = refusing_rules(webhook_text(message))
             if not refusing:
                 counts.left["refused by others"] += 1
                 continue
-        kind = kind_of(none, judge.world.catalog)
-        request = Undecidable.KIND if kind is None else request_of_event(none, kind, judge.prepare)
-        if isinstance(request, Undecidable):
+        kind = audit_logs.kind_of(none, judge.world.catalog)
+        request = (
+            audit_logs.Undecidable.KIND
+            if kind is None
+            else audit_logs.request_of_event(none, kind, judge.prepare)
+        )
+        if isinstance(request, audit_logs.Undecidable):
             counts.left[request.value] += 1
         else:
             # No log and no review says which roles the user had.
@@ -209,7 +196,7 @@ _REVIEW: Final[Shape] = {
 }
 
 
-def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
+def _of_reviews(path: str, counts: migration_run.RecordedRequests) -> Iterator[Recorded | Problem]:
     for document in read_documents([path]):
         if isinstance(document, Problem):
             yield document
@@ -228,9 +215,9 @@ def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Prob
                 yield Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
-def _request(review_request: JsonObject) -> Request | None:
+def _request(review_request: JsonObject) -> admission.Request | None:
     """Return the request of a review."""
-    operation = {operation.value: operation for operation in Operation}.get(
+    operation = {operation.value: operation for operation in admission.Operation}.get(
         review_request["operation"]
     )
     if operation is None:
@@ -241,7 +228,7 @@ def _request(review_request: JsonObject) -> Request | None:
         review_request.get("userInfo") or {},
     )
     dry_run = bool(review_request.get("dryRun"))
-    return Request(
+    return admission.Request(
         operation,
         GroupVersionKind(kind.get("group") or "", kind["version"], kind["kind"]),
         GroupVersionResource(
@@ -259,7 +246,7 @@ def _request(review_request: JsonObject) -> Request | None:
             {key: tuple(member or ()) for key, member in (user.get("extra") or {}).items()},
         ),
         dry_run=dry_run,
-        options=default_options(operation, dry_run=dry_run),
+        options=admission.default_options(operation, dry_run=dry_run),
     )
 
 
@@ -271,9 +258,9 @@ class _Judge:
 
     def __init__(
         self,
-        outcomes: Sequence[RuleOutcome],
+        outcomes: Sequence[migration_run.RuleOutcome],
         existing: Sequence[JsonObject],
-        counts: RecordedRequests,
+        counts: migration_run.RecordedRequests,
     ) -> None:
         documents = [document for outcome in outcomes for document in outcome.translation.documents]
         # Params and their definitions: the translation brings them along.
@@ -282,15 +269,23 @@ class _Judge:
             for document in documents
             if document["kind"] not in (POLICY_KIND, BINDING_KIND)
         ]
-        self.world = ObjectWorld([*existing, *more_documents], implicit_namespaces=True)
+        self.world = admission.ObjectWorld([*existing, *more_documents], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.prepare: Prepare = preparation((), ADMIN, now, current_release())
-        self._engine = Engine(
-            [decode_policy(document).value for document in _unique(documents, POLICY_KIND)],
-            [decode_binding(document).value for document in _unique(documents, BINDING_KIND)],
+        self.prepare: Prepare = preparation((), admission.ADMIN, now, current_release())
+        self._engine = admission.Engine(
+            [
+                admission.decode_policy(document).value
+                for document in _unique(documents, POLICY_KIND)
+            ],
+            [
+                admission.decode_binding(document).value
+                for document in _unique(documents, BINDING_KIND)
+            ],
         )
         existing_params = {
-            Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))
+            migration_run.Parameter(
+                metadata.gvk(element), metadata.namespace(element), metadata.name(element)
+            )
             for element in (*existing, *more_documents)
         }
         self._rules: list[_JudgedRule] = []
@@ -310,7 +305,7 @@ class _Judge:
         denials: dict[RuleName, str] = {
             (decision.policy, decision.binding): decision.message
             for decision in verdict.decisions
-            if decision.action is Action.DENY
+            if decision.action is admission.Action.DENY
         }
         compared = False
         for rule in self._rules:
@@ -340,9 +335,9 @@ def _unique(documents: Iterable[JsonObject], kind: str) -> list[JsonObject]:
     )
 
 
-def params_of(outcomes: Iterable[RuleOutcome]) -> set[Parameter]:
+def params_of(outcomes: Iterable[migration_run.RuleOutcome]) -> set[migration_run.Parameter]:
     """Return the objects that bindings name as params."""
-    result: set[Parameter] = set()
+    result: set[migration_run.Parameter] = set()
     for outcome in outcomes:
         documents = outcome.translation.documents
         kinds = {
@@ -359,11 +354,11 @@ def params_of(outcomes: Iterable[RuleOutcome]) -> set[Parameter]:
             reference = document["spec"].get("paramRef") if kind else None
             if reference and reference.get("name"):
                 inside = reference.get("namespace") or ""
-                result.add(Parameter(metadata.gvk(kind), inside, reference["name"]))
+                result.add(migration_run.Parameter(metadata.gvk(kind), inside, reference["name"]))
     return result
 
 
-def _bindings(outcome: RuleOutcome) -> Mapping[RuleName, Any]:
+def _bindings(outcome: migration_run.RuleOutcome) -> Mapping[RuleName, Any]:
     """Return the bindings of a rule, by policy and name, each with its actions."""
     return {
         (document["spec"]["policyName"], document["metadata"]["name"]): document["spec"][
@@ -378,7 +373,7 @@ def _bindings(outcome: RuleOutcome) -> Mapping[RuleName, Any]:
 class _JudgedRule:
     """A rule with its bindings."""
 
-    outcome: RuleOutcome
+    outcome: migration_run.RuleOutcome
     bindings: Mapping[RuleName, Any]
 
     def verdict(self, refusing: frozenset[RuleName] | None) -> str | None:
@@ -401,4 +396,4 @@ class _JudgedRule:
         where = f"{recorded.place} ({request.operation.value})"
         remark = f"{where}: {message}" if message else where
         named = {"kind": request.kind.kind, **value}
-        self.outcome.differences.append(Difference(named, theirs, ours, remark))
+        self.outcome.differences.append(migration_run.Difference(named, theirs, ours, remark))

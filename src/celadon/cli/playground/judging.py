@@ -49,14 +49,8 @@ from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, item_tree, state_of
+from celadon.cli.policytest import case_results
 from celadon.cli.policytest.case_judging import Bench, outcome_of
-from celadon.cli.policytest.case_results import (
-    DEFAULT_NOW,
-    Case,
-    CaseVerdict,
-    Expectation,
-    PolicyTest,
-)
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.cli.report.check_view import CheckView
@@ -110,12 +104,12 @@ class _LastOfRelease(Generic[_Made]):
 
     def __init__(self, make: Callable[[PolicySet, str], _Made]) -> None:
         self._make = make
-        self._known: dict[str, tuple[PolicySet, _Made]] = {}
+        self._engines: dict[str, tuple[PolicySet, _Made]] = {}
 
     def __call__(self, policy_set: PolicySet, release: str) -> _Made:
-        remembered = self._known.get(release)
+        remembered = self._engines.get(release)
         if remembered is None or remembered[0] is not policy_set:
-            remembered = self._known[release] = policy_set, self._make(policy_set, release)
+            remembered = self._engines[release] = policy_set, self._make(policy_set, release)
         return remembered[1]
 
 
@@ -321,7 +315,12 @@ def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Setti
     )
     creates = state.mode is not Mode.RULES
     return Settings(
-        question, state.release, DEFAULT_NOW, jobs=1, plugins=PluginChoice(), creates=creates
+        question,
+        state.release,
+        case_results.DEFAULT_NOW,
+        jobs=1,
+        plugins=PluginChoice(),
+        creates=creates,
     )
 
 
@@ -554,7 +553,9 @@ _FILES: Final = {
     "user.yaml": (Pane.USER,),
 }
 _TEST: Final = "policy.policytest.yaml"
-_SAYING: Final = frozenset({CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDIT})
+_SAYING: Final = frozenset(
+    {case_results.CaseVerdict.DENY, case_results.CaseVerdict.WARN, case_results.CaseVerdict.AUDIT}
+)
 """Verdicts whose message is expected, too."""
 
 
@@ -582,10 +583,10 @@ def _test(state: State, files: dict[str, str]) -> JsonDict | None:
     namespace = metadata.name(namespaces[0].value) if namespaces else "default"
     around = reader.documents(state, (*_FILES["policy.yaml"], *_FILES["cluster.yaml"]))
     place = Place(_TEST)
-    case = Case(
+    case = case_results.Case(
         "as in the playground",
         place,
-        Expectation(CaseVerdict.ADMIT, place),
+        case_results.Expectation(case_results.CaseVerdict.ADMIT, place),
         objects[0],
         old[0] if old else None,
         state.operation,
@@ -594,7 +595,10 @@ def _test(state: State, files: dict[str, str]) -> JsonDict | None:
         user,
         state.dry_run,
     )
-    bench = Bench(PolicyTest(_TEST, _TEST, around, (case,), plugins=PluginChoice()), state.release)
+    bench = Bench(
+        case_results.PolicyTest(_TEST, _TEST, around, (case,), plugins=PluginChoice()),
+        state.release,
+    )
     judged = bench.judged(case)
     if not judged.findings.results:
         return None
@@ -606,7 +610,9 @@ def _test(state: State, files: dict[str, str]) -> JsonDict | None:
     return _written(state, case, expect, files)
 
 
-def _written(state: State, case: Case, expect: object, files: dict[str, str]) -> dict[str, object]:
+def _written(
+    state: State, case: case_results.Case, expect: object, files: dict[str, str]
+) -> dict[str, object]:
     deletes_old = state.operation is Operation.DELETE and "old-object.yaml" in files
     members: dict[str, object] = {
         "name": case.name,

@@ -285,15 +285,15 @@ class PaneReader:
 
     def __init__(self) -> None:
         self._reader = DocumentReader(keeps_repeated=True)
-        self._known: dict[Pane, tuple[str, Reading]] = {}
+        self._readings: dict[Pane, tuple[str, Reading]] = {}
         self._values: dict[Pane, tuple[str, Any]] = {}
 
     def read(self, state: State, pane: Pane) -> Reading:
         """The objects in a pane."""
         text = state.text(pane)
-        reading = self._known.get(pane)
+        reading = self._readings.get(pane)
         if reading is None or reading[0] != text:
-            reading = self._known[pane] = text, self._read(pane, text)
+            reading = self._readings[pane] = text, self._read(pane, text)
         return reading[1]
 
     def documents(self, state: State, panes: Iterable[Pane]) -> tuple[Document, ...]:

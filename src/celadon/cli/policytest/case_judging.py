@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from celadon.admission import ExpressionMemory, Note, Operation, Outcome
 from celadon.admission.registration import WARN
-from celadon.cli.check.check_report import (
-    ClientWarning,
-    Notice,
-    ObjectResult,
-    Place,
-    Silence,
-    Violation,
-)
+from celadon.cli.check import check_report
 from celadon.cli.check.cluster import (
     Circumstances,
     Cluster,
@@ -100,7 +93,7 @@ def _is_asked(answer: AuthorizerAnswer, attributes: Attributes) -> bool:
         "namespace": attributes.namespace,
         "name": attributes.name,
     }
-    return all(actual[name] == value for name, value in answer.asked.items())
+    return all(actual[name] == value for name, value in answer.attributes.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,12 +370,12 @@ def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         actual = outcome.verdict.value + (f", denied by the plugin {plugin}" if plugin else "")
         yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
     elif expect.verdict in ADMITTING and outcome.result.is_refused:
-        by = outcome.others[0].policy if outcome.others else ""
+        by = outcome.other_violations[0].policy if outcome.other_violations else ""
         actual = f"denied by policy `{by}`, which is not under test" if by else "refused"
         yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
 
 
-def decisive(expect: Expectation, outcome: CaseOutcome) -> list[Violation]:
+def decisive(expect: Expectation, outcome: CaseOutcome) -> list[check_report.Violation]:
     """The violations that can be the expected one, by policy and validation."""
     violations = list(outcome.deciding)
     if expect.policy:
@@ -394,7 +387,7 @@ def decisive(expect: Expectation, outcome: CaseOutcome) -> list[Violation]:
     return violations
 
 
-def _is_validation(violation: Violation, expected: int | str) -> bool:
+def _is_validation(violation: check_report.Violation, expected: int | str) -> bool:
     if isinstance(expected, int):
         return violation.field.startswith(f"spec.validations[{expected}].")
     return _squeezed(violation.expression) == _squeezed(expected)
@@ -427,7 +420,7 @@ def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
             yield Mismatch("violations", str(expect.violations), str(count), expect.place)
 
 
-def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
+def messages(deciding: Iterable[check_report.Violation], outcome: CaseOutcome) -> list[str]:
     """Return what policies say, and what the API server makes of it."""
     result = outcome.result
     texts = [violation.message for violation in deciding]
@@ -437,7 +430,7 @@ def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
 
 
 def _message(
-    expected: TextMatch, deciding: list[Violation], outcome: CaseOutcome
+    expected: TextMatch, deciding: list[check_report.Violation], outcome: CaseOutcome
 ) -> Iterator[Mismatch]:
     result = messages(deciding, outcome)
     if not any(map(expected.holds, result)):
@@ -476,7 +469,7 @@ def _warnings(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         )
 
 
-def _texts(warning: ClientWarning) -> list[str]:
+def _texts(warning: check_report.ClientWarning) -> list[str]:
     return [warning.text, *(violation.message for violation in warning.violations)]
 
 
@@ -508,7 +501,9 @@ def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
             yield _difference("patch", expected, after, expect.place)
 
 
-def _difference(subject: str, expected: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
+def _difference(
+    subject: str, expected: JsonObject, actual: JsonObject, place: check_report.Place
+) -> Mismatch:
     """Return the difference of two objects: their texts, line by line."""
     return Mismatch(subject, json.dumps(expected, indent=1), json.dumps(actual, indent=1), place)
 
@@ -574,11 +569,11 @@ def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
 
 
 def _case_outcomes_verdict(
-    result: ObjectResult,
-    violations: list[Violation],
+    result: check_report.ObjectResult,
+    violations: list[check_report.Violation],
     reached: set[str] | frozenset[str],
-    ignored: tuple[Notice, ...],
-) -> tuple[CaseVerdict, tuple[Violation, ...]]:
+    ignored: tuple[check_report.Notice, ...],
+) -> tuple[CaseVerdict, tuple[check_report.Violation, ...]]:
     """And the violations that it is due to."""
     if refused_by_server(result):
         return CaseVerdict.INVALID, ()
@@ -597,7 +592,7 @@ def _case_outcomes_verdict(
     return (CaseVerdict.AUDIT, tuple(violations)) if violations else (CaseVerdict.ADMIT, ())
 
 
-def refused_by_server(result: ObjectResult) -> bool:
+def refused_by_server(result: check_report.ObjectResult) -> bool:
     """Return whether it is refused, and not by a policy."""
     return result.is_refused and result.denial is None
 
@@ -610,7 +605,7 @@ def _notes(judged: JudgedCase) -> Iterator[Note]:
 
 def _ignored(
     judged: JudgedCase, under_test: frozenset[str], notes: tuple[Note, ...]
-) -> Iterator[Notice]:
+) -> Iterator[check_report.Notice]:
     """Errors of policies under test that are let pass."""
     for key, notice in judged.findings.ignored.items():
         if isinstance(key, tuple) and key[0] in under_test:
@@ -619,11 +614,11 @@ def _ignored(
         if note.source is not None and note.policy in under_test:
             place = _place(note, judged.setting)
             text = f"policy `{note.policy}` ignored an error: {note.detail}"
-            yield Notice(Silence.ERROR_IGNORED, place, text)
+            yield check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, place, text)
 
 
-def _place(note: Note, setting: Cluster) -> Place:
+def _place(note: Note, setting: Cluster) -> check_report.Place:
     for part in setting.sets.all:
         if note.policy in part.policies and note.source is not None:
             return part.place(note.source, note.policy, note.binding)
-    return Place()
+    return check_report.Place()

@@ -66,12 +66,12 @@ class Goal:
     text: str
     start: int
     end: int
-    wanted: ExpectedOutcome
+    expected: ExpectedOutcome
 
     @property
     def counts(self) -> bool:
         """Return whether it is missed where it is not reached."""
-        return self.wanted is not ExpectedOutcome.ERROR
+        return self.expected is not ExpectedOutcome.ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Coverage:
     @property
     def errors(self) -> tuple[int, int]:
         """Expressions that gave an error once, and expressions."""
-        counts = [count for goal, count in self.hits if goal.wanted is ExpectedOutcome.ERROR]
+        counts = [count for goal, count in self.hits if goal.expected is ExpectedOutcome.ERROR]
         return sum(count > 0 for count in counts), len(counts)
 
 
@@ -437,12 +437,12 @@ DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerAnswer:
-    """This is what `authorizer` says to some questions. `asked` has what a question must be, by the
-    names of the fields of `celadon.kube.Attributes`, and `user` for the name of the user; what is
-    not named may be anything."""
+    """This is what `authorizer` says to some questions. `attributes` has what a question must be,
+    by the names of the fields of `celadon.kube.Attributes`, and `user` for the name of the user;
+    what is not named may be anything."""
 
     ruling: Ruling
-    asked: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     error: str | None = None
 
@@ -507,10 +507,10 @@ def plain_document(value: JsonObject, name: str) -> Document:
 class CaseOutcome:
     """This is what happened to a request. `result` is what `celadon check` says of it.
 
-    `deciding` are the violations that the verdict is due to, all of policies under test; `others`
-    those of policies that are not, which refuse the request. `reached` are the policies under test
-    that have looked at it, `notes` why each policy and binding did or did not, `ignored` errors
-    that a failure policy let pass.
+    `deciding` are the violations that the verdict is due to, all of policies under test;
+    `other_violations` those of policies that are not, which refuse the request. `reached` are the
+    policies under test that have looked at it, `notes` why each policy and binding did or did not,
+    `ignored` errors that a failure policy let pass.
     """
 
     verdict: CaseVerdict
@@ -518,7 +518,7 @@ class CaseOutcome:
     under_test: frozenset[str]
     reached: frozenset[str]
     deciding: tuple[Violation, ...] = ()
-    others: tuple[Violation, ...] = ()
+    other_violations: tuple[Violation, ...] = ()
     notes: tuple[Note, ...] = ()
     ignored: tuple[Notice, ...] = ()
     before: JsonObject | None = None
@@ -536,10 +536,10 @@ class PartValue:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Something that is not as expected. `what` names it as a test file does: `verdict`, `message`,
+    """Something that is not as expected. `part` names it as a test file does: `verdict`, `message`,
     `auditAnnotations.team`."""
 
-    what: str
+    part: str
     expected: str
     actual: str
     place: Place
@@ -654,7 +654,7 @@ class RunReport:
         for unasked_plugin in (
             unasked_plugin for test in self.tests for unasked_plugin in test.unasked_plugins
         ):
-            counts[unasked_plugin.plugin, unasked_plugin.why] += unasked_plugin.objects
+            counts[unasked_plugin.plugin, unasked_plugin.reason] += unasked_plugin.objects
         return tuple(UnaskedPlugin(*key, count) for key, count in sorted(counts.items()))
 
     @property

@@ -20,14 +20,7 @@ from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest import case_results
-from celadon.cli.policytest.case_judging import (
-    Bench,
-    JudgedCase,
-    mismatches,
-    outcome_of,
-    under_test_in,
-)
+from celadon.cli.policytest import case_judging, case_results
 from celadon.cli.policytest.case_results import Coverage, Goal
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
 from celadon.cli.policytest.vacuity import case_doubts, shared_doubts
@@ -53,7 +46,9 @@ class CoverageTally:
         """Return the coverage of the cases so far."""
         return Coverage(tuple(self._hits.items()))
 
-    def take(self, judged: JudgedCase, outcome: case_results.CaseOutcome, version: str) -> None:
+    def take(
+        self, judged: case_judging.JudgedCase, outcome: case_results.CaseOutcome, version: str
+    ) -> None:
         """Count one more case; what is measured are the policies that it is about."""
         policies = [
             policy for explanation in _explained(judged, outcome) for policy in explanation.policies
@@ -79,7 +74,9 @@ class CoverageTally:
         return aim[1]
 
 
-def _explained(judged: JudgedCase, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
+def _explained(
+    judged: case_judging.JudgedCase, outcome: case_results.CaseOutcome
+) -> Iterator[Explanation]:
     """Yield what the request went through: one that is refused meets nobody further on."""
     if judged.mutation is not None:
         yield judged.mutation
@@ -109,7 +106,7 @@ _MOST_PARTS: Final = 12
 
 
 def deciding_values(
-    judged: JudgedCase, outcome: case_results.CaseOutcome
+    judged: case_judging.JudgedCase, outcome: case_results.CaseOutcome
 ) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""
@@ -310,21 +307,23 @@ def run_test(
     options: RunOptions,
     tally: CoverageTally | None = None,
 ) -> Iterator[case_results.CaseResult]:
-    """One result for each case and version, a case after the other. Nothing of a test that cannot
-    be read as a whole. Who measures coverage gives a `tally`."""
+    """Yield one result for each case and version, a case after the other. Nothing of a test that
+    cannot be read as a whole. Who measures coverage gives a `tally`."""
     if test.problems:
         return
-    benches: dict[str, Bench] = {}
+    benches: dict[str, case_judging.Bench] = {}
     for case in cases:
         for version in case.versions or test.versions or options.versions:
             bench = benches.get(version)
             if bench is None:
-                bench = benches[version] = Bench(test, version, looks=tally is not None)
+                bench = benches[version] = case_judging.Bench(
+                    test, version, looks=tally is not None
+                )
             yield run_case(bench, case, tally)
 
 
 def run_case(
-    bench: Bench, case: case_results.Case, tally: CoverageTally | None = None
+    bench: case_judging.Bench, case: case_results.Case, tally: CoverageTally | None = None
 ) -> case_results.CaseResult:
     """Return what comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
@@ -340,7 +339,7 @@ def run_case(
 
 
 def _run(
-    bench: Bench, case: case_results.Case, tally: CoverageTally | None
+    bench: case_judging.Bench, case: case_results.Case, tally: CoverageTally | None
 ) -> case_results.CaseResult:
     setting = bench.setting(case)
     wrong = [*setting.problems, *_unusable(case, setting)]
@@ -349,10 +348,10 @@ def _run(
         findings = judged.findings
         wrong = [*findings.unsendable, *findings.early_crashes, *findings.crashes]
         if not wrong:
-            outcome = outcome_of(case, judged)
+            outcome = case_judging.outcome_of(case, judged)
             if tally is not None:
                 tally.take(judged, outcome, bench.version)
-            differences = tuple(mismatches(case.expect, outcome))
+            differences = tuple(case_judging.mismatches(case.expect, outcome))
             doubts = tuple(case_doubts(case, judged, outcome, bench.version))
             status = _status(differences, doubts)
             values: tuple[case_results.PartValue, ...] = ()
@@ -396,7 +395,7 @@ def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     if not names:
         text = "no policy is loaded: name the files under `policies`"
         return [*errors, _at(case.place, text)]
-    for name in (*sorted(under_test_in(case, setting)), case.expect.policy):
+    for name in (*sorted(case_judging.under_test_in(case, setting)), case.expect.policy):
         if name and name not in names:
             text = f"no policy `{name}` is loaded{did_you_mean(name, names)}"
             errors.append(_at(case.place, text))

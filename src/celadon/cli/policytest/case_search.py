@@ -24,15 +24,8 @@ from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import PolicySet, PolicySets
 from celadon.cli.check.questions import user_info
+from celadon.cli.policytest import case_results, wanted_values
 from celadon.cli.policytest.case_judging import Bench, outcome_of
-from celadon.cli.policytest.case_results import (
-    Case,
-    CaseOutcome,
-    CaseVerdict,
-    Expectation,
-    PolicyTest,
-    plain_document,
-)
 from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
@@ -42,15 +35,6 @@ from celadon.cli.policytest.read_places import (
     with_value_at,
 )
 from celadon.cli.policytest.solved_requests import solved_requests
-from celadon.cli.policytest.wanted_values import (
-    ANY_VALUE,
-    GONE,
-    KEY,
-    THERE,
-    Length,
-    ValueSearch,
-    Way,
-)
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject
@@ -266,26 +250,26 @@ def with_way(
         steps, place_schema = _steps(place), schema_at(schema, place)
         if schema is not None and place_schema is None:
             return None
-        if value is GONE:
+        if value is wanted_values.GONE:
             result = with_value_at(result, steps, None) or result
             continue
         has_below = any(
             len(other) > len(place) and other[: len(place)] == place for other, _ in assignments
         )
-        if value is THERE and (has_below or value_at(result, steps) is not None):
+        if value is wanted_values.THERE and (has_below or value_at(result, steps) is not None):
             continue
         changed = with_value_at(result, steps, _value(value, place_schema, str(place[-1])))
         if changed is None:
             return None
         result = changed
     for place, value in assignments:
-        if value is not GONE:
+        if value is not wanted_values.GONE:
             _complete(result, place)
     return result
 
 
 def _steps(place: Path) -> Path:
-    if place and place[-1] in (KEY, ANY_VALUE):
+    if place and place[-1] in (wanted_values.KEY, wanted_values.ANY_VALUE):
         return place[:-1]
     return place
 
@@ -300,7 +284,7 @@ def schema_at(schema: Schema | None, place: Path) -> Schema | None:
             schema = schema.items or (_ANYTHING if _is_open(schema) else None)
         elif step in schema.properties:
             schema = schema.properties[step]
-        elif step in (KEY, ANY_VALUE):
+        elif step in (wanted_values.KEY, wanted_values.ANY_VALUE):
             schema = schema.additional_properties or _ANYTHING
         else:
             schema = schema.additional_properties or (_ANYTHING if _is_open(schema) else None)
@@ -317,18 +301,18 @@ def _is_open(schema: Schema) -> bool:
 def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401 - any JSON
     """Return a value as the schema has it."""
     types = () if schema is None else schema.types
-    if last == KEY:
+    if last == wanted_values.KEY:
         return {str(value) if isinstance(value, str) else "key": "x"}
-    if value is THERE:
+    if value is wanted_values.THERE:
         return _something(schema)
-    if isinstance(value, Length):
+    if isinstance(value, wanted_values.Length):
         if "array" in types or (not types and schema is _ANYTHING):
             items = None if schema is None else schema.items
             return [_something(items) for _ in range(min(value.count, 100))]
         if "object" in types:
             return {f"key{i}": "x" for i in range(min(value.count, 100))}
         return "x" * min(value.count, 1000)
-    if last == ANY_VALUE:
+    if last == wanted_values.ANY_VALUE:
         return {"key": value}
     if types == ("string",) and not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -456,7 +440,7 @@ def search(
 ) -> SearchResult:
     """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""
-    test = PolicyTest("search", "", (*documents, *definitions), ())
+    test = case_results.PolicyTest("search", "", (*documents, *definitions), ())
     return _Search(Bench(test, version), name, version, definitions).found()
 
 
@@ -469,7 +453,12 @@ class _Search:
         self._params_left = MOST_PARAMS
         self._alone: set[int] = set()
         """Validations of which a request is known that nothing else refuses."""
-        probe = Case("", Place(), Expectation(CaseVerdict.ADMIT), plain_document(_NOTHING, _PLACE))
+        probe = case_results.Case(
+            "",
+            Place(),
+            case_results.Expectation(case_results.CaseVerdict.ADMIT),
+            case_results.plain_document(_NOTHING, _PLACE),
+        )
         values = [definition.value for definition in definitions]
         catalog = known_resources(all_versions=True).with_crds(values)
         self._seed = SeedObjects(values)
@@ -477,7 +466,7 @@ class _Search:
         self._subject = subject_of(self._sets, name, version, catalog)
         self._definitions = values
         self._read: ReadPlaces = self._subject.read
-        self._found = SearchResult(self._subject)
+        self._result = SearchResult(self._subject)
 
     def found(self) -> SearchResult:
         """Return what the search comes to."""
@@ -501,7 +490,7 @@ class _Search:
             ]
             reached = [request for request in layer if self._try(request)]
         self._find_passing()
-        return self._found
+        return self._result
 
     def _of_solver(self) -> Iterator[TrialRequest]:
         """Return what a solver finds, where there is one."""
@@ -519,12 +508,12 @@ class _Search:
     def _solved(self, seeds: Sequence[TrialRequest]) -> Iterator[TrialRequest]:
         """The seeds with values that let a request pass, and with those that each rule is against,
         as long as that is looked for."""
-        subject, progress = self._subject, self._found
+        subject, progress = self._subject, self._result
         conditions = [(condition, True) for condition in subject.conditions]
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            value_search = ValueSearch(subject.variables, _facts(seed))
+            value_search = wanted_values.ValueSearch(subject.variables, _facts(seed))
             if progress.admitted is None and not subject.mutates:
                 yield from self._with_ways(seed, value_search.all_of([*conditions, *passing]))
             if subject.mutates:
@@ -541,7 +530,9 @@ class _Search:
                         if index in self._alone:
                             break
 
-    def _with_ways(self, seed: TrialRequest, ways: Sequence[Way]) -> Iterator[TrialRequest]:
+    def _with_ways(
+        self, seed: TrialRequest, ways: Sequence[wanted_values.Way]
+    ) -> Iterator[TrialRequest]:
         """A seed with the values of each way in it."""
         for way in ways:
             request: TrialRequest | None = seed
@@ -551,7 +542,13 @@ class _Search:
                     request = self._with_values(request, root, values)
             for place, value in way.items():
                 if request is not None and place[0] == "namespaceObject":
-                    none = None if value is GONE else "x" if value is THERE else value
+                    none = (
+                        None
+                        if value is wanted_values.GONE
+                        else "x"
+                        if value is wanted_values.THERE
+                        else value
+                    )
                     request = _with_label(request, place, none) or request
             if request is not None:
                 yield request
@@ -573,7 +570,7 @@ class _Search:
     def _find_passing(self) -> None:
         """Find for each of several validations what it lets pass that differs in what it reads, and
         is not what is admitted anyway."""
-        progress = self._found
+        progress = self._result
         if self._subject.mutates or len(self._subject.rules) == 1:
             return
         for index, against in progress.against.items():
@@ -585,7 +582,7 @@ class _Search:
                     return
                 progress.trials += 1
                 outcome = self._outcome(request)
-                if outcome is not None and outcome.verdict is CaseVerdict.ADMIT:
+                if outcome is not None and outcome.verdict is case_results.CaseVerdict.ADMIT:
                     progress.passing[index] = request
                     break
 
@@ -616,7 +613,7 @@ class _Search:
     def _try(self, request: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:
         with `alone`, requests that one rule refuses and no other, too."""
-        progress = self._found
+        progress = self._result
         is_done = progress.is_complete and not (
             alone and len(self._alone) < len(progress.subject.rules)
         )
@@ -624,10 +621,14 @@ class _Search:
             return False
         progress.trials += 1
         outcome = self._outcome(request)
-        if outcome is None or outcome.verdict is CaseVerdict.INVALID:
+        if outcome is None or outcome.verdict is case_results.CaseVerdict.INVALID:
             return False
         as_it_is = outcome.result.mutated is None
-        if outcome.verdict is CaseVerdict.ADMIT and as_it_is and progress.admitted is None:
+        if (
+            outcome.verdict is case_results.CaseVerdict.ADMIT
+            and as_it_is
+            and progress.admitted is None
+        ):
             progress.admitted = request
         if self._subject.mutates:
             self._take_changes(request, outcome)
@@ -645,40 +646,40 @@ class _Search:
         self._params_left -= key not in self._documents
         return True
 
-    def _take_changes(self, request: TrialRequest, outcome: CaseOutcome) -> None:
+    def _take_changes(self, request: TrialRequest, outcome: case_results.CaseOutcome) -> None:
         mutated = outcome.result.mutated
-        if mutated is None or outcome.verdict is not CaseVerdict.ADMIT:
+        if mutated is None or outcome.verdict is not case_results.CaseVerdict.ADMIT:
             return
         fields = {step.field for step in mutated.steps}
         for i, rule in enumerate(self._subject.rules):
-            if rule.field in fields and i not in self._found.against:
-                self._found.against[i] = Against(request, patch=mutated.patch)
+            if rule.field in fields and i not in self._result.against:
+                self._result.against[i] = Against(request, patch=mutated.patch)
 
-    def _take_violations(self, request: TrialRequest, outcome: CaseOutcome) -> None:
-        if outcome.verdict is not CaseVerdict.DENY:
+    def _take_violations(self, request: TrialRequest, outcome: case_results.CaseOutcome) -> None:
+        if outcome.verdict is not case_results.CaseVerdict.DENY:
             return
         fields = {violation.field: violation for violation in outcome.deciding}
         for i, rule in enumerate(self._subject.rules):
             violation = fields.get(rule.field)
-            against = self._found.against
+            against = self._result.against
             better = i not in against or (len(fields) == 1 and i not in self._alone)
             if violation is not None and not violation.is_error and better:
                 against[i] = Against(request, violation.message)
                 if len(fields) == 1:
                     self._alone.add(i)
 
-    def _outcome(self, request: TrialRequest) -> CaseOutcome | None:
-        document = plain_document(request.object, _PLACE)
+    def _outcome(self, request: TrialRequest) -> case_results.CaseOutcome | None:
+        document = case_results.plain_document(request.object, _PLACE)
         cluster = [] if request.params is None else [self._kept(request.params)]
         if request.namespace:
             meta = {"name": "default", "labels": dict(request.namespace)}
             cluster.append(self._kept({"apiVersion": "v1", "kind": "Namespace", "metadata": meta}))
-        case = Case(
+        case = case_results.Case(
             "",
             Place(),
-            Expectation(CaseVerdict.ADMIT),
+            case_results.Expectation(case_results.CaseVerdict.ADMIT),
             document,
-            None if request.old is None else plain_document(request.old, _PLACE),
+            None if request.old is None else case_results.plain_document(request.old, _PLACE),
             Operation.CREATE if request.old is None else Operation.UPDATE,
             cluster=tuple(cluster),
             policies=(self._subject.name,),
@@ -690,7 +691,9 @@ class _Search:
 
     def _kept(self, value: JsonObject) -> Document:
         """Return one document for all values that are the same."""
-        return self._documents.setdefault(json.dumps(value), plain_document(value, _PLACE))
+        return self._documents.setdefault(
+            json.dumps(value), case_results.plain_document(value, _PLACE)
+        )
 
 
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}

@@ -11,13 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.admission.explain import (
-    BindingExplanation,
-    CaseExplanation,
-    ExpressionRun,
-    PolicyExplanation,
-    policy_expressions,
-)
+from celadon.admission import explain
 from celadon.admission.registration import (
     MutatingAdmissionPolicy,
     Policy,
@@ -50,7 +44,7 @@ def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim
     policy, owner = placed.value, measured(placed)
     assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
     result = {}
-    for expression in policy_expressions(policy, version):
+    for expression in explain.policy_expressions(policy, version):
         if expression.program is not None:
             path = expression.source.path
             aims = _Aims(owner, placed, path.steps, str(expression.source))
@@ -160,25 +154,25 @@ def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
 def reached(
     aims: Mapping[str, Sequence[Aim]],
     bindings: Mapping[str, Sequence[Goal]],
-    explanation: PolicyExplanation,
+    explanation: explain.PolicyExplanation,
 ) -> Iterator[Goal]:
     """Yield those of a policy, given by the paths of expressions and the names of bindings. What
     came true several times is there several times."""
     for binding in explanation.bindings:
         goals = bindings.get(binding.binding.name, ())
-        yield from (goal for goal in goals if _happened(goal.wanted, binding))
+        yield from (goal for goal in goals if _happened(goal.expected, binding))
         for case in binding.cases:
             for run in _runs(case):
                 yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
 
 
-def _happened(outcome: ExpectedOutcome, binding: BindingExplanation) -> bool:
+def _happened(outcome: ExpectedOutcome, binding: explain.BindingExplanation) -> bool:
     if outcome is ExpectedOutcome.NO_PARAMS:
         return binding.lookup is not None and not any(binding.lookup.found)
     return binding.match is not None and binding.match.hit is not None
 
 
-def _runs(case: CaseExplanation) -> Iterator[ExpressionRun]:
+def _runs(case: explain.CaseExplanation) -> Iterator[explain.ExpressionRun]:
     """Messages are evaluated for every request; the runs that count are those that somebody reads,
     of validations that are false."""
     for part in (*case.conditions, *case.validations, *case.annotations, *case.mutations):
@@ -191,12 +185,12 @@ def _runs(case: CaseExplanation) -> Iterator[ExpressionRun]:
         yield from variable.runs
 
 
-def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
+def _in_run(aims: Iterable[Aim], run: explain.ExpressionRun) -> Iterator[Goal]:
     frames: dict[int, list[Frame]] = {}
     _note_frames(0, run.frame, frames)
     for aim in aims:
         if aim.part is None:
-            if aim.goal.wanted is ExpectedOutcome.EVALUATED or run.failed:
+            if aim.goal.expected is ExpectedOutcome.EVALUATED or run.failed:
                 yield aim.goal
             continue
         loop = 0 if aim.part.loop is None else aim.part.loop.id
@@ -217,7 +211,7 @@ def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return False
-    match aim.goal.wanted:
+    match aim.goal.expected:
         case ExpectedOutcome.TRUE:
             return outcome.value is True
         case ExpectedOutcome.FALSE:

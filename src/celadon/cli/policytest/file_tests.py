@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.admission import ADMIN, Operation
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-)
+from celadon.admission import ADMIN, Operation, registration
 from celadon.cel.extend import re2
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.plugins import PluginChoice, plugin_choice
@@ -232,7 +226,10 @@ def _is_object(value: object) -> bool:
 # The short form has no name of its own: it replaces the binding of the policy that has the
 # policy's name, or is the only one that the policy has.
 
-_KINDS: Final = {POLICY_KIND: BINDING_KIND, MUTATING_POLICY_KIND: MUTATING_BINDING_KIND}
+_KINDS: Final = {
+    registration.POLICY_KIND: registration.BINDING_KIND,
+    registration.MUTATING_POLICY_KIND: registration.MUTATING_BINDING_KIND,
+}
 
 
 class ShortBindings:
@@ -243,7 +240,7 @@ class ShortBindings:
     ) -> None:
         self._test = test
         self._objects = objects
-        self._known = loaded
+        self._loaded = loaded
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
@@ -259,9 +256,9 @@ class ShortBindings:
 
     def _made(self, spec: JsonObject, path: Path) -> Document:
         policy = spec["policyName"]
-        version, kind = "admissionregistration.k8s.io/v1", BINDING_KIND
+        version, kind = "admissionregistration.k8s.io/v1", registration.BINDING_KIND
         bound = []
-        for document in self._known():
+        for document in self._loaded():
             if document.value["kind"] in _KINDS and metadata.name(document.value) == policy:
                 version, kind = document.value["apiVersion"], _KINDS[document.value["kind"]]
             elif document.value["kind"] in _KINDS.values():
@@ -272,7 +269,9 @@ class ShortBindings:
             "apiVersion": version,
             "kind": kind,
             "metadata": {"name": name},
-            "spec": {"validationActions": ["Deny"], **spec} if kind == BINDING_KIND else dict(spec),
+            "spec": {"validationActions": ["Deny"], **spec}
+            if kind == registration.BINDING_KIND
+            else dict(spec),
         }
         return Document(self._test.chunk, (*self._test.path, *path), value)
 
@@ -567,7 +566,14 @@ def versions(texts: list[str]) -> tuple[str, ...]:
 
 # --- Tests -------------------------------------------------------------------
 
-_REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND})
+_REGISTERED = frozenset(
+    {
+        registration.POLICY_KIND,
+        registration.BINDING_KIND,
+        registration.MUTATING_POLICY_KIND,
+        registration.MUTATING_BINDING_KIND,
+    }
+)
 
 
 def is_policy_test(document: Document) -> bool:

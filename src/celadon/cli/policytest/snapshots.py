@@ -15,14 +15,7 @@ from typing import Final, NamedTuple
 
 from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
 from celadon.cli.policytest.file_tests import is_policy_test
-from celadon.cli.reading.documents import (
-    Document,
-    DocumentReader,
-    Problem,
-    chunk_start,
-    encoded_like,
-    read_text,
-)
+from celadon.cli.reading import documents
 from celadon.cli.reading.json_text import Path as Steps
 
 _SPEAKING: Final = frozenset(
@@ -47,14 +40,14 @@ def update(results: Sequence[FileResult]) -> int:
 
 
 def _updated(file: str, cases: Sequence[CaseResult]) -> int:
-    text = read_text(file)
-    if isinstance(text, Problem):
+    text = documents.read_text(file)
+    if isinstance(text, documents.Problem):
         return 0
     edits: dict[int, _Edit] = {}
-    for document in DocumentReader().read(text):
-        if isinstance(document, Problem) or not is_policy_test(document):
+    for document in documents.DocumentReader().read(text):
+        if isinstance(document, documents.Problem) or not is_policy_test(document):
             continue
-        first = chunk_start(text, document)
+        first = documents.chunk_start(text, document)
         if first is not None:
             for item in _edits(document, cases):
                 edit = _Edit(item.start + first, item.end + first, item.text)
@@ -63,14 +56,14 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
     for index in sorted(edits, reverse=True):
         content = content[:index] + edits[index].text + content[edits[index].end :]
     path = Path(file)
-    data = encoded_like(content, path.read_bytes()) if edits else None
+    data = documents.encoded_like(content, path.read_bytes()) if edits else None
     if data is None:
         return 0
     path.write_bytes(data)
     return len(edits)
 
 
-def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
+def _edits(document: documents.Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
     lines = {document.line(("cases", i)): i for i in range(len(document.value["cases"]))}
     for case in cases:
         index = lines.get(case.case.place.line)
@@ -79,7 +72,7 @@ def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
         steps: Steps = ("cases", index, "expect")
         if case.case.expect.snapshot:
             yield _edit(document, steps, _snapshot(case, as_json=document.chunk.is_json))
-        elif [mismatch.what for mismatch in case.mismatches] == ["message"]:
+        elif [mismatch.part for mismatch in case.mismatches] == ["message"]:
             message = case.case.expect.message
             if message is not None and message.how is How.IS:
                 expect = document.value_at(steps)
@@ -88,7 +81,7 @@ def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
                 yield _edit(document, place, _quoted(_message(case)))
 
 
-def _edit(document: Document, steps: Steps, text: str) -> _Edit:
+def _edit(document: documents.Document, steps: Steps, text: str) -> _Edit:
     start, end = document.chunk.span((*document.path, *steps))
     block = document.chunk.text[start:end].endswith("\n")
     return _Edit(start, end, f"{text}\n" if block else text)

@@ -369,7 +369,7 @@ def _notes_on(name: str, outcome: CaseOutcome, policy_set: PolicySet) -> tuple[N
 def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield where something else happened than the expected verdict."""
     wanted_verdict, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
-    if wanted_verdict is actual and not outcome.others:
+    if wanted_verdict is actual and not outcome.other_violations:
         return
     if actual is CaseVerdict.INVALID:
         text = f"the API server refuses it before any policy is asked: {outcome.result.sentence}"
@@ -386,8 +386,8 @@ def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
     elif actual is CaseVerdict.WARN:
         text = f"binding `{outcome.deciding[0].binding}` warns, and does not deny"
         yield Doubt(Vacuity.ONLY_WARNS, text, outcome.deciding[0].rule)
-    if outcome.others:
-        by = outcome.others[0]
+    if outcome.other_violations:
+        by = outcome.other_violations[0]
         text = f"policy `{by.policy}`, which is not under test, denies it: {by.message}"
         yield Doubt(Vacuity.DENIED_BY_ANOTHER, text, by.rule)
 

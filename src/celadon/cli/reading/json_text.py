@@ -12,15 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from celadon.goyaml import (
-    MAX_DEPTH,
-    NotJsonError,
-    RepeatedKey,
-    UnreadableError,
-    check_depth,
-    integer_or_double,
-    whole,
-)
+from celadon import goyaml
 from celadon.kube.go import merged_members, quote
 from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
@@ -191,18 +183,18 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonDict:
 def _double(text: str) -> int | float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise NotJsonError(text)
-    return whole(value)
+        raise goyaml.NotJsonError(text)
+    return goyaml.whole(value)
 
 
 def _constant(text: str) -> float:
-    raise NotJsonError(text)
+    raise goyaml.NotJsonError(text)
 
 
 def _decoder(members: Callable[[list[tuple[str, Any]]], JsonDict]) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=members,
-        parse_int=integer_or_double,
+        parse_int=goyaml.integer_or_double,
         parse_float=_double,
         parse_constant=_constant,
     )
@@ -215,7 +207,7 @@ _SURELY_SMALL: Final = 18
 
 
 def _integer(text: str) -> int | float:
-    return int(text) if len(text) <= _SURELY_SMALL else integer_or_double(text)
+    return int(text) if len(text) <= _SURELY_SMALL else goyaml.integer_or_double(text)
 
 
 _WRITTEN_DECODER: Final = json.JSONDecoder(
@@ -228,12 +220,12 @@ def read_written(text: str) -> Any:  # noqa: ANN401 - any JSON
     key that is given twice the last one counts. Raises `UnreadableError`."""
     value, end = _value(text, _skip(text, 0), None, _WRITTEN_DECODER)
     if _skip(text, end) < len(text):
-        raise UnreadableError(_line_at(text, end), "something stands behind the value")
+        raise goyaml.UnreadableError(_line_at(text, end), "something stands behind the value")
     return value
 
 
 def read_json(
-    text: str, repeated: list[RepeatedKey] | None = None
+    text: str, repeated: list[goyaml.RepeatedKey] | None = None
 ) -> Iterator[tuple[int, int, Any]]:
     """The values of a text, one behind another, each with its start and end.
 
@@ -253,7 +245,7 @@ def _skip(text: str, position: int) -> int:
     return match.end() if match is not None else position
 
 
-def _decoded(text: str, start: int, repeated: list[RepeatedKey] | None) -> tuple[Any, int]:
+def _decoded(text: str, start: int, repeated: list[goyaml.RepeatedKey] | None) -> tuple[Any, int]:
     if repeated is None:
         return _DECODER.raw_decode(text, start)
     try:
@@ -264,16 +256,19 @@ def _decoded(text: str, start: int, repeated: list[RepeatedKey] | None) -> tuple
         return raw_decode
 
 
-def _repeated(text: str, start: int) -> Iterator[RepeatedKey]:
+def _repeated(text: str, start: int) -> Iterator[goyaml.RepeatedKey]:
     counted, line = 0, 1
     for place in duplicates(text, start):
         line += text.count("\n", counted, place.offset)
         counted = place.offset
-        yield RepeatedKey(quote(str(place.path[-1])), place.offset, line, line)
+        yield goyaml.RepeatedKey(quote(str(place.path[-1])), place.offset, line, line)
 
 
 def _value(
-    text: str, start: int, repeated: list[RepeatedKey] | None, written: json.JSONDecoder | None
+    text: str,
+    start: int,
+    repeated: list[goyaml.RepeatedKey] | None,
+    written: json.JSONDecoder | None,
 ) -> tuple[Any, int]:
     """`written` is the decoder of what a machine wrote."""
     try:
@@ -282,22 +277,22 @@ def _value(
         else:
             value, end = _decoded(text, start, repeated)
     except json.JSONDecodeError as error:
-        raise UnreadableError(error.lineno, _lower(error.msg)) from error
+        raise goyaml.UnreadableError(error.lineno, _lower(error.msg)) from error
     except _DuplicateKeyError as error:
         place = next(duplicates(text, start))
         line = _line_at(text, place.offset)
-        raise UnreadableError(line, f'key "{error}" already set in map') from None
-    except NotJsonError as error:
-        raise UnreadableError(
+        raise goyaml.UnreadableError(line, f'key "{error}" already set in map') from None
+    except goyaml.NotJsonError as error:
+        raise goyaml.UnreadableError(
             _line_at(text, first_word(text, start, str(error))),
             f"the number `{str(error)[:40]}` has no form in Kubernetes' JSON",
         ) from None
     except RecursionError:
-        raise UnreadableError(
-            _line_at(text, start), f"nested deeper than {MAX_DEPTH} levels"
+        raise goyaml.UnreadableError(
+            _line_at(text, start), f"nested deeper than {goyaml.MAX_DEPTH} levels"
         ) from None
-    if text.count("{", start, end) + text.count("[", start, end) > MAX_DEPTH:
-        check_depth(value, _line_at(text, start))
+    if text.count("{", start, end) + text.count("[", start, end) > goyaml.MAX_DEPTH:
+        goyaml.check_depth(value, _line_at(text, start))
     if _SURROGATE_ESCAPE.search(text, start, end):
         value = _without_surrogates(value)
     return value, end

@@ -218,9 +218,9 @@ class Chunk:
 
     __slots__ = (
         "_counted",
-        "_found",
         "_index",
         "_line_ends",
+        "_lines",
         "_repeated",
         "end",
         "file",
@@ -254,7 +254,7 @@ class Chunk:
         self._repeated = sorted(repeated, key=_OFFSET) if repeated else ()
         self._index: Any = None
         self._line_ends: list[int] | None = None
-        self._found: dict[Path, int] = {}
+        self._lines: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
 
     def plain(self) -> PlainChunk:
@@ -287,10 +287,10 @@ class Chunk:
         """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
         if not path:
             return self._line_at(self.start)
-        line = self._found.get(path)
+        line = self._lines.get(path)
         if line is None:
             line = self._json_line(path) if self.is_json else self._yaml_line(path)
-            self._found[path] = line
+            self._lines[path] = line
         return line
 
     def spot(self, path: Path, value: str | None = None, offset: int = 0) -> tuple[int, int]:

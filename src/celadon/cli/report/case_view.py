@@ -77,10 +77,10 @@ def _missing_lines(coverage: Coverage) -> Iterator[str]:
     missed = (goal for goal, count in coverage.hits if goal.counts and not count)
     for _, of_field in groupby(missed, lambda goal: goal.field):
         goals = list(of_field)
-        if goals[0].wanted is ExpectedOutcome.EVALUATED:
+        if goals[0].expected is ExpectedOutcome.EVALUATED:
             goals = goals[:1]
         for (place, field, text, _), parts in groupby(goals, _part):
-            join = ", ".join(f"never {part.wanted.value}" for part in parts)
+            join = ", ".join(f"never {part.expected.value}" for part in parts)
             message = f": {shortened(' '.join(text.split()), _MOST_CHARACTERS)}" if text else ""
             yield f"  {place} {field}{message}: {join}"
 
@@ -106,7 +106,7 @@ class _Line:
     @property
     def branches(self) -> tuple[int, int]:
         """Reached, and all."""
-        counts = [count for goal, count in self.counts if goal.wanted in _BRANCHES]
+        counts = [count for goal, count in self.counts if goal.expected in _BRANCHES]
         return sum(count > 0 for count in counts), len(counts)
 
 
@@ -147,7 +147,7 @@ def coverage_document(coverage: Coverage) -> JsonDict:
 
 _COVERAGE_SHAPES: Final[model.Shapes] = {
     Goal: (
-        *("file=place.file!", "line=place.line!", "field!", "text!", "outcome=wanted", "counts!"),
+        *("file=place.file!", "line=place.line!", "field!", "text!", "outcome=expected", "counts!"),
     )
 }
 
@@ -261,7 +261,7 @@ def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:
             continue
         reached = [count > 0 for _, count in line.counts]
         colour = "all" if all(reached) else "some" if any(reached) else "none"
-        never = ", ".join(f"never {g.wanted.value}: {g.text}" for g, n in line.counts if not n)
+        never = ", ".join(f"never {g.expected.value}: {g.text}" for g, n in line.counts if not n)
         yield f'<span class="{colour}" title="{escape(never)}">{message}</span>'
 
 
@@ -429,11 +429,11 @@ def explained_plainly(case: case_results.CaseResult) -> list[str]:
 def _mismatch(mismatch: case_results.Mismatch, look: model.ReportStyle) -> Iterator[str]:
     expected, actual = mismatch.expected.splitlines() or [""], mismatch.actual.splitlines() or [""]
     if len(expected) == 1 and len(actual) == 1:
-        width = len("expected ") + len(mismatch.what)
-        yield f"  expected {mismatch.what}: {expected[0]}"
+        width = len("expected ") + len(mismatch.part)
+        yield f"  expected {mismatch.part}: {expected[0]}"
         yield f"  {'actual':>{width}}: {look.paint('denied', actual[0])}"
     else:
-        yield f"  {mismatch.what}, expected (-) and actual (+):"
+        yield f"  {mismatch.part}, expected (-) and actual (+):"
         for line in list(difflib.unified_diff(expected, actual, n=2, lineterm=""))[3:]:
             style = {"-": "admitted", "+": "denied"}.get(line[0], "dim")
             yield f"    {look.paint(style, line)}"
@@ -444,11 +444,11 @@ def _spoke(case: case_results.CaseResult, look: model.ReportStyle) -> Iterator[s
     outcome = case.outcome
     if outcome is None:
         return
-    for i, violation in enumerate((*outcome.deciding, *outcome.others)):
+    for i, violation in enumerate((*outcome.deciding, *outcome.other_violations)):
         yield from _violation(violation, look)
         for part in case.values if i == 0 else ():
             yield look.paint("dim", f"        {part.text} = {part.value}")
-    if not (outcome.deciding or outcome.others) and outcome.result.sentence:
+    if not (outcome.deciding or outcome.other_violations) and outcome.result.sentence:
         yield f"  server: {outcome.result.sentence}"
     for notice in outcome.ignored:
         yield f"  {notice.place}: {notice.message}"
@@ -630,7 +630,7 @@ _SHAPES: Final = {
     case_results.CaseOutcome: (
         *("verdict", "code=result.code?", "sentence=result.sentence"),
         ("reached", lambda value: sorted(value.reached)),
-        *("deciding", "others"),
+        *("deciding", "others=other_violations"),
         ("ignored", lambda value: list(map(_ignored, value.ignored))),
         ("warnings", lambda value: [warning.text for warning in value.result.warnings]),
         "auditAnnotations=result.audit_annotations",
@@ -641,7 +641,7 @@ _SHAPES: Final = {
         "isError=is_error",
     ),
     case_results.Mismatch: (
-        "what!",
+        "what=part!",
         "expected!",
         "actual!",
         "file=place.file!",
@@ -725,7 +725,7 @@ def _first(result: case_results.CaseResult) -> str:
         return result.problems[0].message
     if result.mismatches:
         mismatch = result.mismatches[0]
-        return f"expected {mismatch.what} {mismatch.expected}, actual {mismatch.actual}"
+        return f"expected {mismatch.part} {mismatch.expected}, actual {mismatch.actual}"
     return result.doubts[0].text
 
 

@@ -24,12 +24,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from celadon.admission import (
-    Request,
-    Source,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-)
+from celadon import admission
 from celadon.admission.explain import Explanation, ExpressionRun, HookExplanation
 from celadon.admission.policies.mutating import Change
 from celadon.admission.registration import MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
@@ -75,7 +70,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         return ()
 
     def text(self, look: model.ReportStyle) -> str:
-        """All objects, one behind the other."""
+        """Return all objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)
         return "\n\n".join("\n".join(page.item(item, 0)) for item in items) + "\n"
@@ -294,7 +289,7 @@ def _members(value: GroupVersionKind | GroupVersionResource) -> dict[str, str]:
     return dict(zip(value._fields, value, strict=True))
 
 
-def _policy(value: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> dict[str, str]:
+def _policy(value: admission.ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> dict[str, str]:
     return {"kind": type(value).__name__, "name": value.name}
 
 
@@ -311,7 +306,7 @@ _SHAPES: Final[model.Shapes] = {
         *("mutating=mutation", "validating=validation", "mutatingWebhooks=mutating_hooks"),
         "validatingWebhooks=validating_hooks",
     ),
-    Request: (
+    admission.Request: (
         ("operation", lambda value: value.operation.value),
         *("kind", "resource", "subresource", "namespace", "name", "user=user.name"),
         "groups=user.groups",
@@ -324,13 +319,13 @@ _SHAPES: Final[model.Shapes] = {
         ("refusal", lambda value: value.refusal and str(value.refusal)),
     ),
     enum.Enum: lambda value: model.camel(value.name.lower()),
-    Source: lambda value: value.path.text,
+    admission.Source: lambda value: value.path.text,
     GroupVersionKind: _members,
     GroupVersionResource: _members,
     ExpressionRun: _run_data,
-    ValidatingAdmissionPolicy: _policy,
+    admission.ValidatingAdmissionPolicy: _policy,
     MutatingAdmissionPolicy: _policy,
-    ValidatingAdmissionPolicyBinding: _BINDING,
+    admission.ValidatingAdmissionPolicyBinding: _BINDING,
     MutatingAdmissionPolicyBinding: _BINDING,
     Change: lambda value: {"patch": list(patch_between(value.before, value.after))},
 }

@@ -70,7 +70,7 @@ class LintView(model.ReportView[LintReport]):
         )
 
     def findings(self) -> Iterator[model.Finding]:
-        """All findings."""
+        """Yield all findings."""
         for finding in self.report.findings:
             subject = f"{finding.subject} {finding.field}".rstrip()
             yield model.Finding(
@@ -85,7 +85,7 @@ class LintView(model.ReportView[LintReport]):
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """Every rule, whether it found something or not."""
+        """Return every rule, whether it found something or not."""
         return list(map(_rule, EVERY_RULE))
 
     def cases(self) -> Iterator[model.ReportCase]:

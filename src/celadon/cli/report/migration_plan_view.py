@@ -14,17 +14,7 @@ from celadon.admission import Operation
 from celadon.admission.registration import POLICY_KIND
 from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
 from celadon.cli.migration.migration_run import DEFINITIONS, ENFORCE, POLICIES, WARN, RuleOutcome
-from celadon.cli.report.report_model import (
-    Cell,
-    Page,
-    ReportStyle,
-    ReportView,
-    Section,
-    Table,
-    plural,
-    policy_error_lines,
-    remark_sections,
-)
+from celadon.cli.report import report_model
 from celadon.kube.json_types import JsonDict
 from celadon.migrate import Translation
 
@@ -51,16 +41,16 @@ _ONLY_REPORTS: Final = (
 )
 
 
-class PlanView(ReportView[MigrationPlan]):
+class PlanView(report_model.ReportView[MigrationPlan]):
     """A plan for a cluster."""
 
     command = "celadon migrate --plan"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: report_model.ReportStyle) -> str:
         """Return what is there, and the courses."""
         report = self.report
         lines = ["what is there", *(f"  {line}" for line in _inventory(report))]
-        for block in policy_error_lines(report.audit.policy_errors, look):
+        for block in report_model.policy_error_lines(report.audit.policy_errors, look):
             lines += ["", *block]
         number = 0
         for course in Course:
@@ -68,13 +58,17 @@ class PlanView(ReportView[MigrationPlan]):
             if not policies:
                 continue
             number += 1
-            lines += ["", f"{number}. {course.value} ({plural(len(policies), 'policy')})"]
+            lines += [
+                "",
+                f"{number}. {course.value} ({report_model.plural(len(policies), 'policy')})",
+            ]
             for policy in policies:
                 lines.append(f"   {_title(policy)}")
                 lines += (f"     {line}" for line in _remarks(policy))
         rules = report.outcomes
         moved = sum(not rule.translation.reason for rule in rules)
-        lines += ["", f"{plural(len(rules), 'rule')}: {moved} can move, {len(rules) - moved} stay"]
+        count = report_model.plural(len(rules), "rule")
+        lines += ["", f"{count}: {moved} can move, {len(rules) - moved} stay"]
         if moved:
             lines += ["", "apply the folders that `-o` writes one after the other:"]
             lines += (f"  {folder:14} {stage}" for folder, stage in _STAGES)
@@ -100,7 +94,7 @@ class PlanView(ReportView[MigrationPlan]):
             "problems": [problem.text() for problem in report.problems],
         }
 
-    def page(self) -> Page:
+    def page(self) -> report_model.Page:
         """Return what is there, then a table for each course."""
         report = self.report
         numbers = tuple(
@@ -111,16 +105,18 @@ class PlanView(ReportView[MigrationPlan]):
         text = "; ".join(_inventory(report))
         if any(policy.only_reports for policy in report.policies):
             text += f". {_ONLY_REPORTS}"
-        first = Section("Policies to move", depth=1, text=text, numbers=numbers)
+        first = report_model.Section("Policies to move", depth=1, text=text, numbers=numbers)
         heads = ("policy", "objects", "refused", "what to know")
         sections = [
-            Section(_sentence(course.value), table=Table(heads, tuple(map(_row, policies))))
+            report_model.Section(
+                _sentence(course.value), table=report_model.Table(heads, tuple(map(_row, policies)))
+            )
             for course in Course
             for policies in [report.taking(course)]
             if policies
         ]
-        remarks = remark_sections(report.audit.policy_errors, (), report.problems)
-        return Page("celadon migrate --plan", (first, *sections, *remarks))
+        remarks = report_model.remark_sections(report.audit.policy_errors, (), report.problems)
+        return report_model.Page("celadon migrate --plan", (first, *sections, *remarks))
 
 
 def _sentence(text: str) -> str:
@@ -133,13 +129,13 @@ def _inventory(report: MigrationPlan) -> Iterator[str]:
             (kind, count) for (owner, kind), count in report.kinds.items() if owner == engine
         )
         yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in kinds)
-    yield plural(report.audit.objects, "object")
+    yield report_model.plural(report.audit.objects, "object")
 
 
 def _title(policy: PlannedPolicy) -> str:
     about = [policy.kind]
     if len(policy.outcomes) > 1:
-        about.append(plural(len(policy.outcomes), "rule"))
+        about.append(report_model.plural(len(policy.outcomes), "rule"))
     if policy.only_reports:
         about.append("only reports")
     return f"{policy.name} ({', '.join(about)})"
@@ -180,17 +176,18 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         named = " and ".join(sorted(operations))
         yield f"{before}it is for {named} only, as nothing that exists is"
     if existing.refused:
-        yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
+        objects = report_model.plural(existing.matched, "object")
+        yield f"{before}{existing.refused} of {objects} would be refused"
         yield from (
             f"  {example.object.title}: {_message(example.message)}"
             for example in existing.examples
         )
         if existing.errors:
-            yield f"  {plural(existing.errors, 'object')} could not be judged"
+            yield f"  {report_model.plural(existing.errors, 'object')} could not be judged"
     differing = existing.disagreements
     if existing.compared:
         yield (
-            f"{before}its engine has judged {plural(existing.compared, 'object')}: "
+            f"{before}its engine has judged {report_model.plural(existing.compared, 'object')}: "
             f"{len(differing)} otherwise"
         )
         for disagreement in differing[:_SHOWN]:
@@ -248,13 +245,13 @@ def _data(policy: PlannedPolicy) -> JsonDict:
     }
 
 
-def _row(policy: PlannedPolicy) -> tuple[Cell, ...]:
+def _row(policy: PlannedPolicy) -> tuple[report_model.Cell, ...]:
     remarks = [line.strip() for line in _remarks(policy)]
     position = policy.outcomes[0].position
     kind = f"{policy.kind}, only reports" if policy.only_reports else policy.kind
     return (
-        Cell.named(policy.name, kind, position),
-        Cell.number(sum(existing.matched for existing in policy.existing)),
-        Cell.number(policy.refused, "deny"),
-        Cell(remarks[0] if remarks else "", below=tuple(remarks[1:])),
+        report_model.Cell.named(policy.name, kind, position),
+        report_model.Cell.number(sum(existing.matched for existing in policy.existing)),
+        report_model.Cell.number(policy.refused, "deny"),
+        report_model.Cell(remarks[0] if remarks else "", below=tuple(remarks[1:])),
     )

@@ -11,56 +11,50 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.cli.migration.migration_run import STATES, Migration, RecordedRequests, RuleOutcome
-from celadon.cli.report.report_model import (
-    Cell,
-    Page,
-    ReportStyle,
-    ReportView,
-    Section,
-    Table,
-    plural,
-)
+from celadon.cli.report import report_model
 from celadon.kube.json_types import JsonDict
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
 
 
-class MigrationView(ReportView[Migration]):
+class MigrationView(report_model.ReportView[Migration]):
     """A translation of policies."""
 
     command = "celadon migrate"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: report_model.ReportStyle) -> str:
         """Return what is to be looked at, and the counts."""
         report = self.report
         lines = [line for outcome in report.outcomes for line in _lines(outcome)]
         counts = ", ".join(
             f"{report.count(state)} {state}" for state in STATES if report.count(state)
         )
-        rules = plural(len(report.outcomes), "rule")
+        rules = report_model.plural(len(report.outcomes), "rule")
         return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
 
     def data(self) -> list[JsonDict]:
         """An item for each rule."""
         return [dict(outcome.to_json()) for outcome in self.report.outcomes]
 
-    def page(self) -> Page:
+    def page(self) -> report_model.Page:
         """The counts, then a table of all rules with what became of each."""
         report = self.report
         numbers = tuple((state, report.count(state), _EFFECTS[state]) for state in STATES)
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
         numbers += (("cases of tests", report.judged, ""), ("otherwise", differing, "deny"))
-        first = Section("Policies, translated", depth=1, text=_tests(report), numbers=numbers)
+        first = report_model.Section(
+            "Policies, translated", depth=1, text=_tests(report), numbers=numbers
+        )
         heads = ("rule", "became", "cases", "what to know")
         sections = [
-            Section(title, table=Table(heads, tuple(map(_row, outcomes))))
+            report_model.Section(title, table=report_model.Table(heads, tuple(map(_row, outcomes))))
             for state, title in _TITLES.items()
             for outcomes in [[outcome for outcome in report.outcomes if outcome.state == state]]
             if outcomes
         ]
         unread = tuple(problem.text() for problem in report.problems)
-        last = [Section("Not read", items=unread)] if unread else []
-        return Page("celadon migrate", (first, *sections, *last))
+        last = [report_model.Section("Not read", items=unread)] if unread else []
+        return report_model.Page("celadon migrate", (first, *sections, *last))
 
 
 _TITLES: Final = {
@@ -78,7 +72,7 @@ def _tests(report: Migration) -> str:
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
         source = "their tests" if report.recorded is None else "their tests and of requests"
         does = "comes" if differing == 1 else "come"
-        cases = plural(report.judged, "case")
+        cases = report_model.plural(report.judged, "case")
         lines.append(f"{cases} of {source}: {differing} {does} out otherwise")
     if report.recorded is not None:
         lines += _recorded(report.recorded)
@@ -87,8 +81,8 @@ def _tests(report: Migration) -> str:
 
 def _recorded(recorded: RecordedRequests) -> Iterator[str]:
     if recorded.sent:
-        yield f"{plural(recorded.sent, 'object')} sent to the cluster, as dry runs"
-    yield f"{plural(recorded.compared, 'request')} compared"
+        yield f"{report_model.plural(recorded.sent, 'object')} sent to the cluster, as dry runs"
+    yield f"{report_model.plural(recorded.compared, 'request')} compared"
     for reason, count in recorded.left.most_common():
         yield f"  {count} not: {reason}"
         if reason in recorded.examples:
@@ -127,16 +121,18 @@ def _differences(outcome: RuleOutcome) -> Iterator[str]:
             yield f"  {difference.message}"
 
 
-def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
+def _row(outcome: RuleOutcome) -> tuple[report_model.Cell, ...]:
     translation = outcome.translation
     remarks = [translation.reason, translation.instead] if translation.reason else []
     remarks += [f"heeds the exception `{name}`" for name in translation.exceptions]
     remarks += [*outcome.notes, *_differences(outcome)]
     return (
-        Cell.named(_name(outcome), outcome.position),
-        Cell(outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))),
-        Cell.number(outcome.cases),
-        Cell(
+        report_model.Cell.named(_name(outcome), outcome.position),
+        report_model.Cell(
+            outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))
+        ),
+        report_model.Cell.number(outcome.cases),
+        report_model.Cell(
             remarks[0] if remarks else "", below=tuple(text.strip() for text in remarks[1:] if text)
         ),
     )

@@ -10,22 +10,7 @@ import enum
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
-from celadon.admission.explain import (
-    BindingExplanation,
-    Budget,
-    CaseExplanation,
-    Explanation,
-    ExpressionRun,
-    HookExplanation,
-    MatchReason,
-    ParamLookup,
-    Part,
-    PolicyExplanation,
-    RuleReason,
-    SelectorReason,
-    VariablePart,
-)
+from celadon.admission import Action, Cause, Decision, Note, Outcome, Request, explain
 from celadon.cli.annotated_source import Snippet, annotated, brief
 from celadon.cli.check.check_report import State
 from celadon.cli.check.recorded_requests import ExplainedObject
@@ -112,7 +97,7 @@ def _answer(explained: ExplainedObject) -> Iterator[Item]:
         yield Item("audit annotation", f"{key}: {value}")
 
 
-def _explanation(explanation: Explanation) -> Iterator[Item]:
+def _explanation(explanation: explain.Explanation) -> Iterator[Item]:
     if explanation.exempt:
         yield Item("policies", "none ever sees this resource", Style.IDLE)
     for policy in explanation.policies:
@@ -123,7 +108,7 @@ def _explanation(explanation: Explanation) -> Iterator[Item]:
             yield Item(f"binding {note.binding}", text, Style.IDLE)
 
 
-def _policy(explanation: PolicyExplanation) -> Item:
+def _policy(explanation: explain.PolicyExplanation) -> Item:
     kind = type(explanation.policy).__name__
     items = [match_item(explanation.match)]
     if not explanation.bindings:
@@ -158,7 +143,7 @@ def _worst(items: list[Item]) -> Style:
     return Style.IDLE
 
 
-def _hook(explanation: HookExplanation, kind: str) -> Item:
+def _hook(explanation: explain.HookExplanation, kind: str) -> Item:
     """Return whether a webhook gets the request, and why; nobody is asked for that."""
     items = [match_item(explanation.match, "rules"), *map(condition_item, explanation.conditions)]
     items += map(budget_item, explanation.budgets)
@@ -175,7 +160,7 @@ def _hook(explanation: HookExplanation, kind: str) -> Item:
     return Item(label, "does not get the request", Style.IDLE, items=tuple(items), opens=opens)
 
 
-def _error(decision: Decision, policy: PolicyExplanation) -> Item:
+def _error(decision: Decision, policy: explain.PolicyExplanation) -> Item:
     """An error that stands for more than one expression."""
     became = _became(decision, ignores=policy.ignores_failures)
     style = _failed(ignored=decision.action is Action.ADMIT)
@@ -197,7 +182,7 @@ def _ignored(note: Note) -> Item:
 # --- matching ---------------------------------------------------------------------------------
 
 
-def match_item(reason: MatchReason, rules: str = "resourceRules") -> Item:
+def match_item(reason: explain.MatchReason, rules: str = "resourceRules") -> Item:
     """Return why something matches, or does not; `rules` is the field that its rules stand in."""
     items = [*_rules(rules, reason.rules), *_rules("excludeResourceRules", reason.excludes)]
     items += _selector("namespaceSelector", reason.namespace_selector)
@@ -211,7 +196,7 @@ def match_item(reason: MatchReason, rules: str = "resourceRules") -> Item:
     return Item("matches", f"no: {reason.missed}", Style.IDLE, items=tuple(items))
 
 
-def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
+def _rules(field: str, rules: tuple[explain.RuleReason, ...]) -> Iterator[Item]:
     for rule in rules:
         label = f"{field}[{rule.index}]"
         if rule.uncovered:
@@ -232,7 +217,7 @@ def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
             yield Item(label, text)
 
 
-def _selector(field: str, reason: SelectorReason | None) -> Iterator[Item]:
+def _selector(field: str, reason: explain.SelectorReason | None) -> Iterator[Item]:
     if reason is None:
         return
     text = {True: "selects it", False: "does not select it", None: "cannot be asked"}[
@@ -246,7 +231,7 @@ def _selector(field: str, reason: SelectorReason | None) -> Iterator[Item]:
 # --- bindings ---------------------------------------------------------------------------------
 
 
-def _binding(explanation: BindingExplanation, policy: PolicyExplanation) -> Item:
+def _binding(explanation: explain.BindingExplanation, policy: explain.PolicyExplanation) -> Item:
     actions = ", ".join(explanation.binding.spec.validation_actions)
     items = [] if explanation.match is None else [match_item(explanation.match)]
     if explanation.lookup is not None:
@@ -269,7 +254,7 @@ def _binding(explanation: BindingExplanation, policy: PolicyExplanation) -> Item
     )
 
 
-def _lookup(lookup: ParamLookup) -> Item:
+def _lookup(lookup: explain.ParamLookup) -> Item:
     kind = f"{lookup.kind.kind} of {lookup.kind.api_version}"
     where = f" in namespace {lookup.namespace}" if lookup.namespace else ""
     params = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
@@ -281,7 +266,7 @@ def _lookup(lookup: ParamLookup) -> Item:
     return Item("params", f"{text}not found, {lookup.action}", Style.IDLE)
 
 
-def _case(explanation: CaseExplanation, policy: PolicyExplanation) -> Item:
+def _case(explanation: explain.CaseExplanation, policy: explain.PolicyExplanation) -> Item:
     items = [*(_error(decision, policy) for decision in explanation.decisions)]
     items += (
         Item("error", failure.text, _failed(ignored=failure.ignored))
@@ -303,7 +288,7 @@ def _case(explanation: CaseExplanation, policy: PolicyExplanation) -> Item:
     return Item(label, "", _worst(items), items=tuple(items))
 
 
-def budget_item(budget: Budget) -> Item:
+def budget_item(budget: explain.Budget) -> Item:
     """Return what a phase has cost."""
     style = Style.BAD if budget.spent > budget.limit else Style.PLAIN
     return Item(f"cost of {budget.phase}", f"{budget.spent:,} of {budget.limit:,}", style)
@@ -312,18 +297,18 @@ def budget_item(budget: Budget) -> Item:
 # --- expressions ------------------------------------------------------------------------------
 
 
-def _part(part: Part, label: str, text: str, style: Style, *, opens: bool = True) -> Item:
+def _part(part: explain.Part, label: str, text: str, style: Style, *, opens: bool = True) -> Item:
     """Return the part with its expression, annotated if it was evaluated."""
     if part.run is None:
         return Item(label, text, style, source=part.text, opens=opens)
     return Item(label, text, style, snippet=annotated(part.run), opens=opens)
 
 
-def _value(run: ExpressionRun) -> str:
+def _value(run: explain.ExpressionRun) -> str:
     return brief(run.value, 80)
 
 
-def condition_item(part: Part) -> Item:
+def condition_item(part: explain.Part) -> Item:
     """Return the item of a match condition."""
     label = f"{part.source} `{part.name}`"
     if part.broken:
@@ -335,7 +320,7 @@ def condition_item(part: Part) -> Item:
     return _part(part, label, _value(part.run), style)
 
 
-def _variable(part: VariablePart) -> Item:
+def _variable(part: explain.VariablePart) -> Item:
     label = f"variables.{part.name}"
     if part.broken:
         return Item(label, part.broken, Style.BAD, source=part.text)
@@ -348,7 +333,7 @@ def _variable(part: VariablePart) -> Item:
     return Item(label, text, style, snippet=annotated(first), opens=first.failed)
 
 
-def _validation(part: Part, policy: PolicyExplanation) -> Item:
+def _validation(part: explain.Part, policy: explain.PolicyExplanation) -> Item:
     decision = part.decision
     label = str(part.source)
     if decision is None:
@@ -373,7 +358,7 @@ def _validation(part: Part, policy: PolicyExplanation) -> Item:
     return Item(label, item.text, style, tuple(lines), item.snippet, item.source, items, item.opens)
 
 
-def _message(part: Part, *, needed: bool) -> Item:
+def _message(part: explain.Part, *, needed: bool) -> Item:
     label = str(part.source)
     if part.broken or part.run is None:
         return _part(part, label, part.broken or "not evaluated", Style.IDLE, opens=False)
@@ -381,7 +366,7 @@ def _message(part: Part, *, needed: bool) -> Item:
     return _part(part, label, text, Style.PLAIN, opens=part.run.failed)
 
 
-def _annotation(part: Part, policy: PolicyExplanation) -> Item:
+def _annotation(part: explain.Part, policy: explain.PolicyExplanation) -> Item:
     label = f"auditAnnotations `{part.name}`"
     if part.decision is not None:
         became = _became(part.decision, ignores=policy.ignores_failures)
@@ -391,7 +376,7 @@ def _annotation(part: Part, policy: PolicyExplanation) -> Item:
     return _part(part, label, _value(part.run), Style.PLAIN, opens=part.run.failed)
 
 
-def _mutation(part: Part) -> Item:
+def _mutation(part: explain.Part) -> Item:
     label = str(part.source)
     if part.failure is not None:
         became = " (ignored: failurePolicy Ignore)" if part.failure.ignored else ""

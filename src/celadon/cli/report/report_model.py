@@ -55,7 +55,7 @@ def one_line(text: str) -> str:
 
 
 def lines(text: str) -> str:
-    """The same for a text of several lines; tabs stay too."""
+    """Return the same for a text of several lines; tabs stay too."""
     if text.isprintable():
         return _without_commands(text)
     return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
@@ -235,7 +235,7 @@ def plugin_lines(
         yield f"admission plugins asked: {', '.join(asked_names)}"
     reasons: dict[str, list[str]] = {}
     for plugin in unasked:
-        reasons.setdefault(plugin.why, []).append(plugin.plugin)
+        reasons.setdefault(plugin.reason, []).append(plugin.plugin)
     if not reasons:
         return
     few = len(reasons) if look.verbosity > 0 else FEW
@@ -460,7 +460,7 @@ def error_finding(error: PolicyError) -> Finding:
 def notice_finding(notice: Notice, *, strict: bool) -> Finding:
     """The finding that something went by in silence."""
     level = Level.ERROR if strict else Level.NOTE
-    reason = notice.silence.value
+    reason = notice.reason.value
     return Finding(level, notice.place, reason, notice.message, f"notice/{reason}", reason)
 
 
@@ -473,7 +473,7 @@ def error_case(error: PolicyError) -> ReportCase:
 def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCase:
     """The case of something that went by in silence."""
     outcome = CaseState.FAILED if strict else CaseState.SKIPPED
-    name = notice.silence.value
+    name = notice.reason.value
     return ReportCase("notice", name, notice.place, outcome, notice.message, details, remark=True)
 
 
@@ -588,7 +588,7 @@ BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 # shape says so: the names of its members in their order, as
 #
 #     "place"             the field of this name
-#     "reason=silence"    the member `reason`, from the field `silence`; it may be `place.line`
+#     "what=part"         the member `what`, from the field `part`; it may be `place.line`
 #     "line?"             left out also where it is 0 or false
 #     "message!"          kept although it is empty
 #     "*place"            the members of that record, in its stead
@@ -606,8 +606,8 @@ SHAPES: Final[Shapes] = {
     Place: ("file", "line?"),
     Problem: ("file", "line?", "column?", "message", "help"),
     PolicyError: ("*place", "kind", "name", "message"),
-    Notice: ("*place", "reason=silence", "message", "help"),
-    UnaskedPlugin: ("plugin", "reason=why", "objects?"),
+    Notice: ("*place", "reason", "message", "help"),
+    UnaskedPlugin: ("plugin", "reason", "objects?"),
 }
 """The shapes of what all reports have."""
 

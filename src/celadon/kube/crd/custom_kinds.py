@@ -14,21 +14,8 @@ from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
-from celadon.kube.crd.embedded_resources import (
-    drop_unknown_metadata,
-    drop_unreadable,
-    embedded_resource_errors,
-    has_embedded_resources,
-    unreadable_resource,
-)
+from celadon.kube.crd import embedded_resources, rule_validation
 from celadon.kube.crd.openapi_validation import value_errors
-from celadon.kube.crd.rule_validation import (
-    SKIPPED,
-    EvaluatedRule,
-    RuleOutcome,
-    RulesOnDemand,
-    RuleValidator,
-)
 from celadon.kube.crd.structural_schemas import Pruned, defaulted, pruned, without_refused_nulls
 from celadon.kube.crd.typed_data import UNKNOWN, Unknown
 from celadon.kube.fieldpath import (
@@ -40,15 +27,8 @@ from celadon.kube.fieldpath import (
     duplicate,
     invalid,
 )
+from celadon.kube.go import go_text
 from celadon.kube.go.go_json import as_written
-from celadon.kube.go.go_text import (
-    GoValue,
-    int_or,
-    json_text,
-    plain_text,
-    sorted_members,
-    type_text,
-)
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
@@ -73,7 +53,7 @@ from celadon.records import dataclass
 
 
 def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> list[FieldError]:
-    """Every repetition at or below a path."""
+    """Return every repetition at or below a path."""
     if isinstance(value, dict):
         return _in_object(value, schema, path)
     if isinstance(value, list):
@@ -106,7 +86,7 @@ def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldErr
 
 
 def _shown(value: Any) -> object:
-    return GoValue(value, "") if isinstance(value, list | dict) else value
+    return go_text.GoValue(value, "") if isinstance(value, list | dict) else value
 
 
 def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
@@ -118,7 +98,9 @@ def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> li
         {key: member[key] for key in sorted(keys) if key in member}
         for member in (x or {} for x in value)
     ]
-    return [duplicate(path.index(i), GoValue(named[i], "")) for i in _second_occurrences(named)]
+    return [
+        duplicate(path.index(i), go_text.GoValue(named[i], "")) for i in _second_occurrences(named)
+    ]
 
 
 def _second_occurrences(values: Iterable[Any]) -> list[int]:
@@ -134,7 +116,7 @@ def _second_occurrences(values: Iterable[Any]) -> list[int]:
 
 def _identity(value: object) -> Hashable:
     if isinstance(value, dict | list):
-        return json_text(sorted_members(value))
+        return go_text.json_text(go_text.sorted_members(value))
     return value.__class__, value
 
 
@@ -194,13 +176,13 @@ def _found(obj: JsonDict, names: tuple[str, ...], expected: str) -> _PathValue:
         if name not in value:
             return _PathValue()
         value = value[name]
-    if type_text(value) != expected:
+    if go_text.type_text(value) != expected:
         return _PathValue(trouble=_trouble(names, value, expected))
     return _PathValue(value)
 
 
 def _trouble(names: tuple[str, ...], value: object, expected: str) -> str:
-    text, go_type = plain_text(value), type_text(value)
+    text, go_type = go_text.plain_text(value), go_text.type_text(value)
     return (
         f".{'.'.join(names)} accessor error: {text} is of the type {go_type}, expected {expected}"
     )
@@ -255,7 +237,7 @@ class CustomKind:
 
     gvk: GroupVersionKind
     schema: Schema
-    rules: RulesOnDemand | None = None
+    rules: rule_validation.RulesOnDemand | None = None
     has_status: bool = False
     namespaced: bool | None = None
     """None: nobody says, and nobody looks at the namespace."""
@@ -285,14 +267,16 @@ class CustomKind:
             return self
         is_alike = named.group_kind == self.gvk.group_kind
         schema = self.versions.get(named.version, Schema()) if is_alike else OPEN
-        return replace(self, schema=schema, embeds=has_embedded_resources(schema))
+        return replace(
+            self, schema=schema, embeds=embedded_resources.has_embedded_resources(schema)
+        )
 
     def prepare(self, obj: JsonDict) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
         pruning = pruned(defaulted(obj, self.schema), self.schema)
         if not self.embeds:
             return pruning
-        lost = drop_unknown_metadata(pruning.value, self.schema)
+        lost = embedded_resources.drop_unknown_metadata(pruning.value, self.schema)
         return Pruned(pruning.value, (*pruning.dropped, *lost))
 
     def mutated(self, obj: JsonDict) -> JsonDict:
@@ -303,7 +287,7 @@ class CustomKind:
 
     def require_readable(self, obj: JsonDict) -> None:
         """DecodeError for a prepared object with an embedded resource that cannot be read."""
-        trouble = unreadable_resource(obj, self.schema) if self.embeds else None
+        trouble = embedded_resources.unreadable_resource(obj, self.schema) if self.embeds else None
         if trouble is not None:
             raise DecodeError(str(trouble), trouble.path)
 
@@ -345,34 +329,38 @@ class CustomKind:
 
     def _readable(self, obj: JsonDict) -> JsonDict:
         if self.embeds:
-            drop_unreadable(obj, self.schema)
-            drop_unknown_metadata(obj, self.schema)
+            embedded_resources.drop_unreadable(obj, self.schema)
+            embedded_resources.drop_unknown_metadata(obj, self.schema)
         return obj
 
-    def validate(self, obj: JsonDict, before: JsonDict | None = None) -> RuleOutcome:
+    def validate(
+        self, obj: JsonDict, before: JsonDict | None = None
+    ) -> rule_validation.RuleOutcome:
         """Return what is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
         other = list(self._type_errors(obj))
         if other:
-            return RuleOutcome(other)
+            return rule_validation.RuleOutcome(other)
         was: Any | Unknown = UNKNOWN if before is None else before
         errors = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
         errors += wanted_count_errors(obj, self.scale)
         errors += scale_status_errors(obj, self.scale)
         if self.embeds:
-            errors += embedded_resource_errors(obj, self.schema)
+            errors += embedded_resources.embedded_resource_errors(obj, self.schema)
         errors += self._repetitions(obj, before)
         return self._with_rules(errors, obj, was)
 
-    def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[EvaluatedRule]:
+    def asked_rules(
+        self, obj: JsonDict, before: JsonDict | None = None
+    ) -> list[rule_validation.EvaluatedRule]:
         """The rules that a prepared object is asked by, in their order."""
-        evaluated: list[EvaluatedRule] = []
+        evaluated: list[rule_validation.EvaluatedRule] = []
         rules = self._compiled_rules()
         if rules is not None:
             rules.errors(obj, UNKNOWN if before is None else before, evaluated)
         return evaluated
 
-    def validate_status(self, obj: JsonDict, before: JsonDict) -> RuleOutcome:
+    def validate_status(self, obj: JsonDict, before: JsonDict) -> rule_validation.RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
         its texts do not know that it is one (before 1.31 its paths did not either, and nothing was
         forgiven). Lists and rules are those of the whole object. What
@@ -398,17 +386,19 @@ class CustomKind:
 
     def _with_rules(
         self, errors: list[FieldError], obj: JsonDict, before: Any | Unknown
-    ) -> RuleOutcome:
+    ) -> rule_validation.RuleOutcome:
         rules = self._compiled_rules()
         if rules is None:
-            return RuleOutcome(errors)
+            return rule_validation.RuleOutcome(errors)
         if any(error.type in _BLOCKING for error in errors):
-            return RuleOutcome([*errors, invalid(ROOT, None, SKIPPED)])
+            return rule_validation.RuleOutcome(
+                [*errors, invalid(ROOT, None, rule_validation.SKIPPED)]
+            )
         outcome = rules.errors(obj, before)
         outcome.errors[:0] = errors
         return outcome
 
-    def _compiled_rules(self) -> RuleValidator | None:
+    def _compiled_rules(self) -> rule_validation.RuleValidator | None:
         return None if self.rules is None else self.rules.compiled()
 
     def _type_errors(self, obj: JsonDict) -> Iterable[FieldError]:
@@ -445,11 +435,13 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
         gvk: CustomKind(
             gvk,
             schema,
-            RulesOnDemand(schema, rule_environment, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
+            rule_validation.RulesOnDemand(
+                schema, rule_environment, f"{gvk.kind}.{gvk.version}.{gvk.group}"
+            ),
             _member(offered, gvk.version, "status") is not None,
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),
-            has_embedded_resources(schema),
+            embedded_resources.has_embedded_resources(schema),
             None if gvk.version == stored else storage,
             since,
             converts,
@@ -461,7 +453,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
 
 def _revision(obj: JsonObject) -> int:
     """Return the revision at which an object was read; 0 for one that no store has numbered."""
-    return max(int_or(metadata.resource_version(obj), 0), 0)
+    return max(go_text.int_or(metadata.resource_version(obj), 0), 0)
 
 
 def _member(version: JsonObject, *names: str) -> Any:
@@ -551,17 +543,17 @@ class RememberedKinds:
 
     def __init__(self, version: str) -> None:
         self._version = version
-        self._known: dict[str, DefinedKinds] = {}
+        self._kinds: dict[str, DefinedKinds] = {}
 
     def of(self, definitions: Iterable[JsonObject]) -> KindsOnDemand:
         """Return the kinds of all these definitions together; those of others are forgotten."""
-        self._known = {
+        self._kinds = {
             metadata.name(definition): self._kinds_of(definition) for definition in definitions
         }
-        return KindsOnDemand(self._known.values())
+        return KindsOnDemand(self._kinds.values())
 
     def _kinds_of(self, definition: JsonObject) -> DefinedKinds:
-        kinds = self._known.get(metadata.name(definition))
+        kinds = self._kinds.get(metadata.name(definition))
         if kinds is not None and kinds.spec == definition["spec"]:
             return kinds
         return DefinedKinds(definition, self._version)

@@ -14,13 +14,8 @@ from typing import Any, Final
 
 from celadon.cel import Environment
 from celadon.kube import fieldpath, name_rules
+from celadon.kube.crd import structural_schemas
 from celadon.kube.crd.rule_validation import FieldPathError, find_field
-from celadon.kube.crd.structural_schemas import (
-    every_schema,
-    has_unpruned_defaults,
-    structural_errors,
-    unreadable,
-)
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.go.go_text import GoValue
@@ -70,8 +65,8 @@ class InternalDefinition:
         return schema_in(self.versions[i]) or schema_in(self.shared)
 
     def schemas(self) -> Iterator[tuple[FieldPath, JsonObject]]:
-        """All schemas with their places, in upstream's order: those of the versions, or the shared
-        one."""
+        """Yield all schemas with their places, in upstream's order: those of the versions, or the
+        shared one."""
         place = ("schema", "openAPIV3Schema")
         for i, version in enumerate(self.versions):
             result = schema_in(version)
@@ -372,7 +367,7 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
     `established`: what was wrong already is let pass."""
     before, now = internal_definition(old), internal_definition(spec)
     schemas = [schema for _, schema in before.schemas()]
-    nodes = [node for schema in schemas for node in every_schema(schema)]
+    nodes = [node for schema in schemas for node in structural_schemas.every_schema(schema)]
     rules = [rule for node in nodes for rule in node.get("x-kubernetes-validations") or ()]
     webhook = (old.get("conversion") or {}).get("webhook") or {}
     reviews = webhook.get("conversionReviewVersions")
@@ -381,7 +376,7 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
         schemas=all(before.schema_of(i) is not None for i in range(len(before.versions))),
         valid_types=not any((node.get("type") or "string") not in TYPES for node in nodes),
         structural=not any(map(_is_not_structural, schemas)),
-        pruned_defaults=not any(map(has_unpruned_defaults, schemas)),
+        pruned_defaults=not any(map(structural_schemas.has_unpruned_defaults, schemas)),
         atomic_sets=not any(map(has_divided_items, nodes)),
         keyed_items=not any(map(has_loose_keys, nodes)),
         known_reviews=not reviews or any(review in REVIEW_VERSIONS for review in reviews),
@@ -400,7 +395,9 @@ def _stored_messages(rules: Iterable[JsonObject]) -> frozenset[str]:
 
 
 def _is_not_structural(value: JsonObject) -> bool:
-    return unreadable(value) is not None or bool(structural_errors(value, ROOT))
+    return structural_schemas.unreadable(value) is not None or bool(
+        structural_schemas.structural_errors(value, ROOT)
+    )
 
 
 def _unchanged_schemas(now: InternalDefinition, before: InternalDefinition) -> frozenset[str]:

@@ -13,15 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.crd import definition_parts
+from celadon.kube.crd import definition_parts, structural_schemas
 from celadon.kube.crd.definition_rules import schema_findings
-from celadon.kube.crd.structural_schemas import (
-    GivenSchema,
-    default_errors,
-    every_schema,
-    structural_errors,
-    unreadable,
-)
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
@@ -142,7 +135,9 @@ def _spec(spec: JsonObject, demands: definition_parts.Demands) -> Errors:
         yield fieldpath.not_supported(definition_parts.SPEC.child("scope"), scope, _SCOPES)
     keeps_unknown = bool(spec.get("preserveUnknownFields"))
     yield from _missing_schemas(whole, demands, keeps_unknown=keeps_unknown)
-    nodes = [node for _, schema in whole.schemas() for node in every_schema(schema)]
+    nodes = [
+        node for _, schema in whole.schemas() for node in structural_schemas.every_schema(schema)
+    ]
     has_defaults = any(node.get("default") is not None for node in nodes)
     if not keeps_unknown or has_defaults or any(map(_has_extensions, nodes)):
         demands = replace(demands, structural=True)
@@ -308,7 +303,7 @@ def _selectable(
     if schema is None:
         yield fieldpath.invalid(place, "", detail)
         return
-    reason = unreadable(schema)
+    reason = structural_schemas.unreadable(schema)
     if reason is not None:
         yield fieldpath.invalid(path.child("schema", "openAPIV3Schema"), "", reason)
         return
@@ -329,12 +324,14 @@ def _schema(
         errors.append(
             fieldpath.forbidden(path.child("nullable"), "nullable cannot be true at the root")
         )
-    schema = GivenSchema(path, decode_schema(value), value)
-    reason = unreadable(value) if demands.structural else None
+    schema = structural_schemas.GivenSchema(path, decode_schema(value), value)
+    reason = structural_schemas.unreadable(value) if demands.structural else None
     wrong: list[FieldError] = []
     if demands.structural and reason is None:
         pruned = demands.pruned_defaults
-        wrong = structural_errors(value, path) or default_errors(schema, pruned=pruned)
+        wrong = structural_schemas.structural_errors(
+            value, path
+        ) or structural_schemas.default_errors(schema, pruned=pruned)
     errors += wrong
     compiles = demands.structural and reason is None and not wrong
     limits_costs = name not in demands.unchanged_schemas

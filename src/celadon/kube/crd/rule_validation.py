@@ -174,17 +174,17 @@ class RuleScopes:
 
     def __init__(self, declared: SchemaType) -> None:
         self.declared = declared
-        self._known: dict[tuple[int, bool], tuple[Environment, Environment]] = {}
+        self._environments: dict[tuple[int, bool], tuple[Environment, Environment]] = {}
 
     def environment(self, base: Environment, *, optional: bool) -> Environment:
         """The base with both names; with `optional` a rule runs on creation, too, and `oldSelf` is
         an optional."""
-        cached = self._known.get((id(base), optional))
+        cached = self._environments.get((id(base), optional))
         if cached is None:
             declared = self.declared
             old = types.optional_of(declared.type) if optional else declared.type
             environment = base.extend({SELF: declared.type, OLD_SELF: old}, declared.objects)
-            cached = self._known[id(base), optional] = (base, environment)
+            cached = self._environments[id(base), optional] = (base, environment)
         return cached[1]
 
 

@@ -11,14 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, name_rules
-from celadon.kube.defaulting import workload_defaults
+from celadon.kube.defaulting import defaulting_rules, workload_defaults
 from celadon.kube.defaulting.defaulting_context import Apply, Each, Run, Step, parse_path
-from celadon.kube.defaulting.defaulting_rules import (
-    ON_OBJECTS,
-    compile_rules,
-    listed_rules,
-    placed_rules,
-)
 from celadon.kube.defaulting.field_functions import DROPPING, Rule
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
@@ -41,14 +35,16 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
     """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
     fields that are changed through the status subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
-    for path, rule in placed_rules(listed_rules(gvk, "create"), gates):
+    for path, rule in defaulting_rules.placed_rules(
+        defaulting_rules.listed_rules(gvk, "create"), gates
+    ):
         if _is_drop(rule) and path.startswith(_STATUS) is status:
             apart = path if rule.get("alone") else ""
             by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
     return tuple(
         Drop(
             tuple(_steps(path, rule) for path, rule in same),
-            compile_rules([{**rule, "path": path} for path, rule in same], gates),
+            defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
         )
         for same in by_gate.values()
     )
@@ -86,7 +82,9 @@ def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
 def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, ...], ...]:
     return tuple(
         parse_path(path)
-        for path, rule in placed_rules(listed_rules(gvk, "create"), gates)
+        for path, rule in defaulting_rules.placed_rules(
+            defaulting_rules.listed_rules(gvk, "create"), gates
+        )
         if "delete" in rule and not rule.get("when")
     )
 
@@ -147,7 +145,7 @@ def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
     """Return whether defaulting a new object of the kind again finds nothing to do."""
     if any(_may_see_changes(path, rule) for path, rule in _repeated(gvk, gates)):
         return False
-    created = placed_rules(listed_rules(gvk, "create"), gates)
+    created = defaulting_rules.placed_rules(defaulting_rules.listed_rules(gvk, "create"), gates)
     return all(_is_harmless(path, rule) for path, rule in created)
 
 
@@ -168,7 +166,9 @@ def _repeated(gvk: GroupVersionKind, gates: frozenset[str]) -> Iterator[tuple[st
     return (
         placed_rule
         for phase in _REPEATED
-        for placed_rule in placed_rules(listed_rules(gvk, phase), gates)
+        for placed_rule in defaulting_rules.placed_rules(
+            defaulting_rules.listed_rules(gvk, phase), gates
+        )
     )
 
 
@@ -179,7 +179,7 @@ def _is_below(path: str, top: str) -> bool:
 def _may_see_changes(path: str, rule: Rule) -> bool:
     """Return whether it is about the status or the generation, or a function of the whole object,
     or looks at them from elsewhere."""
-    if not path and rule.get("fn") in ON_OBJECTS:
+    if not path and rule.get("fn") in defaulting_rules.ON_OBJECTS:
         return True
     looked_at = _looked_at(path, rule)
     return any(_is_below(text, STATUS) or _is_below(text, GENERATION) for text in looked_at)

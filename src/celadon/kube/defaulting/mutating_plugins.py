@@ -11,25 +11,12 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import metadata
+from celadon.kube import metadata, well_known_values
 from celadon.kube.defaulting.defaulting_context import Apply, DefaultingContext, Run
 from celadon.kube.defaulting.field_functions import FieldFunction, Rule, merged
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.resources.api_resources import DEFAULT_NAMESPACE, Lookups
-from celadon.kube.well_known_values import (
-    DEFAULT_INGRESS_CLASS,
-    DEFAULT_STORAGE_CLASS,
-    INGRESS_CLASS,
-    MIRROR_POD,
-    NODES,
-    NOT_READY,
-    SERVICE_ACCOUNTS,
-    STORAGE_CLASS,
-    SYSTEM_PRIORITIES,
-    UNREACHABLE,
-    WORKLOAD_PREEMPTION,
-)
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
 """Also looked at by those who refuse what exceeds them."""
@@ -43,8 +30,8 @@ INGRESS_CLASSES: Final = GroupVersionResource("networking.k8s.io", "v1", "ingres
 LOOKED_UP: Final = frozenset(
     {
         LIMIT_RANGES,
-        SERVICE_ACCOUNTS,
-        NODES,
+        well_known_values.SERVICE_ACCOUNTS,
+        well_known_values.NODES,
         PRIORITY_CLASSES,
         RUNTIME_CLASSES,
         STORAGE_CLASSES,
@@ -115,11 +102,13 @@ def _newest(objects: Iterable[JsonObject]) -> JsonObject | None:
 
 def service_account_admission(spec: Any, run: Run) -> None:
     """The account `default`, its image pull secrets, and a token in every container."""
-    if MIRROR_POD in (run.root["metadata"].get("annotations") or {}):
+    if well_known_values.MIRROR_POD in (run.root["metadata"].get("annotations") or {}):
         return
     name = spec.get("serviceAccountName") or "default"
     spec["serviceAccountName"] = spec["serviceAccount"] = name
-    account = run.context.cluster.get(SERVICE_ACCOUNTS, _namespace(run), name) or {}
+    account = (
+        run.context.cluster.get(well_known_values.SERVICE_ACCOUNTS, _namespace(run), name) or {}
+    )
     automount = spec.get("automountServiceAccountToken")
     if automount is None:
         automount = account.get("automountServiceAccountToken")
@@ -167,9 +156,10 @@ def append_not_ready_taint(spec: Any, key: str, _: Run, __: Rule) -> None:
     """A new Node is tainted until its controller says that it is ready (TaintNodesByCondition)."""
     taints = spec.get(key) or []
     if not any(
-        taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints
+        taint.get("key") == well_known_values.NOT_READY and taint.get("effect") == "NoSchedule"
+        for taint in taints
     ):
-        spec[key] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
+        spec[key] = [*taints, {"key": well_known_values.NOT_READY, "effect": "NoSchedule"}]
 
 
 def default_toleration_seconds(spec: Any, field: str, _: Run, __: Rule) -> None:
@@ -183,7 +173,7 @@ def default_toleration_seconds(spec: Any, field: str, _: Run, __: Rule) -> None:
             "effect": "NoExecute",
             "tolerationSeconds": TOLERATION_SECONDS,
         }
-        for key in (NOT_READY, UNREACHABLE)
+        for key in (well_known_values.NOT_READY, well_known_values.UNREACHABLE)
         if not any(_tolerates(toleration, key) for toleration in tolerations)
     ]
     if missing:
@@ -198,8 +188,8 @@ def _tolerates(toleration: JsonObject, key: str) -> bool:
 def priority(spec: Any, run: Run) -> None:
     """The number that a priority class stands for. Unknown classes are left alone."""
     name = spec.get("priorityClassName")
-    if name in SYSTEM_PRIORITIES:
-        spec["priority"] = SYSTEM_PRIORITIES[name]
+    if name in well_known_values.SYSTEM_PRIORITIES:
+        spec["priority"] = well_known_values.SYSTEM_PRIORITIES[name]
         return
     if name:
         chosen = _cluster_wide(run, PRIORITY_CLASSES, name)
@@ -213,7 +203,7 @@ def priority(spec: Any, run: Run) -> None:
 
 def group_priority(spec: Any, run: Run) -> None:
     """The same of a group of pods, while it has a priority of its own: 0 without any class."""
-    if WORKLOAD_PREEMPTION in run.gates:
+    if well_known_values.WORKLOAD_PREEMPTION in run.gates:
         spec.setdefault("priority", 0)
         priority(spec, run)
         spec.pop("preemptionPolicy", None)
@@ -249,7 +239,7 @@ def runtime_class(spec: Any, run: Run) -> None:
 
 def pod_topology_labels(pod: Any, run: Run) -> None:
     """A pod that is created on a node takes over its zone and region."""
-    node = _cluster_wide(run, NODES, pod["spec"].get("nodeName"))
+    node = _cluster_wide(run, well_known_values.NODES, pod["spec"].get("nodeName"))
     labels = metadata.labels(node)
     copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
     if copied:
@@ -260,13 +250,14 @@ def default_storage_class(claim: Any, run: Run) -> None:
     """A claim without a class gets the newest default one (DefaultStorageClass)."""
     if claim["spec"].get("storageClassName") is not None:
         return
-    if STORAGE_CLASS in metadata.annotations(claim):
+    if well_known_values.STORAGE_CLASS in metadata.annotations(claim):
         return
     chosen = _newest(
         storage_class
         for storage_class in run.context.cluster.list(STORAGE_CLASSES, "")
         if any(
-            metadata.annotations(storage_class).get(key) == "true" for key in DEFAULT_STORAGE_CLASS
+            metadata.annotations(storage_class).get(key) == "true"
+            for key in well_known_values.DEFAULT_STORAGE_CLASS
         )
     )
     if chosen is not None:
@@ -277,12 +268,13 @@ def default_ingress_class(ingress: Any, run: Run) -> None:
     """An Ingress without a class gets the default one (DefaultIngressClass)."""
     if ingress["spec"].get("ingressClassName") is not None:
         return
-    if INGRESS_CLASS in metadata.annotations(ingress):
+    if well_known_values.INGRESS_CLASS in metadata.annotations(ingress):
         return
     chosen = _newest(
         ingress_class
         for ingress_class in run.context.cluster.list(INGRESS_CLASSES, "")
-        if metadata.annotations(ingress_class).get(DEFAULT_INGRESS_CLASS) == "true"
+        if metadata.annotations(ingress_class).get(well_known_values.DEFAULT_INGRESS_CLASS)
+        == "true"
     )
     if chosen is not None:
         ingress["spec"]["ingressClassName"] = metadata.name(chosen)

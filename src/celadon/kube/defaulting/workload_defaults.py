@@ -8,7 +8,7 @@ import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from celadon.kube import fieldpath, metadata, status
+from celadon.kube import fieldpath, metadata, status, well_known_values
 from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT, Apply, Run
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import Json, JsonDict, JsonObject
@@ -17,14 +17,6 @@ from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_t
 from celadon.kube.releases import is_since
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import (
-    APPARMOR_OF_CONTAINER,
-    CONTAINER_LISTS,
-    HEADLESS,
-    HUGE_PAGES,
-    IP_FAMILIES,
-    WITH_NODE_PORTS,
-)
 
 # --- Services ----------------------------------------------------------------
 #
@@ -55,7 +47,7 @@ def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     Raises StatusError (422) where they cannot be had."""
     if spec.get("type") == "ExternalName" or _prefers_the_same(spec, old):
         return
-    bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+    bare = spec.get("clusterIP") == well_known_values.HEADLESS and not spec.get("selector")
     if not spec.get("ipFamilyPolicy"):
         spec["ipFamilyPolicy"] = old.get("ipFamilyPolicy") or (REQUIRED if bare else SINGLE)
     _refuse(run, _wrong_addresses(spec, old, run))
@@ -66,7 +58,7 @@ def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     network = run.context.network
     families = list(spec.get("ipFamilies") or network.families[:1])
     if spec["ipFamilyPolicy"] != SINGLE and len(families) == 1:
-        offered = IP_FAMILIES if bare else network.families
+        offered = well_known_values.IP_FAMILIES if bare else network.families
         families += [family for family in offered if family != families[0]]
     spec["ipFamilies"] = families
 
@@ -120,7 +112,7 @@ def _inferred(spec: JsonDict, run: Run) -> list[FieldError]:
     errors: list[FieldError] = []
     network, addresses = run.context.network, spec.get("clusterIPs") or []
     for index, address in enumerate(addresses):
-        if address == HEADLESS:
+        if address == well_known_values.HEADLESS:
             break
         families = list(spec.get("ipFamilies") or ())
         if index < len(families):
@@ -183,11 +175,11 @@ def allocate(spec: Any, run: Run, old: JsonObject) -> None:
     if is_name:
         return
     settle_families(spec, run, old)
-    if cluster_ip != HEADLESS and _gets_addresses(spec, old):
+    if cluster_ip != well_known_values.HEADLESS and _gets_addresses(spec, old):
         _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
     ports = _NodePorts(run)
-    if spec.get("type") in WITH_NODE_PORTS:
+    if spec.get("type") in well_known_values.WITH_NODE_PORTS:
         if old:
             _update_ports(spec, old, ports)
         else:
@@ -236,21 +228,21 @@ class _NodePorts:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._taken: list[int] = []
+        self._taken_ports: list[int] = []
 
     def next(self) -> int:
         """Take a free port and return it."""
-        port = self._run.context.network.node_port(self._taken)
-        self._taken.append(port)
+        port = self._run.context.network.node_port(self._taken_ports)
+        self._taken_ports.append(port)
         return port
 
     def fault(self, port: int) -> str:
         """Take one that a client asks for, or return why it cannot be had."""
-        if port in self._taken:
+        if port in self._taken_ports:
             return ALLOCATED_PORT
         fault = self._run.context.network.port_fault(port)
         if not fault:
-            self._taken.append(port)
+            self._taken_ports.append(port)
         return fault
 
     def require(self, index: int, port: int) -> None:
@@ -331,7 +323,7 @@ def _has_address(spec: JsonObject) -> bool:
 def _has_node_ports(spec: JsonObject) -> bool:
     kind = spec.get("type")
     unwanted = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False
-    return kind in WITH_NODE_PORTS and not unwanted
+    return kind in well_known_values.WITH_NODE_PORTS and not unwanted
 
 
 def _has_health_check(spec: JsonObject) -> bool:
@@ -344,7 +336,7 @@ def _is_balancer(spec: JsonObject) -> bool:
 
 def _is_external(spec: JsonObject) -> bool:
     by_address = spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs"))
-    return spec.get("type") in WITH_NODE_PORTS or by_address
+    return spec.get("type") in well_known_values.WITH_NODE_PORTS or by_address
 
 
 WIPED: Final[tuple[tuple[Callable[[JsonObject], bool], tuple[str, ...]], ...]] = (
@@ -372,7 +364,10 @@ def service_update(spec: JsonDict, old: JsonObject, run: Run) -> None:
                 if spec.get(field) == old.get(field):
                     spec.pop(field, None)
     was, now = _has_node_ports(old), _has_node_ports(spec)
-    is_left = old.get("type") in WITH_NODE_PORTS and spec.get("type") not in WITH_NODE_PORTS
+    is_left = (
+        old.get("type") in well_known_values.WITH_NODE_PORTS
+        and spec.get("type") not in well_known_values.WITH_NODE_PORTS
+    )
     if is_left and _node_ports(spec) <= _node_ports(old):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
@@ -559,14 +554,14 @@ def pod_level_resources(spec: Any, _: Run) -> None:
     limits, requests = dict(resources.get("limits") or {}), dict(resources.get("requests") or {})
     if limits or requests:
         for name, amount in pod_total(spec, "limits").items():
-            if name.startswith(HUGE_PAGES) and name not in requests:
+            if name.startswith(well_known_values.HUGE_PAGES) and name not in requests:
                 limits.setdefault(name, str(amount))
     if limits:
         for name, amount in pod_total(spec, "requests").items():
             if name in QOS_RESOURCES:
                 requests.setdefault(name, str(amount))
         for name, text in limits.items():
-            if name in QOS_RESOURCES or name.startswith(HUGE_PAGES):
+            if name in QOS_RESOURCES or name.startswith(well_known_values.HUGE_PAGES):
                 requests.setdefault(name, text)
     amounts = {"limits": limits, "requests": requests}
     spec["resources"] = {
@@ -675,7 +670,11 @@ def _apparmor_text(profile: JsonObject) -> str:
 def _confined(spec: Any) -> Iterator[JsonDict]:
     """The containers that may have a profile of AppArmor."""
     if (spec.get("os") or {}).get("name") != "windows":
-        yield from (container for name in CONTAINER_LISTS for container in spec.get(name) or ())
+        yield from (
+            container
+            for name in well_known_values.CONTAINER_LISTS
+            for container in spec.get(name) or ()
+        )
 
 
 def apparmor_to_annotations(spec: Any, run: Run) -> None:
@@ -684,7 +683,7 @@ def apparmor_to_annotations(spec: Any, run: Run) -> None:
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     meta = run.root["metadata"]
     for container in _confined(spec):
-        key = APPARMOR_OF_CONTAINER + container.get("name", "")
+        key = well_known_values.APPARMOR_OF_CONTAINER + container.get("name", "")
         app_armor_profile = (container.get("securityContext") or {}).get("appArmorProfile")
         profile = _apparmor_text(app_armor_profile or of_pod or {})
         if profile and key not in (meta.get("annotations") or {}):
@@ -696,7 +695,7 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
     annotations = run.root["metadata"].get("annotations") or {}
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container in _confined(spec):
-        text = annotations.get(APPARMOR_OF_CONTAINER + container.get("name", ""))
+        text = annotations.get(well_known_values.APPARMOR_OF_CONTAINER + container.get("name", ""))
         context = container.get("securityContext") or {}
         if text is None or context.get("appArmorProfile"):
             continue

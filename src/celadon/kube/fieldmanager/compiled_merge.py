@@ -198,7 +198,7 @@ def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
 
 
 def every_named(key: str, enter: Plan, most: int) -> Plan:
-    """The same of a list with one key, for items with texts."""
+    """Return the same of a list with one key, for items with texts."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:

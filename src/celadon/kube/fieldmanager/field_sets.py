@@ -223,7 +223,7 @@ class FieldSet:
         return last in node.members
 
     def paths(self, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-        """All members; those of one level before those further down."""
+        """Yield all members; those of one level before those further down."""
         for element in ordered(self.members):
             yield (*above, element)
         for element in ordered(self.children):
@@ -258,8 +258,8 @@ class FieldSet:
         return common
 
     def __sub__(self, other: FieldSet) -> FieldSet:
-        """Without the members of the other; what is below those stays. The set itself if they have
-        none in common."""
+        """Return the set without the members of the other; what is below those stays. The set
+        itself if they have none in common."""
         children, is_same = {}, self.members.isdisjoint(other.members)
         for element, below in self.children.items():
             theirs = other.children.get(element)
@@ -285,7 +285,7 @@ NOTHING: Final = FieldSet()
 
 
 def union(sets: Sequence[FieldSet]) -> FieldSet:
-    """All members of all sets. Each is looked at once, however many there are."""
+    """Return all members of all sets. Each is looked at once, however many there are."""
     if len(sets) == 1:
         return sets[0]
     below: dict[str, list[FieldSet]] = {}

@@ -12,14 +12,7 @@ from typing import Final, TypeAlias
 
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.errors import KubeError
-from celadon.kube.fieldmanager.field_sets import (
-    FIELD,
-    UNDEFINED,
-    key_element,
-    plain_key_element,
-    text_key_element,
-    value_element,
-)
+from celadon.kube.fieldmanager import field_sets
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
@@ -118,7 +111,7 @@ class MapRule:
         keys = tuple(names)
         order = self._orders.get(keys)
         if order is None:
-            order = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(keys))
+            order = tuple((n, field_sets.FIELD + n, self.child(n) or DEDUCED) for n in sorted(keys))
             if len(self._orders) < REMEMBERED:
                 self._orders[keys] = order
         return order
@@ -163,7 +156,7 @@ class ListRule:
         if len(self.keys) > 1:
             ordered = tuple(sorted(self.keys))
             return [
-                plain_key_element(ordered, tuple(map(item.get, ordered)))
+                field_sets.plain_key_element(ordered, tuple(map(item.get, ordered)))
                 or self._keyed_element(item)
                 if item.__class__ is dict
                 else self._keyed_element(item)
@@ -171,7 +164,7 @@ class ListRule:
             ]
         (key,) = self.keys
         return [
-            text_key_element(key, value)
+            field_sets.text_key_element(key, value)
             if item.__class__ is dict and (value := item.get(key)).__class__ is str
             else self._keyed_element(item)
             for item in items
@@ -204,7 +197,7 @@ class ListRule:
                 f"associative list with keys has an element that omits all key fields [{listed}] "
                 "(and doesn't have default values for any key fields)"
             )
-        return key_element(
+        return field_sets.key_element(
             {
                 key: str(member) if isinstance(member, ForeignValue) else member
                 for key, member in result.items()
@@ -225,7 +218,9 @@ def _set_element(item: object) -> str:
         raise ItemError("not supported: associative list with lists as elements")
     if item is None:
         raise ItemError("associative list without keys has an element that's an explicit null")
-    return UNDEFINED if isinstance(item, ForeignValue) else value_element(item)
+    return (
+        field_sets.UNDEFINED if isinstance(item, ForeignValue) else field_sets.value_element(item)
+    )
 
 
 def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
@@ -381,7 +376,7 @@ def _custom_type(kind: _Same) -> MergeType:
 
 
 def merge_type(kind: GroupVersionKind, custom: Schema | None) -> MergeType | None:
-    """The same by the schema of a custom kind; None for a kind that nobody knows."""
+    """Return the same by the schema of a custom kind; None for a kind that nobody knows."""
     if custom is not None:
         return made_type(published_schema(custom, kind))
     return built_in_type(kind)

@@ -18,31 +18,15 @@ from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
+from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
-from celadon.kube.fieldmanager.merge_types import (
-    BOOLEAN,
-    NUMERIC,
-    STRING,
-    UNTYPED,
-    ItemError,
-    MergeType,
-    type_of,
-)
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
 from celadon.kube.go.go_json import Document
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
-from celadon.kube.registry.request_bodies import (
-    SCHEME,
-    built_in_kind,
-    require_kind,
-    require_object,
-    strict_decoding_error,
-    unknown_conversion,
-    with_sound_metadata,
-)
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers
@@ -77,7 +61,7 @@ class MergedParts:
 
     def joined(
         self,
-        type_: MergeType,
+        type_: merge_types.MergeType,
         live: JsonObject,
         obj: JsonDict,
         config: JsonObject,
@@ -105,7 +89,7 @@ class MergedParts:
         if triggers is not NO_TRIGGERS and triggers.of_set(obj, config):
             self._is_stirred = True
 
-    def added(self, type_: MergeType, item: object) -> Any:
+    def added(self, type_: merge_types.MergeType, item: object) -> Any:
         """Reads an item that is a struct; lists of others are read with the struct they are in."""
         codec = type_.codec
         if codec is None:
@@ -158,7 +142,7 @@ class MergedParts:
 # As k8s.io/apiserver `pkg/admission/plugin/policy/mutating/patch/smd.go`.
 
 
-def atomic_parts(type_: MergeType, value: object, path: str = "") -> Iterator[str]:
+def atomic_parts(type_: merge_types.MergeType, value: object, path: str = "") -> Iterator[str]:
     """Their paths, with the indices of items: `.spec.containers[0].args`. Those inside an atomic
     part too, but none of the values of a map that are not declared."""
     rule, list_rule = type_.map, type_.list
@@ -190,9 +174,9 @@ def atomic_parts(type_: MergeType, value: object, path: str = "") -> Iterator[st
 
 
 _ALLOWED: Final[Mapping[type, frozenset[str]]] = {
-    str: frozenset({STRING, UNTYPED}),
-    int: frozenset({NUMERIC, UNTYPED}),
-    bool: frozenset({BOOLEAN, UNTYPED}),
+    str: frozenset({merge_types.STRING, merge_types.UNTYPED}),
+    int: frozenset({merge_types.NUMERIC, merge_types.UNTYPED}),
+    bool: frozenset({merge_types.BOOLEAN, merge_types.UNTYPED}),
 }
 _NOTHING: Final = frozenset[str]()
 
@@ -201,7 +185,9 @@ class Unusual(KubeError):
     """An object that has to be looked at more closely."""
 
 
-def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -> JsonDict:
+def fitting_object(
+    type_: merge_types.MergeType, value: PatchObject, path: str = "Object"
+) -> JsonDict:
     """A new configuration of that type, without misfits and without anything atomic; `path` is
     what the object's own type has to be called. Unusual."""
     rule = type_.map
@@ -225,7 +211,7 @@ def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -
     return result
 
 
-def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[Any]:
+def _fitting_items(type_: merge_types.MergeType, items: Sequence[Any], path: str) -> list[Any]:
     rule = type_.list
     if rule is None or rule.atomic:
         raise Unusual
@@ -239,14 +225,14 @@ def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[An
             raise Unusual
     try:
         elements = set(rule.elements(result))
-    except ItemError:
+    except merge_types.ItemError:
         raise Unusual from None
     if len(elements) != len(result):
         raise Unusual
     return result
 
 
-def _fitting_texts(type_: MergeType, members: Mapping[Any, Any]) -> JsonDict:
+def _fitting_texts(type_: merge_types.MergeType, members: Mapping[Any, Any]) -> JsonDict:
     rule = type_.map
     if rule is None or rule.atomic:
         raise Unusual
@@ -280,7 +266,7 @@ class MergePlanner:
     __slots__ = ("_defaulting", "_type", "kind")
 
     def __init__(
-        self, kind: GroupVersionKind, type_: MergeType, defaulting: ChangedDefaulting
+        self, kind: GroupVersionKind, type_: merge_types.MergeType, defaulting: ChangedDefaulting
     ) -> None:
         self.kind = kind
         self._type = type_
@@ -301,14 +287,18 @@ def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> Mer
     """Return the planner for a built-in kind. The rules by which parts are defaulted look at no
     more than gates."""
     defaulting = changed_defaulting(kind, DefaultingContext(gates=dict(gates)))
-    return None if defaulting is None else MergePlanner(kind, type_of(kind, None), defaulting)
+    return (
+        None
+        if defaulting is None
+        else MergePlanner(kind, merge_types.type_of(kind, None), defaulting)
+    )
 
 
 class _MergedKind(NamedTuple):
     """This is what is known of a kind. `defaulting` is for built-in kinds of which not all must be
     read and defaulted again."""
 
-    type: MergeType
+    type: merge_types.MergeType
     custom: CustomKind | None
     defaulting: ChangedDefaulting | None
     planner: MergePlanner | None
@@ -373,7 +363,7 @@ class MutatedKinds:
             if merged_kind.custom is not None:
                 return self._merged_custom(merged_kind.type, merged_kind.custom, live, config, kind)
             merged = self._merged_built_in(merged_kind, live, config, kind)
-        except ItemError as error:
+        except merge_types.ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
         except DecodeError as error:
@@ -385,7 +375,7 @@ class MutatedKinds:
 
     def _merged_custom(
         self,
-        type_: MergeType,
+        type_: merge_types.MergeType,
         custom: CustomKind,
         live: JsonObject,
         config: JsonObject,
@@ -403,7 +393,7 @@ class MutatedKinds:
     def _merged_built_in(
         self, merged_kind: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
-        """With defaults. What it shares with the one before has them. DecodeError."""
+        """Merge with defaults. What it shares with the one before has them. DecodeError."""
         type_, defaulting = merged_kind.type, merged_kind.defaulting
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)
@@ -420,11 +410,11 @@ class MutatedKinds:
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
         """The object of a document that a JSON patch has made. MutationRefused, and StatusError
         (500) for what cannot be read at all."""
-        require_object(document, kind)
+        request_bodies.require_object(document, kind)
         custom = self.custom(kind)
         if custom is not None:
             return self._patched_custom(document, custom, kind)
-        document_kind = built_in_kind(document, kind)
+        document_kind = request_bodies.built_in_kind(document, kind)
         codec = codec_for(document_kind)
         if codec is None:  # options of a connection
             return Patched(document)
@@ -432,7 +422,9 @@ class MutatedKinds:
             decode(codec, document)
             strange = strict_field_errors(Document(document), document_kind)
             if strange:
-                raise status.internal_error(strict_decoding_error([item.text for item in strange]))
+                raise status.internal_error(
+                    request_bodies.strict_decoding_error([item.text for item in strange])
+                )
             _require_version(document_kind, expected)
             form = drafted(document, document_kind, self.context).form()
         except DecodeError as error:
@@ -440,15 +432,17 @@ class MutatedKinds:
         spoiled = (
             None
             if document_kind == kind
-            else _not_converted(unknown_conversion(document_kind, kind))
+            else _not_converted(request_bodies.unknown_conversion(document_kind, kind))
         )
         return Patched(form, spoiled)
 
     def _patched_custom(
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
-        require_kind(document)
-        form = drafted(with_sound_metadata(custom.mutated(document)), kind, self.context).form()
+        request_bodies.require_kind(document)
+        form = drafted(
+            request_bodies.with_sound_metadata(custom.mutated(document)), kind, self.context
+        ).form()
         gvk = metadata.gvk(form)
         if gvk.api_version == kind.api_version:
             return Patched(form)
@@ -474,7 +468,7 @@ def _require_version(document_kind: GroupVersionKind, expected: GroupVersionKind
     if codec_for(same) is None:
         raise MutationRefused(
             f"{document_kind.version}.{document_kind.kind} is not suitable for converting to "
-            f'"{expected.api_version}" in scheme "{SCHEME}"'
+            f'"{expected.api_version}" in scheme "{request_bodies.SCHEME}"'
         )
     text = (
         f"converting ({document_kind.version}.{document_kind.kind}) to ({same.version}.{same.kind})"
@@ -482,15 +476,15 @@ def _require_version(document_kind: GroupVersionKind, expected: GroupVersionKind
     raise MutationRefused(f"{text}: unknown conversion")
 
 
-def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
+def _type_of(kind: GroupVersionKind, custom: CustomKind | None) -> merge_types.MergeType:
     """Kinds that only subresources have are not known to those who merge."""
     if custom is None and known_resources(all_versions=True).by_gvk(kind) is None:
         text = f"failed to convert patch object to typed object: no corresponding type for {kind}"
         raise _not_applied(text)
-    return type_of(kind, custom)
+    return merge_types.type_of(kind, custom)
 
 
-def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:
+def _refuse_misfits(type_: merge_types.MergeType, config: JsonObject) -> None:
     errors = misfits(type_, config)
     if errors:
         raise _not_applied(f"failed to convert patch object to typed object: {joined(errors)}")

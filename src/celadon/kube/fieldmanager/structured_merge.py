@@ -315,7 +315,7 @@ class Comparison:
 
 
 def compared(type_: MergeType, old: object, new: object) -> Comparison:
-    """From one state to another. ItemError for an item without a key."""
+    """Compare one state with another. ItemError for an item without a key."""
     comparison = Comparison()
     if not _are_equal(type_, old, new):
         _compare(type_, old, new, comparison)
@@ -475,7 +475,7 @@ _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 
 
 def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> list[str]:
-    """One text per error, with its path; none for a value that fits. Values may be foreign;
+    """Return one text per error, with its path; none for a value that fits. Values may be foreign;
     `duplicates` allows items that occur twice."""
     result: list[str] = []
     _Misfits(result, duplicates).look(type_, value, None)

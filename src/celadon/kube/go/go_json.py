@@ -87,7 +87,7 @@ class _Scanner:
         self.at = 0
 
     def scan(self) -> None:
-        """One value, and nothing but white space around it. A stack, not recursion."""
+        """Read one value, and nothing but white space around it. A stack, not recursion."""
         closers: list[int] = []
         self._value(closers)
         while True:

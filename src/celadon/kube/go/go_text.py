@@ -233,7 +233,7 @@ def _offending_byte(text: str) -> int:
 
 
 def _offence_in_padding(text: str, position: int, *, missing: bool) -> int:
-    """After the first `=`: a second one where it is due, then nothing more."""
+    """Look behind the first `=`: a second one where it is due, then nothing more."""
     position = _skip_breaks(text, position)
     if missing:
         if position == len(text):

@@ -60,7 +60,7 @@ class URLError(MalformedText):
 
 
 class _ReasonError(ValueError):
-    """Only the reason."""
+    """Says the reason only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class URL:
         return _escape(self.fragment, Part.FRAGMENT)
 
     def query(self) -> dict[str, list[str]]:
-        """All values of each key; pairs that cannot be decoded are left out."""
+        """Return all values of each key; pairs that cannot be decoded are left out."""
         values: dict[str, list[str]] = {}
         if self.raw_query.count(b"&") >= MAX_QUERY_PARAMETERS:
             return values

@@ -162,12 +162,12 @@ class Steps:
     """Compares values, so many and no more."""
 
     def __init__(self, left: int) -> None:
-        self._left = left
+        self._remaining = left
 
     def take(self) -> None:
         """Counts a step. Raises TooLongError after the last one."""
-        self._left -= 1
-        if self._left < 0:
+        self._remaining -= 1
+        if self._remaining < 0:
             raise TooLongError
 
     def compared(self, old: GoData | None, new: GoData | None) -> Comparison:

@@ -11,32 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.cel.extend import (
-    Argument,
-    CallEstimate,
-    CostRule,
-    EvaluationError,
-    Function,
-    Library,
-    Opaque,
-    Overload,
-    Polynomial,
-    Sized,
-    cost_rules,
-    growth,
-    no_such_overload,
-    types,
-)
+from celadon.cel import extend
 from celadon.cel.value_functions import shown_size
-from celadon.kube import name_rules
-from celadon.kube.authorization import (
-    ANY_VERSION,
-    Attributes,
-    AuthorizerBackend,
-    Ruling,
-    User,
-    service_account_user,
-)
+from celadon.kube import authorization, name_rules
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.library import costs
 from celadon.kube.library.costs import method
@@ -47,17 +24,17 @@ AUTHORIZATION_CHECK_COST: Final = 350_000
 
 #: The shortest requirement that takes memory is two characters, `k,`; it is a list and a struct.
 _CHARACTERS_PER_REQUIREMENT: Final = 2
-_REQUIREMENT_COST: Final = cost_rules.LIST_CREATE_COST + cost_rules.STRUCT_CREATE_COST
+_REQUIREMENT_COST: Final = extend.cost_rules.LIST_CREATE_COST + extend.cost_rules.STRUCT_CREATE_COST
 
 
-class _Receiver(Opaque):
+class _Receiver(extend.Opaque):
     """A value that has methods and nothing else: no equality, no Go value inside."""
 
     __slots__ = ()
 
-    def reopened(self) -> EvaluationError:
+    def reopened(self) -> extend.EvaluationError:
         """An error, as a value."""
-        return no_such_overload()
+        return extend.no_such_overload()
 
 
 class Authorizer(_Receiver):
@@ -67,11 +44,11 @@ class Authorizer(_Receiver):
     cel_type = costs.AUTHORIZER
     go_name = "library.authorizerVal"
 
-    def __init__(self, user: User, backend: AuthorizerBackend) -> None:
+    def __init__(self, user: authorization.User, backend: authorization.AuthorizerBackend) -> None:
         self.user = user
         self.backend = backend
 
-    def check(self, attributes: Attributes) -> Decision:
+    def check(self, attributes: authorization.Attributes) -> Decision:
         """The ruling on one question."""
         ruling, reason, error = self.backend.authorize(attributes)
         return Decision(ruling, reason, error)
@@ -80,12 +57,12 @@ class Authorizer(_Receiver):
         self, group: str, resource: str, subresource: str, namespace: str, name: str
     ) -> ResourceCheck:
         """The variable `authorizer.requestResource`."""
-        attributes = Attributes(
+        attributes = authorization.Attributes(
             self.user,
             "",
             resource_request=True,
             group=group,
-            version=ANY_VERSION,
+            version=authorization.ANY_VERSION,
             resource=resource,
             subresource=subresource,
             namespace=namespace,
@@ -128,7 +105,7 @@ class ResourceCheck(_Receiver):
     def __init__(
         self,
         authorizer: Authorizer,
-        attributes: Attributes,
+        attributes: authorization.Attributes,
         field_selector: str = "",
         label_selector: str = "",
     ) -> None:
@@ -145,7 +122,7 @@ class Decision(_Receiver):
     cel_type = costs.DECISION
     go_name = "library.decisionVal"
 
-    def __init__(self, ruling: Ruling, reason: str, error: str | None) -> None:
+    def __init__(self, ruling: authorization.Ruling, reason: str, error: str | None) -> None:
         self.ruling = ruling
         self.reason = reason
         self.error = error
@@ -153,7 +130,7 @@ class Decision(_Receiver):
 
 def _path(authorizer: Authorizer, path: str) -> PathCheck:
     if not trim_space(path):
-        raise EvaluationError("path must not be empty")
+        raise extend.EvaluationError("path must not be empty")
     return PathCheck(authorizer, path)
 
 
@@ -163,19 +140,19 @@ def _group(authorizer: Authorizer, group: str) -> GroupCheck:
 
 def _service_account(authorizer: Authorizer, namespace: str, name: str) -> Authorizer:
     if name_rules.dns1123_subdomain(name):
-        raise EvaluationError("Invalid service account name")
+        raise extend.EvaluationError("Invalid service account name")
     if name_rules.dns1123_label(namespace):
-        raise EvaluationError("Invalid service account namespace")
-    return Authorizer(service_account_user(namespace, name), authorizer.backend)
+        raise extend.EvaluationError("Invalid service account namespace")
+    return Authorizer(authorization.service_account_user(namespace, name), authorizer.backend)
 
 
 def _resource(group_check: GroupCheck, resource: str) -> ResourceCheck:
     if not trim_space(resource):
-        raise EvaluationError("resource must not be empty")
+        raise extend.EvaluationError("resource must not be empty")
     return group_check.authorizer.request_resource(group_check.group, resource, "", "", "")
 
 
-def _with(check: ResourceCheck, attributes: Attributes) -> ResourceCheck:
+def _with(check: ResourceCheck, attributes: authorization.Attributes) -> ResourceCheck:
     return ResourceCheck(check.authorizer, attributes, check.field_selector, check.label_selector)
 
 
@@ -200,7 +177,9 @@ def _label_selector(check: ResourceCheck, selector: str) -> ResourceCheck:
 
 
 def _check_path(check: PathCheck, verb: str) -> Decision:
-    return check.authorizer.check(Attributes(check.authorizer.user, verb, path=check.path))
+    return check.authorizer.check(
+        authorization.Attributes(check.authorizer.user, verb, path=check.path)
+    )
 
 
 def _check_resource(check: ResourceCheck, verb: str) -> Decision:
@@ -223,7 +202,7 @@ def _check_resource(check: ResourceCheck, verb: str) -> Decision:
 
 
 def _allowed(decision: Decision) -> bool:
-    return decision.ruling is Ruling.ALLOW
+    return decision.ruling is authorization.Ruling.ALLOW
 
 
 def _reason(decision: Decision) -> str:
@@ -240,72 +219,74 @@ def _error(decision: Decision) -> str:
 
 def _track_selector(args: Sequence[Any], result: object) -> int:
     length = shown_size(args[1])
-    requirements = cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
+    requirements = extend.cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
     return (
-        cost_rules.LIST_CREATE_COST
-        + cost_rules.traversal(length)
+        extend.cost_rules.LIST_CREATE_COST
+        + extend.cost_rules.traversal(length)
         + requirements * _REQUIREMENT_COST
     )
 
 
-def _estimate_selector(args: Sequence[Sized]) -> CallEstimate:
+def _estimate_selector(args: Sequence[extend.Sized]) -> extend.CallEstimate:
     length = args[1].size
     requirements = length.divided(_CHARACTERS_PER_REQUIREMENT).times(
-        cost_rules.fixed(_REQUIREMENT_COST)
+        extend.cost_rules.fixed(_REQUIREMENT_COST)
     )
     cost = (
-        cost_rules.fixed(cost_rules.LIST_CREATE_COST)
-        .plus(length.divided(cost_rules.TRAVERSAL_DIVISOR))
+        extend.cost_rules.fixed(extend.cost_rules.LIST_CREATE_COST)
+        .plus(length.divided(extend.cost_rules.TRAVERSAL_DIVISOR))
         .plus(requirements)
     )
-    return CallEstimate(cost)
+    return extend.CallEstimate(cost)
 
 
-def _bound_selector(check: Argument, selector: Argument) -> Polynomial:
+def _bound_selector(check: extend.Argument, selector: extend.Argument) -> extend.Polynomial:
     size = selector.size
     return size * (0.1 + _REQUIREMENT_COST / _CHARACTERS_PER_REQUIREMENT) + 2 * _REQUIREMENT_COST
 
 
-_SELECTOR_COST: Final = CostRule(_track_selector, _estimate_selector, bound=_bound_selector)
+_SELECTOR_COST: Final = extend.CostRule(_track_selector, _estimate_selector, bound=_bound_selector)
 
 
 def _builder(
     name: str,
     overload_id: str,
-    receiver: types.Type,
-    result: types.Type,
-    impl: Callable[..., Opaque],
+    receiver: extend.types.Type,
+    result: extend.types.Type,
+    impl: Callable[..., extend.Opaque],
     doc: str,
-    cost: CostRule | None = None,
-) -> Function:
+    cost: extend.CostRule | None = None,
+) -> extend.Function:
     """A method of one string, whose result counts for one."""
-    params = (receiver, types.STRING)
-    return method(name, overload_id, params, result, impl, doc, cost=cost, growth=growth.single)
+    params = (receiver, extend.types.STRING)
+    return method(
+        name, overload_id, params, result, impl, doc, cost=cost, growth=extend.growth.single
+    )
 
 
-_CHECK: Final = Function(
+_CHECK: Final = extend.Function(
     "check",
     (
-        Overload(
+        extend.Overload(
             "pathcheck_check",
-            (costs.PATH_CHECK, types.STRING),
+            (costs.PATH_CHECK, extend.types.STRING),
             costs.DECISION,
             _check_path,
             member=True,
             doc="Asks whether the user may do this to the path.",
-            growth=growth.single,
+            growth=extend.growth.single,
         ),
-        Overload(
+        extend.Overload(
             "resourcecheck_check",
-            (costs.RESOURCE_CHECK, types.STRING),
+            (costs.RESOURCE_CHECK, extend.types.STRING),
             costs.DECISION,
             _check_resource,
             member=True,
             doc="Asks whether the user may do this to the resource.",
-            growth=growth.single,
+            growth=extend.growth.single,
         ),
     ),
-    cost=cost_rules.constant(AUTHORIZATION_CHECK_COST),
+    cost=extend.cost_rules.constant(AUTHORIZATION_CHECK_COST),
 )
 
 _BUILDERS: Final = (
@@ -328,11 +309,11 @@ _BUILDERS: Final = (
     method(
         "serviceAccount",
         "authorizer_serviceaccount",
-        (costs.AUTHORIZER, types.STRING, types.STRING),
+        (costs.AUTHORIZER, extend.types.STRING, extend.types.STRING),
         costs.AUTHORIZER,
         _service_account,
         "The authorizer of another user: a service account, by namespace and name.",
-        growth=growth.single,
+        growth=extend.growth.single,
     ),
     _builder(
         "resource",
@@ -373,7 +354,7 @@ _ACCESSORS: Final = (
         "errored",
         "decision_errored",
         (costs.DECISION,),
-        types.BOOL,
+        extend.types.BOOL,
         _errored,
         "Whether there was an error.",
     ),
@@ -381,7 +362,7 @@ _ACCESSORS: Final = (
         "error",
         "decision_error",
         (costs.DECISION,),
-        types.STRING,
+        extend.types.STRING,
         _error,
         "The error's text, empty if there was none.",
     ),
@@ -389,7 +370,7 @@ _ACCESSORS: Final = (
         "allowed",
         "decision_allowed",
         (costs.DECISION,),
-        types.BOOL,
+        extend.types.BOOL,
         _allowed,
         "Whether the user may do it.",
     ),
@@ -397,15 +378,15 @@ _ACCESSORS: Final = (
         "reason",
         "decision_reason",
         (costs.DECISION,),
-        types.STRING,
+        extend.types.STRING,
         _reason,
         "Why, in the authorizer's words.",
     ),
 )
 
-LIBRARY: Final = Library("kubernetes.authz", functions=(*_BUILDERS, _CHECK, *_ACCESSORS))
+LIBRARY: Final = extend.Library("kubernetes.authz", functions=(*_BUILDERS, _CHECK, *_ACCESSORS))
 
-SELECTORS_LIBRARY: Final = Library(
+SELECTORS_LIBRARY: Final = extend.Library(
     "kubernetes.authzSelectors",
     functions=(
         _builder(

@@ -168,8 +168,8 @@ def _track_walk(args: Sequence[Any], result: object) -> int:
 
 
 def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
-    """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down. What is
-    larger than anything may cost is not walked to its end."""
+    """Charge one for each leaf of lists and maps; for text a tenth of its bytes, rounded down. What
+    is larger than anything may cost is not walked to its end."""
     if value.__class__ is list and (quickly := _cost_of_scalars(value)) is not None:
         return quickly
     total, stack = 0, [value]
@@ -197,7 +197,7 @@ def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
 
 
 def _cost_of_scalars(values: list[Any]) -> int | None:
-    """The same for a list of numbers, or of texts in ASCII; None for any other."""
+    """Charge the same for a list of numbers, or of texts in ASCII; None for any other."""
     total = 0
     for value in values:
         if value.__class__ is int:

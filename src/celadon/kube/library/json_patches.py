@@ -12,16 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from celadon.cel.extend import (
-    NONE,
-    EvaluationError,
-    Library,
-    ObjectType,
-    Optional,
-    Record,
-    growth,
-    types,
-)
+from celadon.cel import extend
 from celadon.cel.value_functions import equal
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library import costs
@@ -44,19 +35,19 @@ _TEXTS: Final = frozenset({"op", "path", "from"})
 _VALUE: Final = "value"
 
 
-class PatchObject(Record):
+class PatchObject(extend.Record):
     """`Object{…}` or `Object.<path>{…}`: the fields that the literal gives, by name."""
 
     __slots__ = ("cel_type", "fields")
     go_name = "*dynamic.ObjectVal"
 
-    def __init__(self, type_: types.Type, fields: JsonObject) -> None:
+    def __init__(self, type_: extend.types.Type, fields: JsonObject) -> None:
         self.cel_type = type_  # type: ignore[misc]  # a class for each path would be one too many
         self.fields = fields
 
     def __getitem__(self, field: str) -> Any:  # noqa: ANN401 - a value of CEL
         if field not in self.fields:
-            raise EvaluationError(f"no such key: {field}")
+            raise extend.EvaluationError(f"no such key: {field}")
         return self.fields[field]
 
     def has(self, field: str) -> bool:
@@ -64,7 +55,7 @@ class PatchObject(Record):
         return field in self.fields
 
     def equals(self, other: object) -> bool:
-        """The same type and equal fields."""
+        """Tell whether type and fields are equal."""
         return (
             isinstance(other, PatchObject)
             and self.cel_type.name == other.cel_type.name
@@ -77,11 +68,11 @@ class PatchObject(Record):
         return not self.fields
 
 
-class PatchOperation(Record):
+class PatchOperation(extend.Record):
     """`JSONPatch{…}`. Texts that are not given are empty."""
 
     __slots__ = ("fields",)
-    cel_type = types.object_type("JSONPatch")
+    cel_type = extend.types.object_type("JSONPatch")
     go_name = "*mutation.JSONPatchVal"
 
     def __init__(self, fields: JsonObject) -> None:
@@ -97,7 +88,7 @@ class PatchOperation(Record):
             return self.fields.get(field, "")
         if field == _VALUE:
             return self.fields.get(field)
-        raise EvaluationError(f"unsupported indexer: {field}")
+        raise extend.EvaluationError(f"unsupported indexer: {field}")
 
     def has(self, field: str) -> bool:
         """Return whether a text is not empty, or there is a value."""
@@ -105,10 +96,10 @@ class PatchOperation(Record):
             return bool(self.fields.get(field))
         if field == _VALUE:
             return self.has_value
-        raise EvaluationError(f"unsupported field: {field}")
+        raise extend.EvaluationError(f"unsupported field: {field}")
 
     def equals(self, other: object) -> bool:
-        """The same texts, and equal values or none."""
+        """Tell whether the texts are the same, and the values equal or absent."""
         if not isinstance(other, PatchOperation) or self.has_value is not other.has_value:
             return False
         return all(self[name] == other[name] for name in _TEXTS) and equal(
@@ -116,7 +107,7 @@ class PatchOperation(Record):
         )
 
 
-def object_maker(type_: types.Type) -> Callable[[JsonObject], PatchObject]:
+def object_maker(type_: extend.types.Type) -> Callable[[JsonObject], PatchObject]:
     """Return what literals of that type are made with."""
 
     def make(fields: JsonObject) -> PatchObject:
@@ -127,28 +118,28 @@ def object_maker(type_: types.Type) -> Callable[[JsonObject], PatchObject]:
 
 def unwrapped(value: object) -> Any:  # noqa: ANN401 - a value of CEL
     """Return what an optional holds, or the value itself; an empty optional stays one."""
-    while isinstance(value, Optional) and value is not NONE:
+    while isinstance(value, extend.Optional) and value is not extend.NONE:
         value = value.value
     return value
 
 
-OBJECT: Final = types.object_type("Object")
-JSON_PATCH: Final = types.object_type("JSONPatch")
+OBJECT: Final = extend.types.object_type("Object")
+JSON_PATCH: Final = extend.types.object_type("JSONPatch")
 
-_NO_TYPE: Final = types.opaque("")
+_NO_TYPE: Final = extend.types.opaque("")
 _OBJECT_PREFIX: Final = OBJECT.name + "."
 
 
-class _AnyField(Mapping[str, types.Type]):
+class _AnyField(Mapping[str, extend.types.Type]):
     """Every field has `type`, but those that are listed."""
 
     __slots__ = ("_listed", "_type")
 
-    def __init__(self, listed: Mapping[str, types.Type], type_: types.Type) -> None:
+    def __init__(self, listed: Mapping[str, extend.types.Type], type_: extend.types.Type) -> None:
         self._listed = listed
         self._type = type_
 
-    def __getitem__(self, field: str) -> types.Type:
+    def __getitem__(self, field: str) -> extend.types.Type:
         return self._listed.get(field, self._type)
 
     def __iter__(self) -> Iterator[str]:
@@ -158,11 +149,16 @@ class _AnyField(Mapping[str, types.Type]):
         return len(self._listed)
 
 
-_OBJECT_FIELDS: Final = _AnyField({}, types.DYN)
-_JSON_PATCH: Final = ObjectType(
+_OBJECT_FIELDS: Final = _AnyField({}, extend.types.DYN)
+_JSON_PATCH: Final = extend.ObjectType(
     JSON_PATCH.name,
     _AnyField(
-        {"op": types.STRING, "path": types.STRING, "from": types.STRING, "value": types.DYN},
+        {
+            "op": extend.types.STRING,
+            "path": extend.types.STRING,
+            "from": extend.types.STRING,
+            "value": extend.types.DYN,
+        },
         _NO_TYPE,
     ),
     PatchOperation,
@@ -171,13 +167,13 @@ _JSON_PATCH: Final = ObjectType(
 
 
 @remembering(1024)
-def find_type(name: str) -> ObjectType | None:
+def find_type(name: str) -> extend.ObjectType | None:
     """The type of that full name, if it is one of these."""
     if name == JSON_PATCH.name:
         return _JSON_PATCH
     if name == OBJECT.name or name.startswith(_OBJECT_PREFIX):
-        make = object_maker(types.object_type(name))
-        return ObjectType(name, _OBJECT_FIELDS, make, keeps_size=True)
+        make = object_maker(extend.types.object_type(name))
+        return extend.ObjectType(name, _OBJECT_FIELDS, make, keeps_size=True)
     return None
 
 
@@ -192,19 +188,19 @@ def _escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-LIBRARY: Final = Library(
+LIBRARY: Final = extend.Library(
     "kubernetes.jsonpatch",
     functions=(
         function(
             "jsonpatch.escapeKey",
             "string_jsonpatch_escapeKey_string",
-            (types.STRING,),
-            types.STRING,
+            (extend.types.STRING,),
+            extend.types.STRING,
             _escape_key,
             "A map key as a part of a JSON patch path.",
             ("jsonpatch.escapeKey('k8s.io/my~label')", "'k8s.io~1my~0label'"),
             cost=costs.FIRST_SAME_SIZE,
-            growth=growth.times(2),
+            growth=extend.growth.times(2),
         ),
     ),
 )

@@ -9,17 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from celadon.cel.extend import (
-    Duration,
-    EvaluationError,
-    Function,
-    Library,
-    Overload,
-    Uint,
-    growth,
-    no_such_overload,
-    types,
-)
+from celadon.cel import extend
 from celadon.cel.value_functions import add, compare, equal, is_comparable
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import costs
@@ -27,39 +17,39 @@ from celadon.kube.library.costs import method
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
-_COMPARABLE: Final[dict[str, types.Type]] = {
-    "int": types.INT,
-    "uint": types.UINT,
-    "double": types.DOUBLE,
-    "bool": types.BOOL,
-    "duration": types.DURATION,
-    "timestamp": types.TIMESTAMP,
-    "string": types.STRING,
-    "bytes": types.BYTES,
+_COMPARABLE: Final[dict[str, extend.types.Type]] = {
+    "int": extend.types.INT,
+    "uint": extend.types.UINT,
+    "double": extend.types.DOUBLE,
+    "bool": extend.types.BOOL,
+    "duration": extend.types.DURATION,
+    "timestamp": extend.types.TIMESTAMP,
+    "string": extend.types.STRING,
+    "bytes": extend.types.BYTES,
 }
 _ZEROS: Final[JsonDict] = {
     "int": 0,
-    "uint": Uint(0),
+    "uint": extend.Uint(0),
     "double": 0.0,
-    "duration": Duration(0),
+    "duration": extend.Duration(0),
 }
-_ADDABLE: Final = frozenset({int, Uint, float, Duration})
+_ADDABLE: Final = frozenset({int, extend.Uint, float, extend.Duration})
 #: Classes whose values are in order by Python's own operators.
 _PLAIN: Final = frozenset({int, str})
-_ANY: Final = types.type_param("T")
+_ANY: Final = extend.types.type_param("T")
 
 
 def _order(a: object, b: object) -> int:
     """-1, 0 or 1, and 0 where two values have no order."""
     try:
         return compare(a, b)
-    except EvaluationError:
+    except extend.EvaluationError:
         return 0
 
 
 def _check_comparable(element: object) -> None:
     if not is_comparable(element):
-        raise no_such_overload()
+        raise extend.no_such_overload()
 
 
 def _is_sorted(elements: list[Any]) -> bool:
@@ -88,7 +78,7 @@ def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
 
     def find(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         if not elements:
-            raise EvaluationError(f"{name} called on empty list")
+            raise extend.EvaluationError(f"{name} called on empty list")
         result = elements[0]
         for element in elements:
             _check_comparable(element)
@@ -108,7 +98,7 @@ def _sum(zero: object) -> Callable[[list[Any]], Any]:
         result = zero
         for element in elements:
             if element.__class__ not in _ADDABLE:
-                raise no_such_overload()
+                raise extend.no_such_overload()
             result = add(result, element)
         return result
 
@@ -129,7 +119,7 @@ def _sum_of_ints(elements: list[Any]) -> int:
 def _is_equal(a: object, b: object) -> bool:
     try:
         return equal(a, b)
-    except EvaluationError:
+    except extend.EvaluationError:
         return False
 
 
@@ -146,41 +136,41 @@ def _last_index_of(elements: list[Any], value: object) -> int:
 
 def _overload(
     id: str,
-    element: types.Type,
-    result: types.Type,
+    element: extend.types.Type,
+    result: extend.types.Type,
     impl: Callable[[list[Any]], Any],
     doc: str,
     *example: str,
-) -> Overload:
+) -> extend.Overload:
     examples = ((example[0], example[1]),) if example else ()
-    return Overload(
+    return extend.Overload(
         id,
-        (types.list_of(element),),
+        (extend.types.list_of(element),),
         result,
         impl,
         member=True,
         doc=doc,
         examples=examples,
-        growth=growth.first,
+        growth=extend.growth.first,
     )
 
 
-_IS_SORTED: Final = Function(
+_IS_SORTED: Final = extend.Function(
     "isSorted",
     tuple(
         _overload(
             f"list_{name}_is_sorted_bool",
             element,
-            types.BOOL,
+            extend.types.BOOL,
             _is_sorted,
             "Whether no element is less than the one before.",
-            *(("[1, 2, 2].isSorted()", "true") if element is types.INT else ()),
+            *(("[1, 2, 2].isSorted()", "true") if element is extend.types.INT else ()),
         )
         for name, element in _COMPARABLE.items()
     ),
     cost=costs.WALK,
 )
-_SUM: Final = Function(
+_SUM: Final = extend.Function(
     "sum",
     tuple(
         _overload(
@@ -196,7 +186,7 @@ _SUM: Final = Function(
     cost=costs.WALK,
 )
 _EXTREMES: Final = tuple(
-    Function(
+    extend.Function(
         function_name,
         tuple(
             _overload(
@@ -205,7 +195,7 @@ _EXTREMES: Final = tuple(
                 element,
                 impl,
                 f"The {adjective} element; an error for an empty list.",
-                *((f"[1, 3].{function_name}()", example) if element is types.INT else ()),
+                *((f"[1, 3].{function_name}()", example) if element is extend.types.INT else ()),
             )
             for name, element in _COMPARABLE.items()
         ),
@@ -217,7 +207,7 @@ _EXTREMES: Final = tuple(
     )
 )
 
-LIBRARY: Final = Library(
+LIBRARY: Final = extend.Library(
     "kubernetes.lists",
     functions=(
         _IS_SORTED,
@@ -226,8 +216,8 @@ LIBRARY: Final = Library(
         method(
             "indexOf",
             "list_a_index_of_int",
-            (types.list_of(_ANY), _ANY),
-            types.INT,
+            (extend.types.list_of(_ANY), _ANY),
+            extend.types.INT,
             _index_of,
             "Where an element is first; -1 if nowhere.",
             ("[1, 2, 2, 3].indexOf(2)", "1"),
@@ -236,8 +226,8 @@ LIBRARY: Final = Library(
         method(
             "lastIndexOf",
             "list_a_last_index_of_int",
-            (types.list_of(_ANY), _ANY),
-            types.INT,
+            (extend.types.list_of(_ANY), _ANY),
+            extend.types.INT,
             _last_index_of,
             "Where an element is last; -1 if nowhere.",
             ("[1, 2, 2, 3].lastIndexOf(2)", "2"),

@@ -47,7 +47,7 @@ class IP(Opaque):
         self.addr = addr
 
     def equals(self, other: Opaque) -> bool:
-        """The same address."""
+        """Tell whether it is the same address."""
         return isinstance(other, IP) and self.addr == other.addr
 
     @property
@@ -228,7 +228,7 @@ class CIDR(Opaque):
         self.prefix = prefix
 
     def equals(self, other: Opaque) -> bool:
-        """The same address and length."""
+        """Tell whether address and length are the same."""
         return isinstance(other, CIDR) and self.prefix == other.prefix
 
     @property
@@ -537,7 +537,7 @@ class URL(Opaque):
         self.hostname = url.hostname
 
     def equals(self, other: Opaque) -> bool:
-        """The same text."""
+        """Tell whether it is the same text."""
         return isinstance(other, URL) and str(self.url) == str(other.url)
 
     def display(self) -> str:

@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import (
-    EvaluationError,
-    Function,
-    Library,
-    Opaque,
-    Overload,
-    growth,
-    no_such_overload,
-    types,
-)
+from celadon.cel import extend
 from celadon.cel.value_functions import Remembered
 from celadon.kube.library import costs
 from celadon.kube.library.costs import function, method
@@ -28,7 +19,7 @@ _QUANTITY: Final = costs.QUANTITY
 _new: Final = object.__new__
 
 
-class AnyQuantity(Opaque):
+class AnyQuantity(extend.Opaque):
     """A quantity in CEL, of either class. `==` works where the right side is a `ParsedQuantity`."""
 
     __slots__ = ("amount",)
@@ -40,7 +31,7 @@ class AnyQuantity(Opaque):
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not ParsedQuantity:
-            raise no_such_overload()
+            raise extend.no_such_overload()
         assert isinstance(other, ParsedQuantity)
         return self.amount.compare(other.amount) == 0
 
@@ -74,14 +65,14 @@ def _quantity(text: str) -> ParsedQuantity:
     try:
         return ParsedQuantity(parse(text))
     except QuantityError as error:
-        raise EvaluationError(str(error)) from None
+        raise extend.EvaluationError(str(error)) from None
 
 
 @Remembered
 def _is_quantity(text: str) -> bool:
     try:
         _quantity(text)
-    except EvaluationError:
+    except extend.EvaluationError:
         return False
     return True
 
@@ -96,7 +87,7 @@ def _add(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
     try:
         quantity.amount = a.amount.add(b.amount)
     except QuantityError as error:
-        raise EvaluationError(str(error)) from None
+        raise extend.EvaluationError(str(error)) from None
     return quantity
 
 
@@ -108,7 +99,7 @@ def _sub(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
     try:
         return ComputedQuantity(a.amount.sub(b.amount))
     except QuantityError as error:
-        raise EvaluationError(str(error)) from None
+        raise extend.EvaluationError(str(error)) from None
 
 
 def _sub_int(a: AnyQuantity, b: int) -> ComputedQuantity:
@@ -126,7 +117,7 @@ def _is_integer(quantity: AnyQuantity) -> bool:
 def _as_integer(quantity: AnyQuantity) -> int:
     value = quantity.amount.as_int64()
     if value is None:
-        raise EvaluationError("cannot convert value to integer")
+        raise extend.EvaluationError("cannot convert value to integer")
     return value
 
 
@@ -156,10 +147,10 @@ _ONE: Final = (_QUANTITY,)
 _TWO: Final = (_QUANTITY, _QUANTITY)
 
 _ARITHMETIC: Final = (
-    Function(
+    extend.Function(
         "add",
         (
-            Overload(
+            extend.Overload(
                 "quantity_add",
                 _TWO,
                 _QUANTITY,
@@ -167,24 +158,24 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The sum, in the receiver's format.",
                 examples=(("quantity('50k').add(quantity('20k')) == quantity('70k')", "true"),),
-                growth=growth.single,
+                growth=extend.growth.single,
             ),
-            Overload(
+            extend.Overload(
                 "quantity_add_int",
-                (_QUANTITY, types.INT),
+                (_QUANTITY, extend.types.INT),
                 _QUANTITY,
                 _add_int,
                 member=True,
                 doc="The sum with a whole number.",
                 examples=(("quantity('50k').add(20).asInteger()", "50020"),),
-                growth=growth.single,
+                growth=extend.growth.single,
             ),
         ),
     ),
-    Function(
+    extend.Function(
         "sub",
         (
-            Overload(
+            extend.Overload(
                 "quantity_sub",
                 _TWO,
                 _QUANTITY,
@@ -192,17 +183,17 @@ _ARITHMETIC: Final = (
                 member=True,
                 doc="The difference, in the receiver's format.",
                 examples=(("quantity('50k').sub(quantity('20k')) == quantity('30k')", "true"),),
-                growth=growth.single,
+                growth=extend.growth.single,
             ),
-            Overload(
+            extend.Overload(
                 "quantity_sub_int",
-                (_QUANTITY, types.INT),
+                (_QUANTITY, extend.types.INT),
                 _QUANTITY,
                 _sub_int,
                 member=True,
                 doc="The difference to a whole number.",
                 examples=(("quantity('50k').sub(-50).asInteger()", "50050"),),
-                growth=growth.single,
+                growth=extend.growth.single,
             ),
         ),
     ),
@@ -213,7 +204,7 @@ _COMPARISONS: Final = (
         "isLessThan",
         "quantity_is_less_than",
         _TWO,
-        types.BOOL,
+        extend.types.BOOL,
         _is_less_than,
         "Whether the quantity is less than another.",
         ("quantity('50M').isLessThan(quantity('50Mi'))", "true"),
@@ -222,7 +213,7 @@ _COMPARISONS: Final = (
         "isGreaterThan",
         "quantity_is_greater_than",
         _TWO,
-        types.BOOL,
+        extend.types.BOOL,
         _is_greater_than,
         "Whether the quantity is more than another.",
         ("quantity('50Mi').isGreaterThan(quantity('50M'))", "true"),
@@ -231,32 +222,32 @@ _COMPARISONS: Final = (
         "compareTo",
         "quantity_compare_to",
         _TWO,
-        types.INT,
+        extend.types.INT,
         _compare_to,
         "-1, 0 or 1.",
         ("quantity('1Ki').compareTo(quantity('1024'))", "0"),
     ),
 )
 
-LIBRARY: Final = Library(
+LIBRARY: Final = extend.Library(
     "kubernetes.quantity",
     functions=(
         function(
             "quantity",
             "string_to_quantity",
-            (types.STRING,),
+            (extend.types.STRING,),
             _QUANTITY,
             _quantity,
             "The quantity a text stands for; an error if it is none.",
             ("quantity('1.5Gi').isGreaterThan(quantity('1G'))", "true"),
             cost=costs.FIRST,
-            growth=growth.single,
+            growth=extend.growth.single,
         ),
         function(
             "isQuantity",
             "is_quantity_string",
-            (types.STRING,),
-            types.BOOL,
+            (extend.types.STRING,),
+            extend.types.BOOL,
             _is_quantity,
             "Whether a text is a quantity that `quantity` takes.",
             ("isQuantity('1.3Gi')", "true"),
@@ -267,7 +258,7 @@ LIBRARY: Final = Library(
             "sign",
             "quantity_sign",
             _ONE,
-            types.INT,
+            extend.types.INT,
             _sign,
             "-1, 0 or 1. This one is no method.",
             ("sign(quantity('-1'))", "-1"),
@@ -276,7 +267,7 @@ LIBRARY: Final = Library(
             "isInteger",
             "quantity_is_integer",
             _ONE,
-            types.BOOL,
+            extend.types.BOOL,
             _is_integer,
             "Whether `asInteger` works; a fraction written out, even `.0`, prevents it.",
             ("quantity('1.5k').isInteger()", "true"),
@@ -286,7 +277,7 @@ LIBRARY: Final = Library(
             "asInteger",
             "quantity_as_integer",
             _ONE,
-            types.INT,
+            extend.types.INT,
             _as_integer,
             "The value as an int; an error where `isInteger` is false.",
             ("quantity('50k').asInteger()", "50000"),
@@ -295,7 +286,7 @@ LIBRARY: Final = Library(
             "asApproximateFloat",
             "quantity_as_float",
             _ONE,
-            types.DOUBLE,
+            extend.types.DOUBLE,
             _as_approximate_float,
             "The value as a double, which may lose precision.",
             ("quantity('50.703k').asApproximateFloat()", "50703.0"),

@@ -83,7 +83,7 @@ def parse(text: str) -> Version:
 
 
 def normalize(text: str) -> str:
-    """Without a leading `v`, with three parts, numbers without leading zeros."""
+    """Return the text without a leading `v`, with three parts, numbers without leading zeros."""
     parts = text.removeprefix("v").split(".", 2)
     parts = [_without_leading_zeros(part) for part in parts]
     if len(parts) < 3:
@@ -158,7 +158,7 @@ class Semver(Opaque):
         self.order = version.precedence()
 
     def equals(self, other: Opaque) -> bool:
-        """The same version; build metadata does not count."""
+        """Tell whether it is the same version; build metadata does not count."""
         return isinstance(other, Semver) and self.order == other.order
 
     def display(self) -> str:

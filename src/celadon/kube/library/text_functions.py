@@ -6,25 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from celadon.cel.extend import (
-    NONE,
-    Argument,
-    CallEstimate,
-    CostRule,
-    EvaluationError,
-    Function,
-    Library,
-    Opaque,
-    Optional,
-    Overload,
-    Polynomial,
-    Range,
-    Sized,
-    cost_rules,
-    growth,
-    re2,
-    types,
-)
+from celadon.cel import extend
 from celadon.cel.value_functions import shown_size
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
@@ -71,7 +53,7 @@ class FormatRule:
     complaints: Rule
 
 
-class NamedFormat(Opaque):
+class NamedFormat(extend.Opaque):
     """A value of type `kubernetes.NamedFormat`."""
 
     __slots__ = ("rule",)
@@ -86,7 +68,7 @@ class NamedFormat(Opaque):
     def regex_size(self) -> int:
         return self.rule.regex_size
 
-    def equals(self, other: Opaque) -> bool:
+    def equals(self, other: extend.Opaque) -> bool:
         return isinstance(other, NamedFormat) and self.rule.title == other.rule.title
 
     def display(self) -> str:
@@ -159,14 +141,14 @@ FORMATS: Final = {
 """Every format by the name expressions use."""
 
 
-def _named(name: str) -> Optional:
+def _named(name: str) -> extend.Optional:
     rule = FORMATS.get(name)
-    return NONE if rule is None else Optional(NamedFormat(rule))
+    return extend.NONE if rule is None else extend.Optional(NamedFormat(rule))
 
 
-def _validate(named_format: NamedFormat, text: str) -> Optional:
+def _validate(named_format: NamedFormat, text: str) -> extend.Optional:
     complaints = named_format.rule.complaints(text)
-    return Optional(complaints) if complaints else NONE
+    return extend.Optional(complaints) if complaints else extend.NONE
 
 
 def _constant(rule: FormatRule) -> Callable[[], NamedFormat]:
@@ -174,56 +156,56 @@ def _constant(rule: FormatRule) -> Callable[[], NamedFormat]:
 
 
 #: Estimates of `validate` know no format: the length of a long name pattern, and its cost.
-_FORMAT_REGEX_COST: Final = 128 // cost_rules.REGEX_DIVISOR
+_FORMAT_REGEX_COST: Final = 128 // extend.cost_rules.REGEX_DIVISOR
 _LONGEST_REGEX: Final = max(rule.regex_size for rule in FORMATS.values())
 
 
 def _track_validate(args: Sequence[Any], result: object) -> int:
     if args[0].__class__ is not NamedFormat:
         return 1
-    pattern = cost_rules.ceil_div(args[0].regex_size, cost_rules.REGEX_DIVISOR)
-    return cost_rules.traversal(shown_size(args[1]) + 1) * pattern
+    pattern = extend.cost_rules.ceil_div(args[0].regex_size, extend.cost_rules.REGEX_DIVISOR)
+    return extend.cost_rules.traversal(shown_size(args[1]) + 1) * pattern
 
 
-def _estimate_validate(args: Sequence[Sized]) -> CallEstimate:
-    walk = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
-    return CallEstimate(walk.times(cost_rules.fixed(_FORMAT_REGEX_COST)))
+def _estimate_validate(args: Sequence[extend.Sized]) -> extend.CallEstimate:
+    walk = args[1].size.divided(extend.cost_rules.TRAVERSAL_DIVISOR)
+    return extend.CallEstimate(walk.times(extend.cost_rules.fixed(_FORMAT_REGEX_COST)))
 
 
-def _bound_validate(named_format: Argument, text: Argument) -> Polynomial:
-    return (text.size * 0.1 + 2) * (_LONGEST_REGEX / cost_rules.REGEX_DIVISOR + 1)
+def _bound_validate(named_format: extend.Argument, text: extend.Argument) -> extend.Polynomial:
+    return (text.size * 0.1 + 2) * (_LONGEST_REGEX / extend.cost_rules.REGEX_DIVISOR + 1)
 
 
-def _complaints_size(named_format: Argument, text: Argument) -> Polynomial:
+def _complaints_size(named_format: extend.Argument, text: extend.Argument) -> extend.Polynomial:
     """A few sentences, one of which may quote the text."""
     return text.size * 12 + 4096
 
 
-FORMAT_LIBRARY: Final = Library(
+FORMAT_LIBRARY: Final = extend.Library(
     "kubernetes.format",
     functions=(
         method(
             "validate",
             "format-validate",
-            (_FORMAT, types.STRING),
-            types.optional_of(types.list_of(types.STRING)),
+            (_FORMAT, extend.types.STRING),
+            extend.types.optional_of(extend.types.list_of(extend.types.STRING)),
             _validate,
             "What is wrong with a text; none if nothing is.",
             ("format.dns1123Label().validate('my-name').hasValue()", "false"),
             ("format.date().validate('today').value()", "['invalid date']"),
-            cost=CostRule(_track_validate, _estimate_validate, bound=_bound_validate),
+            cost=extend.CostRule(_track_validate, _estimate_validate, bound=_bound_validate),
             growth=_complaints_size,
         ),
         function(
             "format.named",
             "format-named",
-            (types.STRING,),
-            types.optional_of(_FORMAT),
+            (extend.types.STRING,),
+            extend.types.optional_of(_FORMAT),
             _named,
             "The format of that name; none if there is none.",
             ("format.named('uuid').hasValue()", "true"),
             ("format.named('UUID').hasValue()", "false"),
-            growth=growth.fixed(2),
+            growth=extend.growth.fixed(2),
         ),
         *(
             function(
@@ -234,7 +216,7 @@ FORMAT_LIBRARY: Final = Library(
                 _constant(rule),
                 f"The format `{name}`.",
                 (f"format.{name}() == format.named('{name}').value()", "true"),
-                growth=growth.single,
+                growth=extend.growth.single,
             )
             for name, rule in FORMATS.items()
         ),
@@ -251,11 +233,11 @@ FORMAT_LIBRARY: Final = Library(
 # of the evaluation with `Illegal regex: ` before it.
 
 
-def _compile(pattern: str) -> re2.Pattern:
+def _compile(pattern: str) -> extend.re2.Pattern:
     try:
-        return re2.compile(pattern)
-    except re2.RegexError as error:
-        raise EvaluationError(f"Illegal regex: {error}") from None
+        return extend.re2.compile(pattern)
+    except extend.re2.RegexError as error:
+        raise extend.EvaluationError(f"Illegal regex: {error}") from None
 
 
 def _find(text: str, pattern: str) -> str:
@@ -268,62 +250,62 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
 
 def _track_find(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(shown_size(args[0]) + 1) * cost_rules.ceil_div(
-        shown_size(args[1]), cost_rules.REGEX_DIVISOR
+    return extend.cost_rules.traversal(shown_size(args[0]) + 1) * extend.cost_rules.ceil_div(
+        shown_size(args[1]), extend.cost_rules.REGEX_DIVISOR
     )
 
 
-def _estimate_find(args: Sequence[Sized]) -> CallEstimate:
+def _estimate_find(args: Sequence[extend.Sized]) -> extend.CallEstimate:
     text = args[0].size
-    walk = text.plus(cost_rules.ONE).divided(cost_rules.TRAVERSAL_DIVISOR)
-    cost = walk.times(args[1].size.divided(cost_rules.REGEX_DIVISOR))
-    return CallEstimate(cost, Range(0, text.max))
+    walk = text.plus(extend.cost_rules.ONE).divided(extend.cost_rules.TRAVERSAL_DIVISOR)
+    cost = walk.times(args[1].size.divided(extend.cost_rules.REGEX_DIVISOR))
+    return extend.CallEstimate(cost, extend.Range(0, text.max))
 
 
-_COST: Final = CostRule(_track_find, _estimate_find, bound=cost_rules.bound_matches)
+_COST: Final = extend.CostRule(_track_find, _estimate_find, bound=extend.cost_rules.bound_matches)
 
-REGEX_LIBRARY: Final = Library(
+REGEX_LIBRARY: Final = extend.Library(
     "kubernetes.regex",
     functions=(
-        Function(
+        extend.Function(
             "find",
             (
-                Overload(
+                extend.Overload(
                     "string_find_string",
-                    (types.STRING, types.STRING),
-                    types.STRING,
+                    (extend.types.STRING, extend.types.STRING),
+                    extend.types.STRING,
                     _find,
                     member=True,
                     doc="The first match, empty if there is none.",
                     examples=(("'abc 123'.find('[0-9]+')", "'123'"),),
-                    growth=growth.first,
+                    growth=extend.growth.first,
                 ),
             ),
             pattern=1,
             cost=_COST,
         ),
-        Function(
+        extend.Function(
             "findAll",
             (
-                Overload(
+                extend.Overload(
                     "string_find_all_string",
-                    (types.STRING, types.STRING),
-                    types.list_of(types.STRING),
+                    (extend.types.STRING, extend.types.STRING),
+                    extend.types.list_of(extend.types.STRING),
                     _find_all,
                     member=True,
                     doc="All matches that do not overlap.",
                     examples=(("'123 abc 456'.findAll('[0-9]+')", "['123', '456']"),),
-                    growth=growth.times(2),
+                    growth=extend.growth.times(2),
                 ),
-                Overload(
+                extend.Overload(
                     "string_find_all_string_int",
-                    (types.STRING, types.STRING, types.INT),
-                    types.list_of(types.STRING),
+                    (extend.types.STRING, extend.types.STRING, extend.types.INT),
+                    extend.types.list_of(extend.types.STRING),
                     _find_all,
                     member=True,
                     doc="At most so many matches; all of them if the number is negative.",
                     examples=(("'123 abc 456'.findAll('[0-9]+', 1)", "['123']"),),
-                    growth=growth.times(2),
+                    growth=extend.growth.times(2),
                 ),
             ),
             pattern=1,

@@ -537,7 +537,8 @@ _WATCH_FRAMES_FIRST, _WATCH_FRAMES_SECOND = tag(1, LENGTH), tag(2, LENGTH)
 
 
 def encode_event(type_: str, obj: JsonObject) -> bytes:
-    """One frame. `type_` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. Raises ProtobufError."""
+    """Encode one frame. `type_` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. Raises
+    ProtobufError."""
     extension = _WATCH_FRAMES_FIRST + sized(encode(obj))
     event = (
         _WATCH_FRAMES_FIRST

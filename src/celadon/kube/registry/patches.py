@@ -342,7 +342,8 @@ _Order = Callable[[JsonDict], Iterable[str]]
 
 
 def _without_nulls(value: object, order: _Order) -> object:
-    """Without the null members of objects, at any depth; null items of lists stay."""
+    """Return the value without the null members of objects, at any depth; null items of lists
+    stay."""
     if isinstance(value, dict):
         keys = (key for key in order(value) if value[key] is not None)
         return {key: _without_nulls(value[key], order) for key in keys}

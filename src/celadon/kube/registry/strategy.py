@@ -24,13 +24,7 @@ from celadon.kube.registry.draft import Target, has_identity
 from celadon.kube.releases import is_since, per_release, wording
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
-from celadon.kube.validation.built_in_validations import (
-    validate_create,
-    validate_status_update,
-    validate_subresource_update,
-    validate_update,
-    validation_of,
-)
+from celadon.kube.validation import built_in_validations
 from celadon.kube.validation.field_checks import gates_on
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
@@ -147,12 +141,12 @@ def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> lis
 def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     """Return the strategy of a kind that has none of its own."""
     group_kind = kind.group_kind
-    covered = validation_of(group_kind) is not None
+    covered = built_in_validations.validation_of(group_kind) is not None
     stored = codec_for(kind) is not None and has_identity(kind)
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = access_asked_for(group_kind, obj, surroundings.lookups)
-        errors += validate_create(obj, kind, surroundings.gates_on)
+        errors += built_in_validations.validate_create(obj, kind, surroundings.gates_on)
         if not errors and stored and not covered:
             errors += validate_object_meta(obj.get("metadata") or {}, IN_PATHS)
         return errors
@@ -160,11 +154,11 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
     def update(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         if not covered:
             return metadata_of_update(obj, old, surroundings) if stored else []
-        return validate_update(obj, old, kind, surroundings.gates_on)
+        return built_in_validations.validate_update(obj, old, kind, surroundings.gates_on)
 
     def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = access_given(group_kind, obj, old, surroundings.lookups)
-        errors += validate_status_update(obj, old, kind, surroundings.gates_on)
+        errors += built_in_validations.validate_status_update(obj, old, kind, surroundings.gates_on)
         return errors or right_to_sign(group_kind, obj, old, surroundings)
 
     return Strategy(
@@ -244,7 +238,7 @@ def write_errors(
     if target.subresource == "status":
         return strategy.status(obj, old, surroundings)
     if target.subresource:
-        return validate_subresource_update(
+        return built_in_validations.validate_subresource_update(
             obj, old, target.kind, target.subresource, surroundings.gates_on
         )
     return strategy.update(obj, old, surroundings)

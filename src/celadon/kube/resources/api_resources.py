@@ -269,7 +269,8 @@ def _custom_subresources(gvk: GroupVersionKind, version: JsonObject) -> tuple[Su
 
 
 def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
-    """One resource per version of a CustomResourceDefinition, in the order of `spec.versions`."""
+    """Return one resource per version of a CustomResourceDefinition, in the order of
+    `spec.versions`."""
     spec = definition["spec"]
     names, group = spec["names"], spec["group"]
     namespaced = spec.get("scope") == "Namespaced"

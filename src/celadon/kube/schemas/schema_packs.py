@@ -604,11 +604,11 @@ def _fields(entry: Any) -> dict[str, Schema]:
 class SchemaPack:
     """Types under their OpenAPI names, made from the entries of a pack when first asked for."""
 
-    __slots__ = ("_entries", "_made", "_names")
+    __slots__ = ("_entries", "_names", "_schemas")
 
     def __init__(self, entries: JsonObject) -> None:
         self._entries = entries
-        self._made: dict[str, Schema] = {}
+        self._schemas: dict[str, Schema] = {}
         self._names = {
             GroupVersionKind(*entry["gvk"]): name
             for name, entry in entries.items()
@@ -637,9 +637,9 @@ class SchemaPack:
 
     def component(self, name: str) -> Schema:
         """The type of that OpenAPI name; KeyError when there is none."""
-        schema = self._made.get(name)
+        schema = self._schemas.get(name)
         if schema is None:
-            schema = self._made[name] = _component(name, self._entries)
+            schema = self._schemas[name] = _component(name, self._entries)
         return schema
 
     def resolve(self, schema: Schema) -> Schema:

@@ -168,7 +168,7 @@ def _canonical_quantity(text: str) -> str:
 
 
 def quantity(value: object) -> Any:
-    """In canonical form; also numbers are read. DecodeError for what is none."""
+    """Return it in canonical form; also numbers are read. DecodeError for what is none."""
     text = value if value.__class__ is str else _number_text(value)
     sent = text.strip(" \t\r\n")
     try:

@@ -26,13 +26,6 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
 from celadon.kube.validation.pods.volumes import claim_spec
-from celadon.kube.validation.text_rules import (
-    is_empty,
-    same_selector,
-    selector,
-    shown_selector,
-    understood,
-)
 from celadon.kube.well_known_values import ROLLBACK_TO
 
 # --- Rollouts ----------------------------------------------------------------
@@ -191,10 +184,10 @@ def _strict_selector(spec: JsonObject, kind: str) -> Errors:
     if value is None:
         yield fieldpath.required(path)
         return
-    yield from selector(path, value)
-    if is_empty(value):
+    yield from text_rules.selector(path, value)
+    if text_rules.is_empty(value):
         detail = f"empty selector is invalid for {kind}"
-        yield fieldpath.invalid(path, shown_selector(value), detail)
+        yield fieldpath.invalid(path, text_rules.shown_selector(value), detail)
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
@@ -213,9 +206,11 @@ def _mismatch(path: FieldPath, value: JsonObject | None) -> Errors:
 def _replicated(spec: JsonObject, unclear: str) -> Errors:
     """The template of a Deployment or ReplicaSet."""
     path, template = SPEC.child("template"), spec.get("template") or {}
-    chosen = understood(spec.get("selector"))
+    chosen = text_rules.understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), unclear)
+        yield fieldpath.invalid(
+            SPEC.child("selector"), text_rules.shown_selector(spec["selector"]), unclear
+        )
         return
     if not chosen.is_everything:
         yield from matches_template(path, template, chosen)
@@ -257,7 +252,7 @@ def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = ((item.get("spec") or {}).get("selector") for item in (obj, old))
-    return same_selector(SPEC.child("selector"), new, before)
+    return text_rules.same_selector(SPEC.child("selector"), new, before)
 
 
 def replica_set(obj: JsonObject) -> Errors:
@@ -279,13 +274,13 @@ def daemon_set(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     value, path = spec.get("selector"), SPEC.child("selector")
     template, template_path = spec.get("template") or {}, SPEC.child("template")
-    yield from selector(path, value)
-    chosen = understood(value)
+    yield from text_rules.selector(path, value)
+    chosen = text_rules.understood(value)
     if chosen is not None:
         yield from matches_template(template_path, template, chosen)
-    if value is not None and is_empty(value):
+    if value is not None and text_rules.is_empty(value):
         detail = "empty selector is invalid for daemonset"
-        yield fieldpath.invalid(path, shown_selector(value), detail)
+        yield fieldpath.invalid(path, text_rules.shown_selector(value), detail)
     yield from pod_template(template_path, template)
     yield from restart_always(template_path, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
@@ -354,9 +349,11 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
     looked at."""
     yield from _strict_selector(spec, "statefulset")
     path, template = SPEC.child("template"), spec.get("template") or {}
-    chosen = understood(spec.get("selector"))
+    chosen = text_rules.understood(spec.get("selector"))
     if chosen is None:
-        yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), "")
+        yield fieldpath.invalid(
+            SPEC.child("selector"), text_rules.shown_selector(spec["selector"]), ""
+        )
     else:
         if not chosen.is_everything:
             yield from matches_template(path, template, chosen)

@@ -11,18 +11,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.resources.autoscaler_conversion import to_v2
-from celadon.kube.validation.field_checks import (
-    NEGATIVE,
-    SCALED_TO_ZERO,
-    SPEC,
-    Errors,
-    broken_rules,
-    by_gate,
-    dns_label,
-    items,
-    required_name,
-    supported,
-)
+from celadon.kube.validation import field_checks
 from celadon.kube.validation.pods.resource_lists import container_resource_name
 
 METRICS: Final = {
@@ -40,7 +29,7 @@ EITHER: Final = "must set either a target raw value or a target utilization"
 NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
 
 
-def autoscaler(obj: JsonObject) -> Errors:
+def autoscaler(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a HorizontalPodAutoscaler."""
     yield from _autoscaler(obj, _Tolerated())
 
@@ -54,7 +43,7 @@ class _Tolerated(NamedTuple):
     objects: bool = False
 
 
-def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
+def autoscaler_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a changed HorizontalPodAutoscaler. Where upstream came to ask for
     more, what was wrong before may stay."""
     # As `ValidateHorizontalPodAutoscalerUpdate` of `pkg/apis/autoscaling/validation`.
@@ -75,14 +64,16 @@ def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _autoscaler(obj, tolerated)
 
 
-def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
+def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> field_checks.Errors:
     # As `validateHorizontalPodAutoscalerSpec` of `pkg/apis/autoscaling/validation`.
     obj = _newer(obj)
     spec, lowest = obj.get("spec") or {}, tolerated.lowest
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
-        yield from by_gate(SCALED_TO_ZERO, _too_few(least, 0), _too_few(least, lowest))
-    path = SPEC.child("maxReplicas")
+        yield from field_checks.by_gate(
+            field_checks.SCALED_TO_ZERO, _too_few(least, 0), _too_few(least, lowest)
+        )
+    path = field_checks.SPEC.child("maxReplicas")
     if most <= 0 and not is_since("1.36"):
         yield fieldpath.invalid(path, most, "must be greater than 0")
     elif most == 0:
@@ -92,7 +83,7 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     if least is not None and most < least:
         detail = "must be greater than or equal to `minReplicas`"
         yield fieldpath.invalid(path, most, detail)
-    target, path = spec.get("scaleTargetRef") or {}, SPEC.child("scaleTargetRef")
+    target, path = spec.get("scaleTargetRef") or {}, field_checks.SPEC.child("scaleTargetRef")
     yield from _reference(path, target)
     if not tolerated.target:
         # Of the core group, these alone can be scaled.
@@ -102,7 +93,7 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     behavior = spec.get("behavior") or {}
     for direction in ("scaleUp", "scaleDown"):
         if behavior.get(direction) is not None:
-            yield from _rules(SPEC.child("behavior", direction), behavior[direction])
+            yield from _rules(field_checks.SPEC.child("behavior", direction), behavior[direction])
 
 
 def _newer(obj: JsonObject) -> JsonObject:
@@ -113,13 +104,13 @@ def _newer(obj: JsonObject) -> JsonObject:
     return {**to_v2(obj), "apiVersion": "autoscaling/v2"}
 
 
-def _too_few(least: int, lowest: int) -> Errors:
+def _too_few(least: int, lowest: int) -> field_checks.Errors:
     if least < lowest:
         detail = f"must be greater than or equal to {lowest}"
-        yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
+        yield fieldpath.invalid(field_checks.SPEC.child("minReplicas"), least, detail)
 
 
-def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Errors:
+def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> field_checks.Errors:
     """The `apiVersion` of a reference."""
     # As `ValidateAPIVersion` of `pkg/apis/autoscaling/validation`.
     version = reference.get("apiVersion") or ""
@@ -136,15 +127,17 @@ def _version_fault(reference: JsonObject) -> str:
     return f"unexpected GroupVersion string: {version}" if is_wrong else ""
 
 
-def _reference(path: FieldPath, reference: JsonObject) -> Errors:
+def _reference(path: FieldPath, reference: JsonObject) -> field_checks.Errors:
     # As `ValidateCrossVersionObjectReference` of `pkg/apis/autoscaling/validation`.
-    yield from broken_rules("autoscaling.v2.CrossVersionObjectReference", reference, path)
+    yield from field_checks.broken_rules(
+        "autoscaling.v2.CrossVersionObjectReference", reference, path
+    )
 
 
-def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
+def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> field_checks.Errors:
     """`lax`: the versions of objects that metrics are about may be anything."""
     # As `validateMetrics` of `pkg/apis/autoscaling/validation`.
-    for path, metric in items(spec, "metrics", SPEC):
+    for path, metric in field_checks.items(spec, "metrics", field_checks.SPEC):
         yield from _metric(path, metric, lax=lax)
     scalable = any(
         metric.get("type") in {"Object", "External"} for metric in spec.get("metrics") or ()
@@ -154,21 +147,21 @@ def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
             "must specify at least one Object or External metric to support scaling to zero "
             "replicas"
         )
-        yield fieldpath.forbidden(SPEC.child("metrics"), detail)
+        yield fieldpath.forbidden(field_checks.SPEC.child("metrics"), detail)
 
 
-def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
+def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> field_checks.Errors:
     # As `validateMetricSpec` of `pkg/apis/autoscaling/validation`.
     kind = metric.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric source type")
-    yield from supported(path.child("type"), kind, sorted(METRICS))
+    yield from field_checks.supported(path.child("type"), kind, sorted(METRICS))
     metrics = [field for field in METRICS.values() if metric.get(field) is not None]
     if metrics:
         yield from _source(path.child(metrics[0]), metric[metrics[0]], metrics[0], lax=lax)
     expected = METRICS.get(kind)
     if expected is None:
-        yield from supported(path.child("type"), kind, sorted(METRICS))
+        yield from field_checks.supported(path.child("type"), kind, sorted(METRICS))
     elif expected not in metrics:
         yield fieldpath.required(path.child(expected), PRESENT)
     if len(metrics) != 1:
@@ -178,7 +171,7 @@ def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
             )
 
 
-def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Errors:
+def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> field_checks.Errors:
     target, target_path = source.get("target") or {}, path.child("target")
     if field == "object":
         described, object_path = source.get("describedObject") or {}, path.child("describedObject")
@@ -197,7 +190,7 @@ def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Er
         if name:
             yield from container_resource_name(path.child("name"), name)
         if source.get("container"):
-            yield from dns_label(path.child("container"), source["container"])
+            yield from field_checks.dns_label(path.child("container"), source["container"])
         else:
             yield fieldpath.required(path.child("container"), "must specify a container")
     yield from _target(target_path, target)
@@ -208,7 +201,7 @@ def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Er
         yield fieldpath.forbidden(target_path.child("averageValue"), NOT_BOTH)
 
 
-def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
+def _value_target(path: FieldPath, target: JsonObject, field: str) -> field_checks.Errors:
     value, average = target.get("value"), target.get("averageValue")
     average_value_path = path.child("averageValue")
     if field == "pods":
@@ -229,16 +222,18 @@ def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
         yield fieldpath.forbidden(path.child("value"), detail)
 
 
-def _identifier(path: FieldPath, value: JsonObject) -> Errors:
+def _identifier(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateMetricIdentifier` of `pkg/apis/autoscaling/validation`.
     name = value.get("name") or ""
     if name:
-        yield from required_name(path.child("name"), name, name_rules.path_segment_name)
+        yield from field_checks.required_name(
+            path.child("name"), name, name_rules.path_segment_name
+        )
     else:
         yield fieldpath.required(path.child("name"), "must specify a metric name")
 
 
-def _target(path: FieldPath, target: JsonObject) -> Errors:
+def _target(path: FieldPath, target: JsonObject) -> field_checks.Errors:
     # As `validateMetricTarget` of `pkg/apis/autoscaling/validation`.
     kind = target.get("type") or ""
     if not kind:
@@ -257,17 +252,19 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
         yield fieldpath.invalid(average_utilization_path, utilization, "must be greater than 0")
 
 
-def _rules(path: FieldPath, rules: JsonObject) -> Errors:
+def _rules(path: FieldPath, rules: JsonObject) -> field_checks.Errors:
     # As `validateScalingRules` of `pkg/apis/autoscaling/validation`.
-    yield from broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
+    yield from field_checks.broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse_amounts(tolerance).sign < 0:
-        yield fieldpath.invalid(path.child("tolerance"), str(parse_amounts(tolerance)), NEGATIVE)
+        yield fieldpath.invalid(
+            path.child("tolerance"), str(parse_amounts(tolerance)), field_checks.NEGATIVE
+        )
 
 
-def autoscaler_status(obj: JsonObject, _: JsonObject) -> Errors:
+def autoscaler_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a HorizontalPodAutoscaler."""
     obj = _newer(obj)
-    yield from broken_rules(
+    yield from field_checks.broken_rules(
         "autoscaling.v2.HorizontalPodAutoscalerStatus", obj.get("status") or {}, FieldPath("status")
     )

@@ -10,19 +10,7 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from celadon.kube import fieldpath
-from celadon.kube.certificate_requests import (
-    CurveKey,
-    Key,
-    RequestFault,
-    RsaKey,
-    SignedRequest,
-    check_signature,
-    has_signed,
-    public_key,
-    read_request,
-    request_fault,
-)
+from celadon.kube import certificate_requests, fieldpath
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
@@ -40,16 +28,8 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.object_meta import Naming
+from celadon.kube.validation.pods import signers
 from celadon.kube.validation.pods.internal_types import internal_value, signing_conditions_diff
-from celadon.kube.validation.pods.signers import (
-    LONGEST,
-    LONGEST_OF_KUBERNETES,
-    SHORTEST,
-    bundle_name,
-    is_of_kubernetes,
-    signer_name,
-    user_annotations,
-)
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import (
     CERTIFICATE,
@@ -89,7 +69,7 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     """Yield what is wrong with a CertificateSigningRequest, besides its metadata."""
     # As `ValidateCertificateSigningRequestCreate` of `pkg/apis/certificates/validation`.
     spec = obj.get("spec") or {}
-    fault = request_fault(base64.b64decode(spec.get("request") or ""))
+    fault = certificate_requests.request_fault(base64.b64decode(spec.get("request") or ""))
     if fault:
         go_value = GoValue(spec.get("request"), "[]byte")
         yield fieldpath.invalid(SPEC.child("request"), go_value, fault)
@@ -99,7 +79,7 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
         detail = "the legacy signerName is not allowed via this API version"
         yield fieldpath.invalid(path, signer, detail)
     else:
-        yield from signer_name(path, signer)
+        yield from signers.signer_name(path, signer)
     seconds = spec.get("expirationSeconds")
     if seconds is not None and seconds < SHORTEST_REQUEST:
         detail = f"may not specify a duration less than {SHORTEST_REQUEST} seconds (10 minutes)"
@@ -233,7 +213,7 @@ _FAULTS: Final = {
 def bundle_naming(obj: JsonObject) -> Naming:
     """Return the rule for the name of a ClusterTrustBundle, which begins with its signer."""
     signer = (obj.get("spec") or {}).get("signerName") or ""
-    return Naming(lambda name: bundle_name(name, signer), namespaced=False)
+    return Naming(lambda name: signers.bundle_name(name, signer), namespaced=False)
 
 
 def trust_bundle(obj: JsonObject) -> Errors:
@@ -256,7 +236,7 @@ def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _signer(spec: JsonObject) -> Errors:
     if spec.get("signerName"):
-        yield from signer_name(SPEC.child("signerName"), spec["signerName"])
+        yield from signers.signer_name(SPEC.child("signerName"), spec["signerName"])
 
 
 def _anchors(text: str) -> Errors:
@@ -315,9 +295,9 @@ def certificate_request(obj: JsonObject) -> Errors:
     # As `ValidatePodCertificateRequestCreate` of `pkg/apis/certificates/validation`.
     spec = obj.get("spec") or {}
     signer = spec.get("signerName") or ""
-    yield from signer_name(SPEC.child("signerName"), signer)
+    yield from signers.signer_name(SPEC.child("signerName"), signer)
     path = SPEC.child("unverifiedUserAnnotations")
-    yield from user_annotations(path, spec.get("unverifiedUserAnnotations"))
+    yield from signers.user_annotations(path, spec.get("unverifiedUserAnnotations"))
     for kind in ("pod", "serviceAccount", "node"):
         yield from dns_subdomain(SPEC.child(f"{kind}Name"), spec.get(f"{kind}Name") or "")
         yield from _uid(SPEC.child(f"{kind}UID"), spec.get(f"{kind}UID") or "")
@@ -325,9 +305,9 @@ def certificate_request(obj: JsonObject) -> Errors:
     if seconds is None:
         yield fieldpath.required(path, "must be set")
         return
-    longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
-    if not SHORTEST <= seconds <= longest:
-        detail = f"must be in the range [{SHORTEST}, {longest}]"
+    longest = signers.LONGEST_OF_KUBERNETES if signers.is_of_kubernetes(signer) else signers.LONGEST
+    if not signers.SHORTEST <= seconds <= longest:
+        detail = f"must be in the range [{signers.SHORTEST}, {longest}]"
         yield fieldpath.invalid(path, seconds, detail)
     yield from _proof(spec)
 
@@ -365,8 +345,8 @@ def _signed_uid(spec: JsonObject, key_text: str, proof_text: str) -> Errors:
             return
     go_value = GoValue(key_text or None, "[]byte")
     try:
-        key, _ = public_key(encoded)
-    except RequestFault:
+        key, _ = certificate_requests.public_key(encoded)
+    except certificate_requests.RequestFault:
         yield fieldpath.invalid(_KEY, go_value, "must be a valid PKIX-serialized public key")
         return
     if key is None:
@@ -376,7 +356,7 @@ def _signed_uid(spec: JsonObject, key_text: str, proof_text: str) -> Errors:
     if weak:
         curves = "elliptic public keys must use curve P256 or P384"
         yield fieldpath.invalid(_KEY, weak.shown, curves if weak.is_curve else weak.why)
-    elif not has_signed(key, (spec.get("podUID") or "").encode(), proof):
+    elif not certificate_requests.has_signed(key, (spec.get("podUID") or "").encode(), proof):
         detail = "could not verify proof-of-possession signature"
         yield fieldpath.invalid(_PROOF, OMITTED, detail)
 
@@ -387,8 +367,8 @@ def _stub(encoded: bytes) -> Errors:
         yield fieldpath.too_long(_REQUEST, KEY_BYTES)
         return
     try:
-        request = read_request(encoded)
-    except RequestFault:
+        request = certificate_requests.read_request(encoded)
+    except certificate_requests.RequestFault:
         yield fieldpath.invalid(_REQUEST, OMITTED, "must be a valid PKCS#10 CSR")
         return
     if request.key is None:
@@ -401,10 +381,10 @@ def _stub(encoded: bytes) -> Errors:
         yield fieldpath.invalid(_REQUEST, OMITTED, "invalid signature")
 
 
-def _is_signed(request: SignedRequest) -> bool:
+def _is_signed(request: certificate_requests.SignedRequest) -> bool:
     try:
-        check_signature(request)
-    except RequestFault:
+        certificate_requests.check_signature(request)
+    except certificate_requests.RequestFault:
         return False
     return True
 
@@ -415,12 +395,12 @@ class _Weakness(NamedTuple):
     is_curve: bool = False
 
 
-def _weakness(key: Key) -> _Weakness | None:
+def _weakness(key: certificate_requests.Key) -> _Weakness | None:
     """Return why a key is not good enough."""
-    if isinstance(key, CurveKey) and key.curve.name not in CURVES:
+    if isinstance(key, certificate_requests.CurveKey) and key.curve.name not in CURVES:
         detail = "elliptic public keys must use curve P256, P384, or P521"
         return _Weakness(f"curve P-{key.curve.name[1:]}", detail, is_curve=True)
-    if isinstance(key, RsaKey):
+    if isinstance(key, certificate_requests.RsaKey):
         bits = (key.modulus.bit_length() + 7) // 8 * 8
         if bits not in RSA_BITS:
             return _Weakness(f"{bits}-bit modulus", "RSA keys must have modulus size 3072 or 4096")
@@ -524,8 +504,8 @@ def _issued(status: JsonObject, spec: JsonObject, request: JsonObject) -> Errors
 def _key_asked_for(spec: JsonObject) -> bytes:
     stub = base64.b64decode(spec.get("stubPKCS10Request") or "")
     if stub:
-        return read_request(stub).key_info
-    return public_key(base64.b64decode(spec.get("pkixPublicKey") or ""))[1]
+        return certificate_requests.read_request(stub).key_info
+    return certificate_requests.public_key(base64.b64decode(spec.get("pkixPublicKey") or ""))[1]
 
 
 class _Leaf(NamedTuple):

@@ -13,34 +13,9 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    Errors,
-    at_most,
-    broken_rules,
-    conditions,
-    dns_label,
-    driver_name,
-    each,
-    required_choice,
-)
+from celadon.kube.validation import field_checks, resource_claims, text_rules
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.resource_claims import (
-    MAX_ITEMS,
-    UNLIMITED,
-    RequestNames,
-    binding_conditions,
-    configuration,
-    distinct,
-    limited,
-    pool_name,
-    raw_object,
-    request_names,
-    request_reference,
-    shown_device,
-)
 
 MAX_CONSUMERS: Final = 256
 MAX_RESULTS: Final = 32
@@ -56,16 +31,16 @@ NO_NEW: Final = (
 )
 
 
-def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
+def claim_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a ResourceClaim."""
     # As `ValidateResourceClaimStatusUpdate` of `pkg/apis/resource/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     allocation, was = status.get("allocation"), before.get("allocation")
-    requests = request_names(obj.get("spec") or {})
+    requests = resource_claims.request_names(obj.get("spec") or {})
     reserved = status.get("reservedFor") or []
     if allocation is not None and not is_since("1.32"):
         yield from _allocation(_STATUS.child("allocation"), allocation, requests)
-    yield from distinct(
+    yield from resource_claims.distinct(
         _RESERVED,
         reserved,
         MAX_CONSUMERS,
@@ -77,8 +52,13 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     allocated = {_device_id(result) for result in results}
 
     device = functools.partial(_device, allocated=allocated)
-    yield from distinct(
-        _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id, "deviceID"
+    yield from resource_claims.distinct(
+        _STATUS.child("devices"),
+        status.get("devices"),
+        resource_claims.UNLIMITED,
+        device,
+        _device_id,
+        "deviceID",
     )
     if reserved and allocation is None:
         yield fieldpath.forbidden(_RESERVED, "may not be specified when `allocated` is not set")
@@ -90,7 +70,9 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     if allocation is not None and was is not None:
         if allocation != was:
             printed = internal_value(allocation, "resource.v1.AllocationResult")
-            yield fieldpath.invalid(path, GoValue(printed, "resource.AllocationResult"), IMMUTABLE)
+            yield fieldpath.invalid(
+                path, GoValue(printed, "resource.AllocationResult"), field_checks.IMMUTABLE
+            )
     elif allocation is not None and is_since("1.32"):
         yield from _allocation(path, allocation, requests)
     yield from deallocated(status, before)
@@ -100,7 +82,7 @@ _DEALLOCATION: Final = "deallocationRequested"
 """The field by which, until 1.31, controllers were asked to take devices back."""
 
 
-def deallocated(status: JsonObject, before: JsonObject) -> Errors:
+def deallocated(status: JsonObject, before: JsonObject) -> field_checks.Errors:
     """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
     requested, was_requested, path = (
         status.get(_DEALLOCATION),
@@ -118,8 +100,10 @@ def deallocated(status: JsonObject, before: JsonObject) -> Errors:
         yield fieldpath.forbidden(path, "may not be cleared when `allocation` is set")
 
 
-def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
-    return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
+def _consumer(path: FieldPath, consumer: JsonObject) -> field_checks.Errors:
+    return iter(
+        field_checks.broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path)
+    )
 
 
 def _device_id(device: JsonObject) -> tuple[str, ...]:
@@ -127,69 +111,81 @@ def _device_id(device: JsonObject) -> tuple[str, ...]:
     return tuple(device.get(key) or "" for key in ("driver", "pool", "device", "shareID"))
 
 
-def _named_device(path: FieldPath, device: JsonObject) -> Errors:
-    yield from driver_name(path.child("driver"), device.get("driver") or "")
-    yield from pool_name(path.child("pool"), device.get("pool") or "")
-    yield from dns_label(path.child("device"), device.get("device") or "")
+def _named_device(path: FieldPath, device: JsonObject) -> field_checks.Errors:
+    yield from field_checks.driver_name(path.child("driver"), device.get("driver") or "")
+    yield from resource_claims.pool_name(path.child("pool"), device.get("pool") or "")
+    yield from field_checks.dns_label(path.child("device"), device.get("device") or "")
 
 
-def _part(path: FieldPath, device: JsonObject) -> Errors:
+def _part(path: FieldPath, device: JsonObject) -> field_checks.Errors:
     share = device.get("shareID")
     if share is not None:
-        yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
+        yield from field_checks.each(path.child("shareID"), share, text_rules.normal_uuid(share))
 
 
-def _device(path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]) -> Errors:
+def _device(
+    path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]
+) -> field_checks.Errors:
     yield from _named_device(path, device)
     yield from _part(path, device)
     named = _device_id(device)
     if named not in allocated:
         yield fieldpath.invalid(
-            path, shown_device(named), "must be an allocated device in the claim"
+            path, resource_claims.shown_device(named), "must be an allocated device in the claim"
         )
-    yield from at_most(path.child("conditions"), device.get("conditions"), MAX_CONDITIONS)
-    yield from conditions(path, device)
+    yield from field_checks.at_most(
+        path.child("conditions"), device.get("conditions"), MAX_CONDITIONS
+    )
+    yield from field_checks.conditions(path, device)
     if device.get("data") is not None:
-        yield from raw_object(path.child("data"), device["data"])
+        yield from resource_claims.raw_object(path.child("data"), device["data"])
     network, network_data_path = device.get("networkData") or {}, path.child("networkData")
     for field, limit in (("interfaceName", INTERFACE_BYTES), ("hardwareAddress", HARDWARE_BYTES)):
         if len((network.get(field) or "").encode()) > limit:
             yield fieldpath.too_long(network_data_path.child(field), limit)
-    yield from distinct(
+    yield from resource_claims.distinct(
         network_data_path.child("ips"), network.get("ips"), MAX_ADDRESSES, _interface
     )
 
 
-def _interface(path: FieldPath, address: str) -> Errors:
+def _interface(path: FieldPath, address: str) -> field_checks.Errors:
     """An address and the length of its network: of an interface, so no bits are left over."""
     # Before 1.33, any way of writing it was fine.
     rule = text_rules.interface_address if is_since("1.33") else text_rules.cidr
-    return each(path, address, rule(address))
+    return field_checks.each(path, address, rule(address))
 
 
-def _allocation(path: FieldPath, allocation: JsonObject, requests: RequestNames) -> Errors:
+def _allocation(
+    path: FieldPath, allocation: JsonObject, requests: resource_claims.RequestNames
+) -> field_checks.Errors:
     devices, devices_path = allocation.get("devices") or {}, path.child("devices")
 
-    def result(where: FieldPath, value: JsonObject) -> Errors:
+    def result(where: FieldPath, value: JsonObject) -> field_checks.Errors:
         request = value.get("request") or ""
-        yield from request_reference(where.child("request"), request, requests)
+        yield from resource_claims.request_reference(where.child("request"), request, requests)
         yield from _named_device(where, value)
-        yield from binding_conditions(where, value)
+        yield from resource_claims.binding_conditions(where, value)
         yield from _part(where, value)
 
-    def config(where: FieldPath, value: JsonObject) -> Errors:
-        yield from required_choice(where.child("source"), value.get("source"), CONFIG_SOURCES)
-        yield from distinct(
+    def config(where: FieldPath, value: JsonObject) -> field_checks.Errors:
+        yield from field_checks.required_choice(
+            where.child("source"), value.get("source"), CONFIG_SOURCES
+        )
+        yield from resource_claims.distinct(
             where.child("requests"),
             value.get("requests"),
-            MAX_ITEMS,
-            lambda place, name: request_reference(place, name, requests),
+            resource_claims.MAX_ITEMS,
+            lambda place, name: resource_claims.request_reference(place, name, requests),
         )
-        yield from configuration(where, value)
+        yield from resource_claims.configuration(where, value)
 
-    yield from limited(devices_path.child("results"), devices.get("results"), MAX_RESULTS, result)
-    yield from limited(devices_path.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
+    yield from resource_claims.limited(
+        devices_path.child("results"), devices.get("results"), MAX_RESULTS, result
+    )
+    yield from resource_claims.limited(
+        devices_path.child("config"), devices.get("config"), 2 * resource_claims.MAX_ITEMS, config
+    )
     if allocation.get("nodeSelector") is not None:
         yield from node_selector(path.child("nodeSelector"), allocation["nodeSelector"])
     if allocation.get("controller"):
-        yield from driver_name(path.child("controller"), allocation["controller"])
+        yield from field_checks.driver_name(path.child("controller"), allocation["controller"])

@@ -23,16 +23,8 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import standard_finalizer
+from celadon.kube.validation.pods import resource_lists
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.validation.pods.resource_lists import (
-    ONE,
-    container_resource_name,
-    is_of_quota,
-    may_overcommit,
-    quantity_value,
-    quota_resource_name,
-    resource_name,
-)
 from celadon.kube.validation.text_rules import printed_selector, selector
 from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
 
@@ -167,8 +159,8 @@ def resource_quota(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     for name, amount in entries(spec, "hard"):
         path = SPEC.child("hard").key(name)
-        yield from quota_resource_name(path, name)
-        yield from quantity_value(path, name, amount)
+        yield from resource_lists.quota_resource_name(path, name)
+        yield from resource_lists.quantity_value(path, name, amount)
     scopes, path = list(spec.get("scopes") or ()), SPEC.child("scopes")
     for scope in scopes:
         if not _is_scope(scope):
@@ -211,7 +203,7 @@ def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
     """The resources that are limited, and that a scope has nothing to do with."""
     fitting = COUNTED_IN.get(scope) if _is_scope(scope) else None
     for name, _ in entries(spec, "hard"):
-        if fitting is not None and is_of_quota(name) and name not in fitting:
+        if fitting is not None and resource_lists.is_of_quota(name) and name not in fitting:
             yield name
 
 
@@ -277,7 +269,11 @@ def limit_range(obj: JsonObject) -> Errors:
 
 
 def _limit_fields(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
-    name_rule = container_resource_name if kind in {"Container", "Pod"} else resource_name
+    name_rule = (
+        resource_lists.container_resource_name
+        if kind in {"Container", "Pod"}
+        else resource_lists.resource_name
+    )
     for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
         field_path = path.child(field)
         if field == "maxLimitRequestRatio":
@@ -332,7 +328,7 @@ def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
         if ratio is not None:
             yield from _ratio(path.child("maxLimitRequestRatio").key(name), ratio, amounts)
         default, request = amounts.get("default"), amounts.get("defaultRequest")
-        if may_overcommit(name) or default is None or request is None:
+        if resource_lists.may_overcommit(name) or default is None or request is None:
             continue
         if default.compare(request) != 0:
             detail = (
@@ -358,7 +354,7 @@ def _shown_amount(amount: Quantity) -> GoValue:
 
 
 def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:
-    if ratio.compare(ONE) < 0:
+    if ratio.compare(resource_lists.ONE) < 0:
         yield fieldpath.invalid(path, _shown_amount(ratio), f"ratio {ratio} is less than 1")
     if "min" in amounts and "max" in amounts and amounts["min"].sign:
         limit = float(amounts["max"].as_decimal()) / float(amounts["min"].as_decimal())

@@ -17,7 +17,7 @@ from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_doubl
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import object_meta, text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     METADATA,
@@ -31,24 +31,9 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     required_choice,
 )
-from celadon.kube.validation.object_meta import (
-    Naming,
-    standard_finalizers,
-    validate_object_meta,
-    validate_object_meta_update,
-)
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
-from celadon.kube.validation.text_rules import (
-    AVOIDED_PODS,
-    TAINTS,
-    AnnotationError,
-    annotated_taints,
-    avoided_pods,
-    label_name,
-    older_range,
-)
 from celadon.kube.well_known_values import TLS_SECRET
 from celadon.patterns import late_pattern
 
@@ -105,15 +90,19 @@ def _node_annotations(notes: Mapping[str, str]) -> Errors:
     # As `ValidateNodeSpecificAnnotations` of `pkg/apis/core/validation`.
     path = METADATA.child("annotations")
     try:
-        yield from _taints({TAINTS: annotated_taints(notes)}, TAINTS, path)
-    except AnnotationError as error:
-        yield fieldpath.invalid(path, TAINTS, str(error))
+        yield from _taints(
+            {text_rules.TAINTS: text_rules.annotated_taints(notes)}, text_rules.TAINTS, path
+        )
+    except text_rules.AnnotationError as error:
+        yield fieldpath.invalid(path, text_rules.TAINTS, str(error))
     try:
-        avoided = avoided_pods(notes)
-    except AnnotationError as error:
-        yield fieldpath.invalid(path.child("AvoidPods"), AVOIDED_PODS, str(error))
+        avoided = text_rules.avoided_pods(notes)
+    except text_rules.AnnotationError as error:
+        yield fieldpath.invalid(path.child("AvoidPods"), text_rules.AVOIDED_PODS, str(error))
         return
-    for item_path, entry in items({AVOIDED_PODS: avoided}, AVOIDED_PODS, path):
+    for item_path, entry in items(
+        {text_rules.AVOIDED_PODS: avoided}, text_rules.AVOIDED_PODS, path
+    ):
         controller = (entry.get("podSignature") or {}).get("podController")
         where = item_path.child("PodSignature")
         if controller is None:
@@ -129,7 +118,7 @@ def _taints(spec: JsonObject, field: str = "taints", path: FieldPath = METADATA)
     for item_path, taint in items(spec, field, path):
         key, value = taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from label_name(item_path.child("key"), key)
+        yield from text_rules.label_name(item_path.child("key"), key)
         messages = name_rules.label_value(value)
         if messages:
             yield fieldpath.invalid(item_path.child("value"), value, ";".join(messages))
@@ -186,7 +175,7 @@ def _addresses(status: JsonObject) -> Errors:
 
 def _ranges(ranges: Sequence[str]) -> Errors:
     for index, cidr in enumerate(ranges):
-        yield from older_range(_RANGES.index(index), cidr)
+        yield from text_rules.older_range(_RANGES.index(index), cidr)
     if len(ranges) < 2:
         return
     prefixes = [text_rules.network(word) for word in ranges]
@@ -400,7 +389,7 @@ CORE_NAMES: Final = {
     "deprecatedSource": "source",
 }
 """Fields of `events.k8s.io` and what they are called in the core group, and inside."""
-_NAMING: Final = Naming()
+_NAMING: Final = object_meta.Naming()
 _ROOT: Final = FieldPath()
 _UNSET: Final = "needs to be unset"
 
@@ -452,8 +441,8 @@ def event(obj: JsonObject) -> Errors:
     """Yield what is wrong with a new Event of `events.k8s.io`, its metadata included."""
     inside = _inside(obj)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
-    yield from validate_object_meta(obj.get("metadata") or {}, _NAMING)
-    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
+    yield from object_meta.validate_object_meta(obj.get("metadata") or {}, _NAMING)
+    yield from object_meta.standard_finalizers(obj.get("metadata") or {}, _NAMING)
     yield from _series(inside)
     if not inside.get("eventTime"):
         yield fieldpath.required(_ROOT.child("eventTime"))
@@ -484,8 +473,10 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateEventUpdate` of `pkg/apis/core/validation`.
     inside, before = _inside(obj), _inside(old)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
-    yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
-    yield from standard_finalizers(obj.get("metadata") or {}, _NAMING)
+    yield from object_meta.validate_object_meta_update(
+        obj.get("metadata") or {}, old.get("metadata") or {}
+    )
+    yield from object_meta.standard_finalizers(obj.get("metadata") or {}, _NAMING)
     if inside.get("series") != before.get("series"):
         yield from _series(inside)
     for field in LASTING:

@@ -66,7 +66,7 @@ def entries(obj: JsonObject, field: str) -> list[tuple[str, Any]]:
 
 
 def each(path: FieldPath, value: object, messages: Collection[str]) -> Errors:
-    """One error per message about a value."""
+    """Yield one error per message about a value."""
     return _each(path, value, messages) if messages else NO_ERRORS
 
 

@@ -13,19 +13,7 @@ from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import wording
-from celadon.kube.validation.field_checks import (
-    METADATA,
-    NOT_EMPTY,
-    SPEC,
-    Errors,
-    broken_rules,
-    dns_label,
-    dns_subdomain,
-    each,
-    items,
-    present,
-    supported,
-)
+from celadon.kube.validation import field_checks
 from celadon.kube.validation.pods.internal_types import internal_value
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
@@ -99,33 +87,35 @@ MANDATORY_LEVEL: Final[JsonDict] = {
 """What `catch-all` is; `exempt` may say how many seats it has."""
 
 
-def flow_schema(obj: JsonObject) -> Errors:
+def flow_schema(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a FlowSchema, besides its metadata."""
     # As `ValidateFlowSchemaSpec` of `pkg/apis/flowcontrol/validation`.
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     yield from _precedence(spec.get("matchingPrecedence") or 0, name)
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in DISTINGUISHERS:
-        path = SPEC.child("distinguisherMethod", "type")
+        path = field_checks.SPEC.child("distinguisherMethod", "type")
         yield fieldpath.not_supported(path, {"Type": method.get("type") or ""}, DISTINGUISHERS)
     level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
-    path = SPEC.child("priorityLevelConfiguration", "name")
+    path = field_checks.SPEC.child("priorityLevelConfiguration", "name")
     if level:
-        yield from dns_subdomain(path, level)
+        yield from field_checks.dns_subdomain(path, level)
     else:
         yield fieldpath.required(path, "must reference a priority level")
-    for rule_path, rule in items(spec, "rules", SPEC):
+    for rule_path, rule in field_checks.items(spec, "rules", field_checks.SPEC):
         yield from _rule(rule_path, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
     if fixed is not None:
         printed = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
         if printed != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
-            yield fieldpath.invalid(SPEC, printed, f"spec of '{name}' must equal the fixed value")
+            yield fieldpath.invalid(
+                field_checks.SPEC, printed, f"spec of '{name}' must equal the fixed value"
+            )
     yield from typed_conditions(obj)
 
 
-def _precedence(precedence: int, name: str) -> Errors:
-    path = SPEC.child("matchingPrecedence")
+def _precedence(precedence: int, name: str) -> field_checks.Errors:
+    path = field_checks.SPEC.child("matchingPrecedence")
     if precedence <= 0:
         yield fieldpath.invalid(path, precedence, "must be a positive value")
     if precedence > MAX_PRECEDENCE:
@@ -135,31 +125,31 @@ def _precedence(precedence: int, name: str) -> Errors:
         yield fieldpath.invalid(path, precedence, detail)
 
 
-def _rule(path: FieldPath, rule: JsonObject) -> Errors:
+def _rule(path: FieldPath, rule: JsonObject) -> field_checks.Errors:
     # As `ValidateFlowSchemaPolicyRulesWithSubjects` of `pkg/apis/flowcontrol/validation`.
     if not rule.get("subjects"):
         detail = "subjects must contain at least one value"
         yield fieldpath.required(path.child("subjects"), detail)
-    for subject_path, subject in items(rule, "subjects", path):
+    for subject_path, subject in field_checks.items(rule, "subjects", path):
         yield from _subject(subject_path, subject)
     if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
         detail = "at least one of resourceRules and nonResourceRules has to be non-empty"
         yield fieldpath.required(path, detail)
-    for subject_path, resource_rule in items(rule, "resourceRules", path):
+    for subject_path, resource_rule in field_checks.items(rule, "resourceRules", path):
         yield from _resources(subject_path, resource_rule)
-    for subject_path, resource_rule in items(rule, "nonResourceRules", path):
+    for subject_path, resource_rule in field_checks.items(rule, "nonResourceRules", path):
         yield from _verbs(subject_path.child("verbs"), resource_rule.get("verbs") or [])
         yield from _urls(
             subject_path.child("nonResourceURLs"), resource_rule.get("nonResourceURLs") or []
         )
 
 
-def _subject(path: FieldPath, subject: JsonObject) -> Errors:
+def _subject(path: FieldPath, subject: JsonObject) -> field_checks.Errors:
     # As `ValidateFlowSchemaSubject` of `pkg/apis/flowcontrol/validation`.
     kind = subject.get("kind") or ""
     subject_kind = SUBJECT_KINDS.get(kind)
     if subject_kind is None:
-        yield from supported(path.child("kind"), kind, list(SUBJECT_KINDS))
+        yield from field_checks.supported(path.child("kind"), kind, list(SUBJECT_KINDS))
         return
     result, field_path = subject.get(subject_kind), path.child(subject_kind)
     if result is None:
@@ -169,7 +159,7 @@ def _subject(path: FieldPath, subject: JsonObject) -> Errors:
     elif subject_kind == "serviceAccount":
         yield from _account(field_path, result)
     else:
-        yield from present(result, field_path, "name")
+        yield from field_checks.present(result, field_path, "name")
     for other in ("serviceAccount", "user", "group"):
         if other != subject_kind and subject.get(other) is not None:
             subject_kinds = next(name for name, field in SUBJECT_KINDS.items() if field == other)
@@ -177,28 +167,28 @@ def _subject(path: FieldPath, subject: JsonObject) -> Errors:
             yield fieldpath.forbidden(path.child(other), detail)
 
 
-def _account(path: FieldPath, account: JsonObject) -> Errors:
+def _account(path: FieldPath, account: JsonObject) -> field_checks.Errors:
     # As `ValidateServiceAccountSubject` of `pkg/apis/flowcontrol/validation`.
     name, namespace = account.get("name") or "", account.get("namespace") or ""
     if not name:
         yield fieldpath.required(path.child("name"))
     elif name != "*":
-        yield from dns_subdomain(path.child("name"), name)
+        yield from field_checks.dns_subdomain(path.child("name"), name)
     if namespace:
-        yield from dns_label(path.child("namespace"), namespace)
+        yield from field_checks.dns_label(path.child("namespace"), namespace)
     else:
         detail = "must specify namespace for service account"
         yield fieldpath.required(path.child("namespace"), detail)
 
 
-def _alone(path: FieldPath, values: list[str], subject: str) -> Errors:
+def _alone(path: FieldPath, values: list[str], subject: str) -> field_checks.Errors:
     """Yield an error where `*`, which stands for all others, does not stand alone."""
     if "*" in values and len(values) > 1:
         detail = f"if '*' is present, must not specify other {subject}"
         yield fieldpath.invalid(path, values, detail)
 
 
-def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
+def _verbs(path: FieldPath, verbs: list[str]) -> field_checks.Errors:
     if not verbs:
         yield fieldpath.required(path, "verbs must contain at least one value")
     elif "*" in verbs:
@@ -207,7 +197,7 @@ def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
         yield fieldpath.not_supported(path, verbs, VERBS)
 
 
-def _resources(path: FieldPath, rule: JsonObject) -> Errors:
+def _resources(path: FieldPath, rule: JsonObject) -> field_checks.Errors:
     # As `ValidateFlowSchemaResourcePolicyRule` of `pkg/apis/flowcontrol/validation`.
     yield from _verbs(path.child("verbs"), rule.get("verbs") or [])
     for field, text, several in (
@@ -228,10 +218,10 @@ def _resources(path: FieldPath, rule: JsonObject) -> Errors:
         intro = "each member of this list must be '*' or a DNS-1123 label; "
         for index, namespace in enumerate(namespaces):
             messages = [intro + reason for reason in name_rules.dns1123_label(namespace)]
-            yield from each(field_path.index(index), namespace, messages)
+            yield from field_checks.each(field_path.index(index), namespace, messages)
 
 
-def _urls(path: FieldPath, urls: list[str]) -> Errors:
+def _urls(path: FieldPath, urls: list[str]) -> field_checks.Errors:
     if not urls:
         yield fieldpath.required(path, "nonResourceURLs must contain at least one value")
     elif "*" in urls:
@@ -262,57 +252,61 @@ def _wrong_url(url: str) -> str:
     )
 
 
-def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
+def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> field_checks.Errors:
     """Conditions have types of their own; also of an update of the status."""
     seen: set[str] = set()
-    for path, condition in items(obj.get("status") or {}, "conditions", _STATUS):
+    for path, condition in field_checks.items(obj.get("status") or {}, "conditions", _STATUS):
         kind = condition.get("type") or ""
         if kind in seen:
             yield fieldpath.duplicate(path.child("type"), NamedText(kind))
         seen.add(kind)
         if not kind:
-            yield fieldpath.required(path.child("type"), NOT_EMPTY.text)
+            yield fieldpath.required(path.child("type"), field_checks.NOT_EMPTY.text)
 
 
-def priority_level(obj: JsonObject) -> Errors:
+def priority_level(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a PriorityLevelConfiguration, besides its metadata."""
     # As `ValidatePriorityLevelConfiguration` of `pkg/apis/flowcontrol/validation`.
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     if PRESERVED in metadata.annotations(obj):
         yield fieldpath.forbidden(
-            METADATA.child("annotations"), f"annotation '{PRESERVED}' is forbidden"
+            field_checks.METADATA.child("annotations"), f"annotation '{PRESERVED}' is forbidden"
         )
-    kind, path = spec.get("type") or "", SPEC.child("type")
+    kind, path = spec.get("type") or "", field_checks.SPEC.child("type")
     if (name == EXEMPT) != (kind == "Exempt"):
         yield fieldpath.invalid(path, NamedText(kind), _EXEMPT_ONLY.text)
     if kind not in LEVEL_TYPES:
-        yield from supported(path, kind, LEVEL_TYPES)
+        yield from field_checks.supported(path, kind, LEVEL_TYPES)
     else:
         yield from _level(spec, kind)
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
         printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         detail = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
-        yield fieldpath.invalid(SPEC, printed, detail)
+        yield fieldpath.invalid(field_checks.SPEC, printed, detail)
     if name == CATCH_ALL:
         printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         if printed != internal_value(
             MANDATORY_LEVEL, "flowcontrol.v1.PriorityLevelConfigurationSpec"
         ):
-            yield fieldpath.invalid(SPEC, printed, f"spec of '{name}' must equal the fixed value")
+            yield fieldpath.invalid(
+                field_checks.SPEC, printed, f"spec of '{name}' must equal the fixed value"
+            )
     yield from typed_conditions(obj)
 
 
-def _level(spec: JsonObject, kind: str) -> Errors:
+def _level(spec: JsonObject, kind: str) -> field_checks.Errors:
     # As `ValidatePriorityLevelConfigurationSpec` of `pkg/apis/flowcontrol/validation`.
     field, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
     if spec.get(other) is not None:
         detail = f"must be nil if the type is {'not ' * (field == 'exempt')}Limited"
-        yield fieldpath.forbidden(SPEC.child(other), detail)
+        yield fieldpath.forbidden(field_checks.SPEC.child(other), detail)
     if spec.get(field) is None:
         if field == "limited":
-            yield fieldpath.required(SPEC.child(field), f"must not be empty when type is {kind}")
+            yield fieldpath.required(
+                field_checks.SPEC.child(field), f"must not be empty when type is {kind}"
+            )
         return
-    level, path = spec[field], SPEC.child(field)
+    level, path = spec[field], field_checks.SPEC.child(field)
     shares = level.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
         yield fieldpath.invalid(path.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
@@ -327,7 +321,7 @@ def _level(spec: JsonObject, kind: str) -> Errors:
         yield fieldpath.invalid(path.child("borrowingLimitPercent"), borrowed, detail)
 
 
-def _response(path: FieldPath, response: JsonObject) -> Errors:
+def _response(path: FieldPath, response: JsonObject) -> field_checks.Errors:
     # As `ValidateLimitResponse` of `pkg/apis/flowcontrol/validation`.
     kind, queuing, queuing_path = (
         response.get("type") or "",
@@ -339,7 +333,7 @@ def _response(path: FieldPath, response: JsonObject) -> Errors:
             detail = "must be nil if limited.limitResponse.type is not Limited"
             yield fieldpath.forbidden(queuing_path, detail)
     elif kind != "Queue":
-        yield from supported(path.child("type"), kind, RESPONSES)
+        yield from field_checks.supported(path.child("type"), kind, RESPONSES)
     elif queuing is None:
         detail = "must not be empty if limited.limitResponse.type is Limited"
         yield fieldpath.required(queuing_path, detail)
@@ -347,9 +341,9 @@ def _response(path: FieldPath, response: JsonObject) -> Errors:
         yield from _queues(queuing_path, queuing)
 
 
-def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
+def _queues(path: FieldPath, queuing: JsonObject) -> field_checks.Errors:
     # As `ValidatePriorityLevelQueuingConfiguration` of `pkg/apis/flowcontrol/validation`.
-    yield from broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
+    yield from field_checks.broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
     queues, hand = queuing.get("queues") or 0, queuing.get("handSize") or 0
     hand_size_path = path.child("handSize")
     if hand <= 0:

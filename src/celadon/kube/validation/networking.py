@@ -33,13 +33,6 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.pods.containers import PROTOCOLS
-from celadon.kube.validation.text_rules import (
-    canonical_address,
-    labels,
-    older_address,
-    older_range,
-    selector,
-)
 from celadon.kube.well_known_values import INGRESS_CLASS
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
@@ -305,7 +298,7 @@ def _peers(obj: JsonObject) -> Iterator[JsonObject]:
 
 def _policy(obj: JsonObject, old_ranges: Collection[str]) -> Errors:
     spec = obj.get("spec") or {}
-    yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
+    yield from text_rules.selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
     for direction, peers in DIRECTIONS:
         for path, rule in items(spec, direction, SPEC):
             for where, port in items(rule, "ports", path):
@@ -353,7 +346,7 @@ def _peer(path: FieldPath, peer: JsonObject, old_ranges: Collection[str]) -> Err
         if kind == "ipBlock":
             yield from _block(path.child(kind), peer[kind], old_ranges)
         else:
-            yield from selector(path.child(kind), peer[kind])
+            yield from text_rules.selector(path.child(kind), peer[kind])
     if not present:
         yield fieldpath.required(path, "must specify a peer")
     elif len(present) > 1 and "ipBlock" in present:
@@ -366,12 +359,12 @@ def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> E
     if not whole:
         yield fieldpath.required(path.child("cidr"))
         return
-    yield from older_range(path.child("cidr"), whole, old_ranges)
+    yield from text_rules.older_range(path.child("cidr"), whole, old_ranges)
     outer = text_rules.network(whole)
     if outer is None:
         return
     for cidr_path, cidr in items(block, "except", path):
-        yield from older_range(cidr_path, cidr, old_ranges)
+        yield from text_rules.older_range(cidr_path, cidr, old_ranges)
         inner = text_rules.network(cidr)
         if inner is None:
             continue
@@ -388,7 +381,7 @@ def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> E
 
 
 def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one: since 1.33, subsets that stay are not looked at again."""
+    """Yield the same of a changed one: since 1.33, subsets that stay are not looked at again."""
     # As `ValidateEndpointsUpdate` of `pkg/apis/core/validation`.
     if is_since("1.33") and (obj.get("subsets") or []) == (old.get("subsets") or []):
         return NO_ERRORS
@@ -417,7 +410,7 @@ def endpoints(obj: JsonObject) -> Errors:
 
 def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
     value = address.get("ip") or ""
-    yield from older_address(path.child("ip"), value)
+    yield from text_rules.older_address(path.child("ip"), value)
     if address.get("hostname"):
         yield from dns_label(path.child("hostname"), address["hostname"])
     node = address.get("nodeName")
@@ -519,7 +512,7 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
         yield from dns_subdomain(path.child("nodeName"), endpoint["nodeName"])
     topology, where = endpoint.get("deprecatedTopology"), path.child("deprecatedTopology")
     yield from at_most(where, topology, MAX_TOPOLOGY)
-    yield from labels(where, topology)
+    yield from text_rules.labels(where, topology)
     if endpoint.get("hostname") is not None:
         yield from dns_label(path.child("hostname"), endpoint["hostname"])
     hints = endpoint.get("hints")
@@ -541,9 +534,9 @@ def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
         yield from each(field_path, address, special_address(address))
         return
     wrong = list(
-        older_address(field_path, address)
+        text_rules.older_address(field_path, address)
         if kind == "IPv4"
-        else each(field_path, address, canonical_address(address))
+        else each(field_path, address, text_rules.canonical_address(address))
     )
     yield from wrong
     if addr is None or any(not error.gate for error in wrong):

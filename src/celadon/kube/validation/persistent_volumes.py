@@ -18,21 +18,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    MUTABLE_AFFINITY,
-    RECOVERED_CLAIMS,
-    SPEC,
-    Errors,
-    by_gate,
-    dns_label,
-    dns_subdomain,
-    driver_name,
-    each,
-    immutable,
-    only_with,
-    supported,
-)
+from celadon.kube.validation import field_checks
 from celadon.kube.validation.object_meta import Naming, new_object_meta
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
@@ -43,13 +29,6 @@ from celadon.kube.validation.pods.internal_types import (
 )
 from celadon.kube.validation.pods.resource_lists import positive_quantity
 from celadon.kube.validation.pods.scheduling import required_nodes
-from celadon.kube.validation.pods.volumes import (
-    ONE_TYPE,
-    VOLUME_MODES,
-    access_modes,
-    claim_spec,
-    host_path,
-)
 from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 # --- Storage claims ----------------------------------------------------------
@@ -57,19 +36,19 @@ from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 # Claims to storage, new and changed.
 
 
-def claim(obj: JsonObject) -> Errors:
+def claim(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a PersistentVolumeClaim, besides its metadata."""
     # As `ValidatePersistentVolumeClaim` of `pkg/apis/core/validation`.
-    yield from claim_spec(SPEC, obj.get("spec") or {})
+    yield from volumes.claim_spec(field_checks.SPEC, obj.get("spec") or {})
 
 
-def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
+def claim_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """The size may grow; whatever else changes is told by its difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
     had_group = any(source.get("apiGroup") is not None for source in sources)
-    yield from claim_spec(SPEC, spec, any_group=had_group)
+    yield from volumes.claim_spec(field_checks.SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
     was, fixed = _compared(spec, before, bound=bound)
@@ -80,16 +59,18 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
             "spec is immutable after creation except resources.requests and "
             f"volumeAttributesClassName for bound claims\n{claim_spec_diff(was, fixed)}"
         )
-        yield fieldpath.forbidden(SPEC, detail)
+        yield fieldpath.forbidden(field_checks.SPEC, detail)
     yield from _size(obj, old)
-    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
+    yield from field_checks.immutable(
+        FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode")
+    )
     if is_since("1.34"):
         yield from _applied_class_kept(spec, old)
     else:
         yield from attributes_class_kept(spec, before, or_empty=True)
 
 
-def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
+def _applied_class_kept(spec: JsonObject, old: JsonObject) -> field_checks.Errors:
     """A class that was applied gives way to another one only."""
     name = spec.get("volumeAttributesClassName")
     status, before = old.get("status") or {}, old.get("spec") or {}
@@ -101,20 +82,20 @@ def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
             f"update to {subject} is forbidden when status.currentVolumeAttributesClassName is "
             "not nil"
         )
-        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), detail)
+        yield fieldpath.forbidden(field_checks.SPEC.child("volumeAttributesClassName"), detail)
 
 
-def _size(obj: JsonObject, old: JsonObject) -> Errors:
+def _size(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """A claim that could not grow may take back what it has not got, since a gate is on."""
     new, was = (_requested(item.get("spec") or {}) for item in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
-    path = SPEC.child("resources", "requests", "storage")
+    path = field_checks.SPEC.child("resources", "requests", "storage")
     if parse_amounts(new).compare(parse_amounts(was)) >= 0:
         return
     shrinks = [fieldpath.forbidden(path, "field can not be less than previous value")]
     lost = [fieldpath.forbidden(path, "field can not be less than status.capacity")]
     has_it = parse_amounts(new).compare(parse_amounts(has)) <= 0
-    yield from by_gate(RECOVERED_CLAIMS, lost if has_it else (), shrinks)
+    yield from field_checks.by_gate(field_checks.RECOVERED_CLAIMS, lost if has_it else (), shrinks)
 
 
 def _requested(spec: JsonObject) -> str:
@@ -122,13 +103,13 @@ def _requested(spec: JsonObject) -> str:
     return text
 
 
-def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
+def _old_class(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """The annotation that was there before the field stays what it is."""
     path = FieldPath("metadata", "annotations", STORAGE_CLASS)
     new, was = (metadata.annotations(item).get(STORAGE_CLASS) for item in (obj, old))
     moved = _takes_class(obj, old) and was is not None and new in (None, was)
     if not moved:
-        yield from immutable(path, new or "", was or "")
+        yield from field_checks.immutable(path, new or "", was or "")
 
 
 def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
@@ -140,11 +121,13 @@ def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
     return before is None and named is not None and named == noted
 
 
-def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
+def attributes_class_kept(
+    spec: JsonObject, before: JsonObject, *, or_empty: bool
+) -> field_checks.Errors:
     """Yield an error if a VolumeAttributesClass is taken away; a claim that has one may get
     another. `or_empty`: the empty text is none as well."""
     name, was = (item.get("volumeAttributesClassName") for item in (spec, before))
-    path = SPEC.child("volumeAttributesClassName")
+    path = field_checks.SPEC.child("volumeAttributesClassName")
     if was is not None and name is None:
         yield fieldpath.forbidden(path, "update from non-nil value to nil is forbidden")
     elif or_empty and was is not None and name == "" != was:
@@ -194,7 +177,7 @@ MOUNTED_WITH_OPTIONS = frozenset(
 """The sources of volumes that may have the annotation for options of mounting them."""
 
 
-def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
+def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> field_checks.Errors:
     """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
     changed."""
     yield from _volume(obj, old)
@@ -205,13 +188,13 @@ def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
         yield fieldpath.forbidden(path, "may not specify mount options for this volume type")
 
 
-def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
+def _volume(obj: JsonObject, old: JsonObject | None) -> field_checks.Errors:
     # As `ValidatePersistentVolume` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
-        yield fieldpath.required(SPEC.child("accessModes"))
-    yield from access_modes(SPEC, spec)
-    capacity, path = spec.get("capacity") or {}, SPEC.child("capacity")
+        yield fieldpath.required(field_checks.SPEC.child("accessModes"))
+    yield from volumes.access_modes(field_checks.SPEC, spec)
+    capacity, path = spec.get("capacity") or {}, field_checks.SPEC.child("capacity")
     if not capacity:
         yield fieldpath.required(path)
     if set(capacity) != {"storage"}:
@@ -225,40 +208,49 @@ def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
         yield from positive_quantity(path.key(name), text)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:
-        yield from supported(SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES)
+        yield from field_checks.supported(
+            field_checks.SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES
+        )
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
         was = before.get("nodeAffinity") or {}
-        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity, was)
-    yield from _source(SPEC, spec, (obj.get("metadata") or {}).get("name") or "")
+        yield from _volume_affinity(field_checks.SPEC.child("nodeAffinity"), affinity, was)
+    yield from _source(field_checks.SPEC, spec, (obj.get("metadata") or {}).get("name") or "")
     if spec.get("storageClassName"):
-        yield from dns_subdomain(SPEC.child("storageClassName"), spec["storageClassName"])
+        yield from field_checks.dns_subdomain(
+            field_checks.SPEC.child("storageClassName"), spec["storageClassName"]
+        )
     if spec.get("volumeMode") is not None:
-        yield from supported(SPEC.child("volumeMode"), spec["volumeMode"], VOLUME_MODES)
+        yield from field_checks.supported(
+            field_checks.SPEC.child("volumeMode"), spec["volumeMode"], volumes.VOLUME_MODES
+        )
     yield from _attributes_class(spec)
 
 
-def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> Errors:
+def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> field_checks.Errors:
     if affinity.get("required") is None:
         yield fieldpath.required(path.child("required"), "must specify required node constraints")
     else:
         yield from required_nodes(path.child("required"), affinity["required"], was.get("required"))
 
 
-def _attributes_class(spec: JsonObject) -> Errors:
-    name, path = spec.get("volumeAttributesClassName"), SPEC.child("volumeAttributesClassName")
+def _attributes_class(spec: JsonObject) -> field_checks.Errors:
+    name, path = (
+        spec.get("volumeAttributesClassName"),
+        field_checks.SPEC.child("volumeAttributesClassName"),
+    )
     if name is None:
         return
     if name:
-        yield from dns_subdomain(path, name)
+        yield from field_checks.dns_subdomain(path, name)
     else:
         yield fieldpath.required(path, "an empty string is disallowed")
     if spec.get("csi") is None:
         detail = "has to be specified when using volumeAttributesClassName"
-        yield fieldpath.required(SPEC.child("csi"), detail)
+        yield fieldpath.required(field_checks.SPEC.child("csi"), detail)
 
 
-def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
+def inline_volume(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a volume that has no object of its own."""
     # As `ValidatePersistentVolumeSpec` of `pkg/apis/core/validation`.
     if spec.get("claimRef") is not None:
@@ -270,7 +262,7 @@ def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
         yield fieldpath.required(path.child("csi"), detail)
     if not spec.get("accessModes"):
         yield fieldpath.required(path.child("accessModes"))
-    yield from access_modes(path, spec)
+    yield from volumes.access_modes(path, spec)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy and policy != "Retain":
         persistent_volume_reclaim_policy_path = path.child("persistentVolumeReclaimPolicy")
@@ -288,12 +280,12 @@ def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
         yield fieldpath.forbidden(path.child("volumeMode"), detail)
 
 
-def _source(path: FieldPath, spec: JsonObject, name: str) -> Errors:
+def _source(path: FieldPath, spec: JsonObject, name: str) -> field_checks.Errors:
     sources = [kind for kind in SOURCES if spec.get(kind) is not None]
     for position, kind in enumerate(sources):
         field_path = path.child(kind)
         if position and kind != FLEX:
-            yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
+            yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), volumes.ONE_TYPE)
         elif kind == "iscsi":
             yield from volumes.iscsi(field_path, spec[kind], lasting=True, name=name)
         else:
@@ -315,7 +307,7 @@ def _is_root(path: str) -> bool:
     return path.startswith("/") and posixpath.normpath(path) in {"/", "//"}
 
 
-def _glusterfs(path: FieldPath, value: JsonObject) -> Errors:
+def _glusterfs(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateGlusterfsPersistentVolumeSource` of `pkg/apis/core/validation`.
     yield from volumes.GLUSTERFS(path, value)
     namespace, endpoints_namespace_path = (
@@ -326,10 +318,12 @@ def _glusterfs(path: FieldPath, value: JsonObject) -> Errors:
         detail = "if the endpointnamespace is set, it must be a valid namespace name"
         yield fieldpath.invalid(endpoints_namespace_path, namespace, detail)
     elif namespace is not None:
-        yield from each(endpoints_namespace_path, namespace, name_rules.dns1123_label(namespace))
+        yield from field_checks.each(
+            endpoints_namespace_path, namespace, name_rules.dns1123_label(namespace)
+        )
 
 
-def _azure_file(path: FieldPath, value: JsonObject) -> Errors:
+def _azure_file(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateAzureFilePV` of `pkg/apis/core/validation`.
     yield from volumes.AZURE_FILE(path, value)
     if value.get("secretNamespace") == "":
@@ -339,7 +333,7 @@ def _azure_file(path: FieldPath, value: JsonObject) -> Errors:
         )
 
 
-def _local(path: FieldPath, value: JsonObject) -> Errors:
+def _local(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateLocalVolumeSource` of `pkg/apis/core/validation`.
     if value.get("path"):
         yield from no_backsteps(path.child("path"), value["path"])
@@ -347,9 +341,9 @@ def _local(path: FieldPath, value: JsonObject) -> Errors:
         yield fieldpath.required(path.child("path"))
 
 
-def _csi(path: FieldPath, value: JsonObject) -> Errors:
+def _csi(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateCSIPersistentVolumeSource` of `pkg/apis/core/validation`.
-    yield from driver_name(path.child("driver"), value.get("driver") or "")
+    yield from field_checks.driver_name(path.child("driver"), value.get("driver") or "")
     if not value.get("volumeHandle"):
         yield fieldpath.required(path.child("volumeHandle"))
     for field in SECRETS:
@@ -357,16 +351,16 @@ def _csi(path: FieldPath, value: JsonObject) -> Errors:
             yield from _secret(path.child(field), value[field])
 
 
-def _secret(path: FieldPath, reference: JsonObject) -> Errors:
+def _secret(path: FieldPath, reference: JsonObject) -> field_checks.Errors:
     # As `validatePVSecretReference` of `pkg/apis/core/validation`.
     for field in ("name", "namespace"):
         value = reference.get(field) or ""
         if not value:
             yield fieldpath.required(path.child(field))
         elif field == "name":
-            yield from dns_subdomain(path.child(field), value)
+            yield from field_checks.dns_subdomain(path.child(field), value)
         else:
-            yield from dns_label(path.child(field), value)
+            yield from field_checks.dns_label(path.child(field), value)
 
 
 FLEX: Final = "flexVolume"
@@ -375,8 +369,8 @@ FLEX: Final = "flexVolume"
 SHOWN_AS: Final = {"cephfs": "cephFS"}
 """What upstream calls a second source where its own name is misspelt."""
 
-SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
-    "hostPath": host_path,
+SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], field_checks.Errors]]] = {
+    "hostPath": volumes.host_path,
     "gcePersistentDisk": volumes.gce_disk,
     "awsElasticBlockStore": volumes.aws_disk,
     "glusterfs": _glusterfs,
@@ -412,7 +406,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 """What labels were called before."""
 
 
-def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
+def persistent_volume_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """The source of a volume stays; a secret for growing may come, and where it can be used."""
     # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
     # once more: causes come twice.
@@ -423,16 +417,18 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     difference = volume_source_diff(before, _without_new_secret(spec, before))
     if difference:
         detail = f"spec.persistentvolumesource is immutable after creation\n{difference}"
-        yield fieldpath.forbidden(SPEC.child("persistentvolumesource"), detail)
-    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
+        yield fieldpath.forbidden(field_checks.SPEC.child("persistentvolumesource"), detail)
+    yield from field_checks.immutable(
+        FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode")
+    )
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
         printed = (
             None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         )
-        reason = f"{IMMUTABLE}, except for updating from beta label to GA"
+        reason = f"{field_checks.IMMUTABLE}, except for updating from beta label to GA"
         fixed = fieldpath.invalid(FieldPath("nodeAffinity"), printed, reason)
-        yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
+        yield from field_checks.only_with(f"!{field_checks.MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 
 

@@ -15,6 +15,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, until, wording
+from celadon.kube.validation import resource_claims
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
     IMMUTABLE,
@@ -37,20 +38,6 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import is_native
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.resource_claims import (
-    IDENTIFIER_BYTES,
-    POOL_NAME_BYTES,
-    UNLIMITED,
-    Item,
-    binding_conditions,
-    distinct,
-    limited,
-    name_of,
-    pool_name,
-    qualified_identifier,
-    selectors,
-    taint,
-)
 from celadon.patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------
@@ -109,7 +96,9 @@ def _valid_values(
             reason = f"option is larger than capacity value: {whole}"
             yield fieldpath.invalid(path, str(quantity), reason)
 
-    yield from distinct(path, values, MAX_OPTIONS, fits, lambda value: str(value.int64_value()))
+    yield from resource_claims.distinct(
+        path, values, MAX_OPTIONS, fits, lambda value: str(value.int64_value())
+    )
     if all(value.compare(default) for value in values):
         detail = "default value is not valid according to the requestPolicy"
         yield fieldpath.invalid(path, str(default), detail)
@@ -174,7 +163,7 @@ LABEL_BYTES: Final = 63
 MAX_CONSUMPTIONS: Final = 2
 MAX_RULE_CONDITIONS: Final = 8
 VALUE_BYTES: Final = 64
-PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + IDENTIFIER_BYTES
+PROPERTY_NAME_BYTES: Final = DRIVER_NAME_MAX_BYTES + 1 + resource_claims.IDENTIFIER_BYTES
 ONE_PLACE: Final = (
     "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 )
@@ -217,7 +206,7 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     # As `validateResourceSliceSpec` of `pkg/apis/resource/validation`.
     pool, path = spec.get("pool") or {}, SPEC.child("pool")
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
-    yield from pool_name(path.child("name"), name_of(pool))
+    yield from resource_claims.pool_name(path.child("name"), resource_claims.name_of(pool))
     yield from broken_rules("resource.v1.ResourcePool", pool, path)
     if before is not None:
         yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, path)
@@ -228,12 +217,12 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
         yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
     yield from _devices(spec, before or {})
     yield from _older_totals(spec)
-    yield from distinct(
+    yield from resource_claims.distinct(
         SPEC.child("sharedCounters"),
         spec.get("sharedCounters"),
-        MAX_COUNTER_SETS if is_since("1.35") else UNLIMITED,
+        MAX_COUNTER_SETS if is_since("1.35") else resource_claims.UNLIMITED,
         _counter_set,
-        name_of,
+        resource_claims.name_of,
         "name",
     )
 
@@ -299,26 +288,30 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
     devices = [_flat(device) for device in spec.get("devices") or ()]
     if not is_since("1.33"):
         devices_path, value = SPEC.child("devices"), spec.get("devices")
-        yield from distinct(devices_path, value, MAX_DEVICES, _older_device, name_of, "name")
+        yield from resource_claims.distinct(
+            devices_path, value, MAX_DEVICES, _older_device, resource_claims.name_of, "name"
+        )
         return
     special = any(map(_is_special, devices)) and is_since("1.35")
-    old = {name_of(device): _flat(device) for device in before.get("devices") or ()}
+    old = {resource_claims.name_of(device): _flat(device) for device in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
     shared = {
-        name_of(shared_counter): shared_counter.get("counters") or {}
+        resource_claims.name_of(shared_counter): shared_counter.get("counters") or {}
         for shared_counter in spec.get("sharedCounters") or ()
     }
 
     def device(path: FieldPath, data: JsonObject) -> Errors:
-        yield from _device(path, data, old.get(name_of(data)))
+        yield from _device(path, data, old.get(resource_claims.name_of(data)))
         yield from _older_consumptions(path, data, shared)
         yield from _device_place(path, data, placed=placed)
-        yield from binding_conditions(path, data)
+        yield from resource_claims.binding_conditions(path, data)
         yield from _node_resources(path, data)
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
-    yield from distinct(SPEC.child("devices"), devices, limit, device, name_of, "name")
+    yield from resource_claims.distinct(
+        SPEC.child("devices"), devices, limit, device, resource_claims.name_of, "name"
+    )
 
 
 def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
@@ -348,7 +341,7 @@ def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
     """A device before 1.33, whose properties stand in `basic`."""
-    yield from dns_label(path.child("name"), name_of(device))
+    yield from dns_label(path.child("name"), resource_claims.name_of(device))
     basic, basic_path = device.get("basic"), path.child("basic")
     if basic is None:
         yield fieldpath.required(basic_path)
@@ -373,7 +366,7 @@ def _flat(device: JsonObject) -> JsonObject:
 
 def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:
     # As `validateDevice` of `pkg/apis/resource/validation`.
-    yield from dns_label(path.child("name"), name_of(device))
+    yield from dns_label(path.child("name"), resource_claims.name_of(device))
     yield from _property_count(path, device)
     values = sum(map(_value_count, (device.get("attributes") or {}).values()))
     if values > MAX_VALUES:
@@ -389,11 +382,13 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
     yield from _properties(path, device, amount)
     if before is None or before.get("taints") != device.get("taints") or not is_since("1.35"):
         limit = MAX_TAINTS if is_since("1.35") else OLDER_MAX_TAINTS
-        yield from limited(path.child("taints"), device.get("taints"), limit, taint)
-    yield from distinct(
+        yield from resource_claims.limited(
+            path.child("taints"), device.get("taints"), limit, resource_claims.taint
+        )
+    yield from resource_claims.distinct(
         path.child("consumesCounters"),
         device.get("consumesCounters"),
-        MAX_CONSUMPTIONS if is_since("1.35") else UNLIMITED,
+        MAX_CONSUMPTIONS if is_since("1.35") else resource_claims.UNLIMITED,
         _consumption,
         lambda value: value.get("counterSet") or "",
         "counterSet",
@@ -407,14 +402,16 @@ def _property_count(path: FieldPath, device: JsonObject) -> Errors:
         yield fieldpath.invalid(path, count, detail)
 
 
-def _properties(path: FieldPath, device: JsonObject, amount: Item) -> Errors:
+def _properties(path: FieldPath, device: JsonObject, amount: resource_claims.Item) -> Errors:
     """Attributes and capacities. Where a bad name stands was said from 1.32 to 1.35."""
     for field, rule in (("attributes", _attribute), ("capacity", amount)):
         for name, value in entries(device, field):
             text = shortened(name, PROPERTY_NAME_BYTES) if is_since("1.32") else name
             field_path = path.child(field).key(text)
             is_named = is_since("1.32") and not is_since("1.36")
-            yield from qualified_identifier(field_path if is_named else path.child(field), name)
+            yield from resource_claims.qualified_identifier(
+                field_path if is_named else path.child(field), name
+            )
             yield from rule(field_path, value)
 
 
@@ -486,7 +483,7 @@ def _counters(path: FieldPath, value: JsonObject) -> Errors:
             yield from dns_label(named, name)
 
 
-def _named_counters(field: str) -> Item:
+def _named_counters(field: str) -> resource_claims.Item:
     # As `validateCounterSet` of `pkg/apis/resource/validation`.
     def rule(path: FieldPath, value: JsonObject) -> Errors:
         name = value.get(field) or ""
@@ -597,13 +594,13 @@ def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
     for field, rule in (
         ("deviceClassName", dns_subdomain),  # this one and the selectors until 1.34
         ("driver", driver_name),
-        ("pool", pool_name),
+        ("pool", resource_claims.pool_name),
         ("device", dns_label),
     ):
         if chosen.get(field) is not None:
             yield from rule(path.child(field), chosen[field])
-    yield from selectors(path.child("selectors"), chosen.get("selectors"))
-    yield from taint(SPEC.child("taint"), spec.get("taint") or {}, before)
+    yield from resource_claims.selectors(path.child("selectors"), chosen.get("selectors"))
+    yield from resource_claims.taint(SPEC.child("taint"), spec.get("taint") or {}, before)
 
 
 def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
@@ -714,8 +711,8 @@ def _any_case(name: str) -> list[str]:
 
 def _segments(path: FieldPath, name: str) -> Errors:
     # As `ResourcePoolName` of k8s.io/apimachinery `pkg/api/validate`.
-    if len(name.encode()) > POOL_NAME_BYTES:
-        yield fieldpath.too_long(path, POOL_NAME_BYTES)
+    if len(name.encode()) > resource_claims.POOL_NAME_BYTES:
+        yield fieldpath.too_long(path, resource_claims.POOL_NAME_BYTES)
     for index, part in enumerate(name.split("/")):
         whys = name_rules.dns1123_subdomain(part) if part else ["must not be empty"]
         for detail in whys:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel.value_functions import netaddr
-from celadon.kube import fieldpath, metadata, name_rules
+from celadon.kube import fieldpath, metadata, name_rules, well_known_values
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -31,20 +31,6 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.networking import port_name, special_address
 from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
-from celadon.kube.validation.text_rules import (
-    canonical_address,
-    canonical_range,
-    labels,
-    older_address,
-    older_range,
-)
-from celadon.kube.well_known_values import (
-    HEADLESS,
-    IP_FAMILIES,
-    TOPOLOGY_HINTS,
-    TOPOLOGY_MODE,
-    WITH_NODE_PORTS,
-)
 
 # --- Service addresses -------------------------------------------------------
 #
@@ -59,7 +45,7 @@ _FAMILIES: Final = SPEC.child("ipFamilies")
 
 def is_headless(spec: JsonObject) -> bool:
     """Return whether the only cluster IP of a Service is `None`."""
-    return list(spec.get("clusterIPs") or ()) == [HEADLESS]
+    return list(spec.get("clusterIPs") or ()) == [well_known_values.HEADLESS]
 
 
 def service_addresses(spec: JsonObject, old_addresses: Collection[str] = ()) -> Errors:
@@ -77,7 +63,7 @@ def service_addresses(spec: JsonObject, old_addresses: Collection[str] = ()) -> 
         yield fieldpath.invalid(_IPS, addresses, "must be empty when `clusterIP` is not specified")
     seen: set[str] = set()
     for path, family in items(spec, "ipFamilies", SPEC):
-        yield from supported(path, family, IP_FAMILIES)
+        yield from supported(path, family, well_known_values.IP_FAMILIES)
         if family in seen:
             yield fieldpath.duplicate(path, NamedText(family))
         seen.add(family)
@@ -95,12 +81,12 @@ def service_addresses(spec: JsonObject, old_addresses: Collection[str] = ()) -> 
 
 def _each_address(addresses: list[str], old_addresses: Collection[str]) -> Errors:
     for index, address in enumerate(addresses):
-        if index == 0 and address == HEADLESS:
+        if index == 0 and address == well_known_values.HEADLESS:
             if len(addresses) > 1:
                 detail = "'None' must be the first and only value"
                 yield fieldpath.invalid(_IPS, addresses, detail)
         else:
-            yield from older_address(_IPS.index(index), address, old_addresses)
+            yield from text_rules.older_address(_IPS.index(index), address, old_addresses)
 
 
 def _families(spec: JsonObject, addresses: list[str]) -> Errors:
@@ -112,7 +98,7 @@ def _families(spec: JsonObject, addresses: list[str]) -> Errors:
         return
     pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
     for index, (address, family) in enumerate(pairs):
-        if family in IP_FAMILIES and families[address] != family:
+        if family in well_known_values.IP_FAMILIES and families[address] != family:
             detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield fieldpath.invalid(_IPS.index(index), address, detail)
 
@@ -178,7 +164,7 @@ def _service(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.required(SPEC.child("ports"))
     yield from _by_type(spec, kind)
     yield from _ports(spec)
-    yield from labels(SPEC.child("selector"), spec.get("selector"))
+    yield from text_rules.labels(SPEC.child("selector"), spec.get("selector"))
     yield from _affinity(spec)
     yield from service_addresses(spec, before.get("clusterIPs") or ())
     for path, address in items(spec, "externalIPs", SPEC):
@@ -207,7 +193,7 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _external_address(path: FieldPath, address: str, old_addresses: Collection[str]) -> Errors:
     """Yield what is wrong with an address, unless older rules let it through."""
-    wrong = list(older_address(path, address, old_addresses))
+    wrong = list(text_rules.older_address(path, address, old_addresses))
     yield from wrong
     if not wrong:
         yield from each(path, address, special_address(address))
@@ -218,10 +204,15 @@ def _external_address(path: FieldPath, address: str, old_addresses: Collection[s
 
 def _topology(notes: Mapping[str, str]) -> Errors:
     """The annotation and the one it replaces say the same."""
-    mode, hints = notes.get(TOPOLOGY_MODE), notes.get(TOPOLOGY_HINTS)
+    mode, hints = (
+        notes.get(well_known_values.TOPOLOGY_MODE),
+        notes.get(well_known_values.TOPOLOGY_HINTS),
+    )
     if mode is not None and hints is not None and mode != hints:
-        path = FieldPath("metadata", "annotations").key(TOPOLOGY_MODE)
-        detail = f"must match annotations[{TOPOLOGY_HINTS}] when both are specified"
+        path = FieldPath("metadata", "annotations").key(well_known_values.TOPOLOGY_MODE)
+        detail = (
+            f"must match annotations[{well_known_values.TOPOLOGY_HINTS}] when both are specified"
+        )
         yield fieldpath.invalid(path, mode, detail)
 
 
@@ -233,7 +224,7 @@ def _by_type(spec: JsonObject, kind: str) -> Errors:
                     f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
                 )
                 yield fieldpath.invalid(path, KUBELET_PORT, reason)
-    if kind in WITH_NODE_PORTS and is_headless(spec):
+    if kind in well_known_values.WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
     if kind != "ExternalName":
@@ -331,7 +322,7 @@ def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
     if kind != "LoadBalancer":
         yield fieldpath.forbidden(path, BALANCERS_ONLY)
     for place_path, place in places:
-        yield from older_range(place_path, place, old_ranges)
+        yield from text_rules.older_range(place_path, place, old_ranges)
 
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:
@@ -359,7 +350,9 @@ def _needs_health_check(spec: JsonObject) -> bool:
 def _traffic(spec: JsonObject, kind: str) -> Errors:
     # As `validateServiceExternalTrafficPolicy` of `pkg/apis/core/validation`.
     external, path = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
-    accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+    accessible = kind in well_known_values.WITH_NODE_PORTS or (
+        kind == "ClusterIP" and bool(spec.get("externalIPs"))
+    )
     if accessible:
         yield from required_choice(path, external, TRAFFIC_POLICIES)
     elif external:
@@ -380,7 +373,7 @@ def _traffic(spec: JsonObject, kind: str) -> Errors:
     internal, path = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
     if internal is not None:
         yield from supported(path, internal, TRAFFIC_POLICIES)
-    elif kind in WITH_NODE_PORTS or kind == "ClusterIP":
+    elif kind in well_known_values.WITH_NODE_PORTS or kind == "ClusterIP":
         yield fieldpath.required(path)
     distribution, path = spec.get("trafficDistribution"), SPEC.child("trafficDistribution")
     if distribution is not None and distribution not in DISTRIBUTIONS[:1]:
@@ -411,7 +404,7 @@ def address_name(name: str) -> list[str]:
     """The name of an IPAddress; before 1.33 in the words of the parser."""
     # As `ValidateIPAddressName` of `pkg/apis/networking/validation`.
     if is_since("1.33"):
-        return canonical_address(name)
+        return text_rules.canonical_address(name)
     try:
         address = netaddr.parse_addr(name)
     except netaddr.AddrError as error:
@@ -467,7 +460,7 @@ def _ranges(ranges: Sequence[str]) -> Errors:
         yield from wrong
         return
     for index, text in enumerate(ranges):
-        yield from each(_CIDRS.index(index), text, canonical_range(text))
+        yield from each(_CIDRS.index(index), text, text_rules.canonical_range(text))
     families = [_family(word) for word in ranges]
     if len(ranges) == 2 and families[0] == families[1] != "":
         yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)

@@ -11,22 +11,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since, since, wording
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    MANAGED_JOBS,
-    RECOVERED_CLAIMS,
-    Errors,
-    broken_rules,
-    condition_is_true,
-    conditions,
-    dns_subdomain,
-    entries,
-    items,
-    only_with,
-    qualified_name,
-    supported,
-)
+from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
 from celadon.kube.validation.networking import NO_ADDRESS
 from celadon.kube.validation.pods.resource_lists import (
@@ -58,7 +43,7 @@ _STATUS: Final = FieldPath("status")
 _BALANCER: Final = _STATUS.child("loadBalancer")
 
 
-def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
+def namespace_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
     """The phase says whether a namespace goes away."""
     # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
     phase = (obj.get("status") or {}).get("phase") or ""
@@ -69,64 +54,64 @@ def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
         yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), detail)
 
 
-def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
+def quota_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
     # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
     for field in ("hard", "used"):
-        for name, amount in entries(obj.get("status") or {}, field):
+        for name, amount in field_checks.entries(obj.get("status") or {}, field):
             path = _STATUS.child(field).key(name)
             yield from quota_resource_name(path, name)
             yield from quantity_value(path, name, amount)
 
 
-def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
+def claim_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
     change of its size is."""
     # As `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation`.
     status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
-    for name, amount in entries(status, "capacity"):
+    for name, amount in field_checks.entries(status, "capacity"):
         yield from _claim_amount(_STATUS.child("capacity").key(name), amount)
-    yield from only_with(RECOVERED_CLAIMS, _growth(status))
+    yield from field_checks.only_with(field_checks.RECOVERED_CLAIMS, _growth(status))
 
 
-def _growth(status: JsonObject) -> Errors:
+def _growth(status: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the amounts that were allocated, and with how far each is."""
     path = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
     resize_statuses = [
         resize_status if is_since("1.31") else resize_status.replace("Infeasible", "Failed")
         for resize_status in RESIZE_STATUSES
     ]
-    for name, progress in entries(status, _GROWTH):
+    for name, progress in field_checks.entries(status, _GROWTH):
         yield from _claim_resource(path, name)
         if progress not in resize_statuses:
             go_value = GoValue(name, "core.ResourceName")
             yield fieldpath.not_supported(path, go_value, sorted(resize_statuses))
     path = _STATUS.child("allocatedResources")
-    for name, amount in entries(status, "allocatedResources"):
+    for name, amount in field_checks.entries(status, "allocatedResources"):
         wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), amount)]
         yield from wrong or quantity_value(path.key(name), "storage", amount)
 
 
-def _claim_amount(path: FieldPath, text: str) -> Errors:
+def _claim_amount(path: FieldPath, text: str) -> field_checks.Errors:
     amount = parse_amounts(text)
     if amount.sign < 0:
         detail = "must be a valid resource quantity"
         yield fieldpath.invalid(path, amount.as_int64(), detail)
 
 
-def _claim_resource(path: FieldPath, name: str) -> Errors:
+def _claim_resource(path: FieldPath, name: str) -> field_checks.Errors:
     """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
     alone."""
     # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
-    wrong = [*qualified_name(path, name)]
+    wrong = [*field_checks.qualified_name(path, name)]
     yield from wrong
     if not wrong and is_native(name) and name != "storage":
         yield fieldpath.not_supported(path, name, ["storage"])
 
 
-def service_status(obj: JsonObject, old: JsonObject) -> Errors:
+def service_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
     any."""
     # As `ValidateServiceStatusUpdate` of `pkg/apis/core/validation`.
@@ -137,7 +122,7 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(_BALANCER.child("ingress"), detail)
         return
     old_addresses = _known(old)
-    for path, ingress in items(balancer, "ingress", _BALANCER):
+    for path, ingress in field_checks.items(balancer, "ingress", _BALANCER):
         address, mode = ingress.get("ip"), ingress.get("ipMode")
         ip_mode_path = path.child("ipMode")
         if address:
@@ -147,7 +132,7 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
         elif mode is not None and not address:
             yield fieldpath.forbidden(ip_mode_path, "may not be specified when `ip` is not set")
         elif mode is not None:
-            yield from supported(ip_mode_path, mode, ADDRESS_MODES)
+            yield from field_checks.supported(ip_mode_path, mode, ADDRESS_MODES)
         yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 
@@ -157,22 +142,22 @@ def _known(old: JsonObject) -> Collection[str]:
     return [ingress.get("ip") or "" for ingress in balancer.get("ingress") or ()]
 
 
-def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
+def ingress_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the addresses at which an Ingress is reached."""
     # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
     old_addresses = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
-    for path, ingress in items(balancer, "ingress", _BALANCER):
+    for path, ingress in field_checks.items(balancer, "ingress", _BALANCER):
         address = ingress.get("ip")
         if address:
             yield from older_address(path.child("ip"), address, old_addresses)
         yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 
-def _host(path: FieldPath, name: str) -> Errors:
+def _host(path: FieldPath, name: str) -> field_checks.Errors:
     if not name:
         return
-    yield from dns_subdomain(path, name)
+    yield from field_checks.dns_subdomain(path, name)
     if text_rules.address(name) is not None:
         yield fieldpath.invalid(path, name, NO_ADDRESS)
 
@@ -195,7 +180,9 @@ _STILL_COUNTED: Final = wording(
     "must be empty for finished job",
     v1_34="uncountedTerminatedPods needs to be empty for finished job",
 )
-_COMPLETED_FOR_GOOD: Final = wording(IMMUTABLE, v1_34="completionTime cannot be mutated")
+_COMPLETED_FOR_GOOD: Final = wording(
+    field_checks.IMMUTABLE, v1_34="completionTime cannot be mutated"
+)
 _CONDITIONS: Final = _STATUS.child("conditions")
 _COMPLETED: Final = "completedIndexes"
 _FAILED: Final = "failedIndexes"
@@ -207,7 +194,7 @@ class _Job:
     status: JsonObject
 
     def has(self, condition: str) -> bool:
-        return condition_is_true(self.status, condition)
+        return field_checks.condition_is_true(self.status, condition)
 
     @property
     def is_finished(self) -> bool:
@@ -218,21 +205,21 @@ class _Job:
         return self.spec.get("completionMode") == "Indexed"
 
 
-def job_status(obj: JsonObject, old: JsonObject) -> Errors:
+def job_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a Job. Transitions are looked at since others than the
     controller may manage a job."""
     # As `ValidateJobUpdateStatus` of `pkg/apis/batch/validation`.
     job, before = (_Job(item.get("spec") or {}, item.get("status") or {}) for item in (obj, old))
-    yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
+    yield from field_checks.broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
     for rule in (_ends, _finished, _indexes, _late_counts):
-        yield from only_with(MANAGED_JOBS, rule(job, before))
+        yield from field_checks.only_with(field_checks.MANAGED_JOBS, rule(job, before))
     yield from _criteria(job)
-    yield from only_with(MANAGED_JOBS, _lasting(job, before))
+    yield from field_checks.only_with(field_checks.MANAGED_JOBS, _lasting(job, before))
     yield from _lasting_criteria(job, before)
 
 
-def _uncounted(pods: JsonObject) -> Errors:
+def _uncounted(pods: JsonObject) -> field_checks.Errors:
     seen: set[str] = set()
     for field in ("succeeded", "failed"):
         for index, uid in enumerate(pods.get(field) or ()):
@@ -258,7 +245,7 @@ def _wrong(detail: str) -> fieldpath.FieldError:
     return fieldpath.invalid(_CONDITIONS, OMITTED, detail)
 
 
-def _ends(job: _Job, before: _Job) -> Errors:
+def _ends(job: _Job, before: _Job) -> field_checks.Errors:
     started, completed = job.status.get("startTime"), job.status.get("completionTime")
     path, is_complete = _STATUS.child("completionTime"), job.has(COMPLETE)
     if _changes(job, before, COMPLETE, FAILED) and is_complete and job.has(FAILED):
@@ -289,7 +276,7 @@ def _shown_time(time: str) -> GoValue:
     return GoValue(time, "v1.Time")
 
 
-def _finished(job: _Job, before: _Job) -> Errors:
+def _finished(job: _Job, before: _Job) -> field_checks.Errors:
     if not job.is_finished:
         return
     ends, active = not before.is_finished, job.status.get("active") or 0
@@ -311,7 +298,7 @@ def _finished(job: _Job, before: _Job) -> Errors:
         yield fieldpath.invalid(path, go_value, _STILL_COUNTED.text)
 
 
-def _indexes(job: _Job, before: _Job) -> Errors:
+def _indexes(job: _Job, before: _Job) -> field_checks.Errors:
     completed, failed = job.status.get(_COMPLETED) or "", job.status.get(_FAILED)
     completions, limit = job.spec.get("completions"), job.spec.get("backoffLimitPerIndex")
     completed_changes, failed_changes = (
@@ -335,7 +322,7 @@ def _indexes(job: _Job, before: _Job) -> Errors:
             yield fieldpath.invalid(at_failed, failed, detail)
 
 
-def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
+def _well_formed(path: FieldPath, text: str, completions: int) -> field_checks.Errors:
     try:
         count_indexes(text, completions)
     except IndexesError as error:
@@ -356,7 +343,7 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
 
 
 @since("1.31")
-def _late_counts(job: _Job, before: _Job) -> Errors:
+def _late_counts(job: _Job, before: _Job) -> field_checks.Errors:
     terminating, ready = job.status.get("terminating") or 0, job.status.get("ready")
     ends = job.is_finished != before.is_finished
     if (ends or _changes(job, before, "terminating")) and terminating > 0 and job.is_finished:
@@ -368,7 +355,7 @@ def _late_counts(job: _Job, before: _Job) -> Errors:
         yield fieldpath.invalid(_STATUS.child("ready"), ready, detail)
 
 
-def _criteria(job: _Job) -> Errors:
+def _criteria(job: _Job) -> field_checks.Errors:
     has = job.has(CRITERIA_MET)
     if has and not job.is_indexed and not is_since("1.31"):
         yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
@@ -384,7 +371,7 @@ def _criteria(job: _Job) -> Errors:
         )
 
 
-def _lasting(job: _Job, before: _Job) -> Errors:
+def _lasting(job: _Job, before: _Job) -> field_checks.Errors:
     for condition in (FAILED, COMPLETE, FAILURE_TARGET):
         if before.has(condition) and not job.has(condition):
             yield _wrong(f"cannot disable the terminal {condition}=True condition")
@@ -405,7 +392,7 @@ def _lasting(job: _Job, before: _Job) -> Errors:
         return
     if is_since("1.36"):
         now = job.status.get("startTime")
-        detail = f"{IMMUTABLE} for unsuspended job once set"
+        detail = f"{field_checks.IMMUTABLE} for unsuspended job once set"
         text = None if now is None else NamedText(now)
         yield fieldpath.invalid(_STATUS.child("startTime"), text, detail)
     else:
@@ -420,7 +407,7 @@ def _is_false(status: JsonObject, kind: str) -> bool:
     )
 
 
-def _lasting_criteria(job: _Job, before: _Job) -> Errors:
+def _lasting_criteria(job: _Job, before: _Job) -> field_checks.Errors:
     if before.has(CRITERIA_MET) and not job.has(CRITERIA_MET):
         yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
     if before.has(COMPLETE) and not before.has(CRITERIA_MET) and job.has(CRITERIA_MET):
@@ -429,9 +416,9 @@ def _lasting_criteria(job: _Job, before: _Job) -> Errors:
         )
 
 
-def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
+def budget_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a PodDisruptionBudget."""
     # As `ValidatePodDisruptionBudgetStatusUpdate` of `pkg/apis/policy/validation`.
     status = obj.get("status") or {}
-    yield from conditions(_STATUS, status)
-    yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)
+    yield from field_checks.conditions(_STATUS, status)
+    yield from field_checks.broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

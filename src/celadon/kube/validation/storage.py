@@ -203,7 +203,7 @@ def attachment(obj: JsonObject) -> Errors:
 
 
 def _attachment(obj: JsonObject) -> Errors:
-    """The same of any. Before 1.36, only the names of new ones were looked at, and last."""
+    """Yield the same of any. Before 1.36, only the names of new ones were looked at, and last."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     attacher, path = spec.get("attacher") or "", SPEC.child("attacher")
     if is_since("1.36"):

@@ -25,15 +25,7 @@ from celadon.kube.name_rules import dns1123_subdomain
 from celadon.kube.releases import is_since, wording
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
-from celadon.kube.validation.field_checks import (
-    NO_ERRORS,
-    STRICT_ADDRESSES,
-    Errors,
-    each,
-    immutable,
-    items,
-    only_with,
-)
+from celadon.kube.validation import field_checks
 from celadon.patterns import late_pattern
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -267,32 +259,32 @@ def cidr(value: str) -> list[str]:
 # Labels, and the selectors that choose by them.
 
 
-def labels(path: FieldPath, data: Mapping[str, str] | None) -> Errors:
+def labels(path: FieldPath, data: Mapping[str, str] | None) -> field_checks.Errors:
     """Keys and values of a map of labels; also of a node selector."""
     for key, value in sorted((data or {}).items()):
         messages = name_rules.qualified_name(key)
         if messages:
-            yield from each(path, key, messages)
+            yield from field_checks.each(path, key, messages)
         messages = name_rules.label_value(value)
         if messages:
-            yield from each(path, value, messages)
+            yield from field_checks.each(path, value, messages)
 
 
-def label_name(path: FieldPath, key: str) -> Errors:
+def label_name(path: FieldPath, key: str) -> field_checks.Errors:
     """A key of labels, as `ValidateLabelName`."""
-    return each(path, key, name_rules.qualified_name(key))
+    return field_checks.each(path, key, name_rules.qualified_name(key))
 
 
-def selector(path: FieldPath, value: JsonObject | None) -> Errors:
+def selector(path: FieldPath, value: JsonObject | None) -> field_checks.Errors:
     """A LabelSelector. None is fine here; who needs one says so."""
     if value is None:
         return
     yield from labels(path.child("matchLabels"), value.get("matchLabels"))
-    for match_expression_path, requirement in items(value, "matchExpressions", path):
+    for match_expression_path, requirement in field_checks.items(value, "matchExpressions", path):
         yield from _requirement(match_expression_path, requirement)
 
 
-def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
+def _requirement(path: FieldPath, requirement: JsonObject) -> field_checks.Errors:
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
     if operator in {"In", "NotIn"}:
         if not values:
@@ -306,14 +298,16 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
         operator_path = path.child("operator")
         yield fieldpath.invalid(operator_path, NamedText(operator), "not a valid selector operator")
     yield from label_name(path.child("key"), requirement.get("key") or "")
-    for operator_path, value in items(requirement, "values", path):
-        yield from each(operator_path, value, name_rules.label_value(value))
+    for operator_path, value in field_checks.items(requirement, "values", path):
+        yield from field_checks.each(operator_path, value, name_rules.label_value(value))
 
 
-def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | None) -> Errors:
+def same_selector(
+    path: FieldPath, new: JsonObject | None, old: JsonObject | None
+) -> field_checks.Errors:
     """A selector that an update may not change."""
     go_value, was = (None if item is None else shown_selector(item) for item in (new, old))
-    return immutable(path, go_value, was)
+    return field_checks.immutable(path, go_value, was)
 
 
 def printed_selector(value: JsonObject) -> JsonDict:
@@ -363,25 +357,43 @@ def is_empty(value: JsonObject) -> bool:
 # `pkg/util/validation/ip.go`.
 
 
-def older_address(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
+def older_address(
+    path: FieldPath, value: str, old_values: Collection[str] = ()
+) -> field_checks.Errors:
     """Yield what is wrong with an IP address in a field from before 1.33. `old_values` are those
     that it had before: they stay valid."""
     if value in old_values:
-        return NO_ERRORS
+        return field_checks.NO_ERRORS
     result = ip_address(value)
-    return each(path, value, result) if result else _strictly(path, value, _of_address(value))
+    return (
+        field_checks.each(path, value, result)
+        if result
+        else _strictly(path, value, _of_address(value))
+    )
 
 
-def older_range(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
+def older_range(
+    path: FieldPath, value: str, old_values: Collection[str] = ()
+) -> field_checks.Errors:
     """Yield what is wrong with a range in CIDR notation, as `older_address` does."""
     if value in old_values:
-        return NO_ERRORS
+        return field_checks.NO_ERRORS
     result = cidr(value)
-    return each(path, value, result) if result else _strictly(path, value, _of_range(value))
+    return (
+        field_checks.each(path, value, result)
+        if result
+        else _strictly(path, value, _of_range(value))
+    )
 
 
-def _strictly(path: FieldPath, value: str, messages: list[str]) -> Errors:
-    return only_with(STRICT_ADDRESSES, each(path, value, messages)) if messages else NO_ERRORS
+def _strictly(path: FieldPath, value: str, messages: list[str]) -> field_checks.Errors:
+    return (
+        field_checks.only_with(
+            field_checks.STRICT_ADDRESSES, field_checks.each(path, value, messages)
+        )
+        if messages
+        else field_checks.NO_ERRORS
+    )
 
 
 def _of_address(value: str) -> list[str]:

@@ -17,22 +17,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    NOT_POSITIVE,
-    SPEC,
-    TOPOLOGY_OF_GROUPS,
-    Errors,
-    at_most,
-    by_gate,
-    conditions,
-    dns_label,
-    dns_subdomain,
-    each,
-    items,
-    qualified_name,
-    required_name,
-)
+from celadon.kube.validation import field_checks
 from celadon.kube.validation.field_checks import immutable as unchanged
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
@@ -46,15 +31,15 @@ POLICIES: Final = ("basic", "gang")
 _TWO_SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 _STATUS: Final = FieldPath("status")
-_GROUPS: Final = SPEC.child("podGroups")
-_TEMPLATES: Final = SPEC.child("podGroupTemplates")
-_CONTROLLER: Final = SPEC.child("controllerRef")
+_GROUPS: Final = field_checks.SPEC.child("podGroups")
+_TEMPLATES: Final = field_checks.SPEC.child("podGroupTemplates")
+_CONTROLLER: Final = field_checks.SPEC.child("controllerRef")
 
 
 # --- Workloads ---------------------------------------------------------------
 
 
-def workload(obj: JsonObject) -> Errors:
+def workload(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a new Workload, besides its metadata."""
     # As `ValidateWorkload` of `pkg/apis/scheduling/validation`.
     spec = obj.get("spec") or {}
@@ -74,12 +59,12 @@ def workload(obj: JsonObject) -> Errors:
             yield from _template(_TEMPLATES.index(index), template)
 
 
-def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
+def workload_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a changed Workload: nothing of its spec may change."""
     # As `ValidateWorkloadUpdate` of `pkg/apis/scheduling/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if is_since("1.36"):
-        yield from _immutable(spec, before, SPEC, "controllerRef", "podGroupTemplates")
+        yield from _immutable(spec, before, field_checks.SPEC, "controllerRef", "podGroupTemplates")
         if before.get("podGroupTemplates") and not spec.get("podGroupTemplates"):
             yield fieldpath.required(_TEMPLATES)
         return
@@ -91,16 +76,20 @@ def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from unchanged(FieldPath("podGroups"), *groups)
 
 
-def _controller(reference: JsonObject) -> Errors:
+def _controller(reference: JsonObject) -> field_checks.Errors:
     group, kind, name = (reference.get(field) or "" for field in ("apiGroup", "kind", "name"))
     if group:
-        yield from dns_subdomain(_CONTROLLER.child("apiGroup"), group)
-    yield from required_name(_CONTROLLER.child("kind"), kind, name_rules.path_segment_name)
-    yield from required_name(_CONTROLLER.child("name"), name, name_rules.path_segment_name)
+        yield from field_checks.dns_subdomain(_CONTROLLER.child("apiGroup"), group)
+    yield from field_checks.required_name(
+        _CONTROLLER.child("kind"), kind, name_rules.path_segment_name
+    )
+    yield from field_checks.required_name(
+        _CONTROLLER.child("name"), name, name_rules.path_segment_name
+    )
 
 
-def _template(path: FieldPath, template: JsonObject) -> Errors:
-    yield from required_name(
+def _template(path: FieldPath, template: JsonObject) -> field_checks.Errors:
+    yield from field_checks.required_name(
         path.child("name"), template.get("name") or "", name_rules.dns1123_label
     )
     yield from _policy(path.child("schedulingPolicy"), template.get("schedulingPolicy") or {})
@@ -110,39 +99,47 @@ def _template(path: FieldPath, template: JsonObject) -> Errors:
 # --- Pod groups --------------------------------------------------------------
 
 
-def pod_group(obj: JsonObject) -> Errors:
+def pod_group(obj: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a new PodGroup, besides its metadata."""
     # As `ValidatePodGroup` of `pkg/apis/scheduling/validation`.
     spec = obj.get("spec") or {}
     origin = spec.get("podGroupTemplateRef")
     if origin is not None:
-        path, reference = SPEC.child("podGroupTemplateRef"), origin.get("workload")
+        path, reference = field_checks.SPEC.child("podGroupTemplateRef"), origin.get("workload")
         yield from _one_of(path, origin, ("workload",))
         if reference is not None:
             path = path.child("workload")
             name, template = (
                 reference.get(field) or "" for field in ("workloadName", "podGroupTemplateName")
             )
-            yield from required_name(path.child("workloadName"), name, name_rules.dns1123_subdomain)
+            yield from field_checks.required_name(
+                path.child("workloadName"), name, name_rules.dns1123_subdomain
+            )
             path = path.child("podGroupTemplateName")
-            yield from required_name(path, template, name_rules.dns1123_label)
-    yield from _policy(SPEC.child("schedulingPolicy"), spec.get("schedulingPolicy") or {})
-    yield from _gated_fields(SPEC, spec, mode_is_required=True)
+            yield from field_checks.required_name(path, template, name_rules.dns1123_label)
+    yield from _policy(
+        field_checks.SPEC.child("schedulingPolicy"), spec.get("schedulingPolicy") or {}
+    )
+    yield from _gated_fields(field_checks.SPEC, spec, mode_is_required=True)
 
 
-def pod_group_update(obj: JsonObject, old: JsonObject) -> Errors:
+def pod_group_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a changed PodGroup: nothing of its spec may change. Where a gate is
     off its fields are forbidden rather than immutable, unless they are taken away."""
     # As `ValidatePodGroupUpdate` of `pkg/apis/scheduling/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    yield from _immutable(spec, before, SPEC, "podGroupTemplateRef", "schedulingPolicy")
-    yield from _immutable_with(TOPOLOGY_OF_GROUPS, spec, before, "schedulingConstraints")
-    yield from _immutable(spec, before, SPEC, "resourceClaims")
+    yield from _immutable(
+        spec, before, field_checks.SPEC, "podGroupTemplateRef", "schedulingPolicy"
+    )
+    yield from _immutable_with(
+        field_checks.TOPOLOGY_OF_GROUPS, spec, before, "schedulingConstraints"
+    )
+    yield from _immutable(spec, before, field_checks.SPEC, "resourceClaims")
     for field in ("disruptionMode", "priorityClassName", "priority"):
         yield from _immutable_with(WORKLOAD_PREEMPTION, spec, before, field)
 
 
-def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
+def pod_group_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with a PodGroup whose status was changed."""
     # As `ValidatePodGroupStatusUpdate` of `pkg/apis/scheduling/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
@@ -150,8 +147,8 @@ def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
         resource_claim.get("name")
         for resource_claim in (obj.get("spec") or {}).get("resourceClaims") or ()
     }
-    yield from conditions(_STATUS, status)
-    for path, resource_claim_status in items(status, "resourceClaimStatuses", _STATUS):
+    yield from field_checks.conditions(_STATUS, status)
+    for path, resource_claim_status in field_checks.items(status, "resourceClaimStatuses", _STATUS):
         name = resource_claim_status.get("name") or ""
         if name not in claims:
             detail = "must match the name of an entry in `spec.resourceClaims`"
@@ -166,7 +163,7 @@ def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _claim_statuses(
     path: FieldPath, listed: Sequence[JsonObject], old_statuses: Sequence[JsonObject]
-) -> Errors:
+) -> field_checks.Errors:
     # As `validatePodGroupResourceClaimStatuses` of `pkg/apis/scheduling/validation`.
     if len(listed) > MAX_CLAIMS:
         yield fieldpath.too_many(path, len(listed), MAX_CLAIMS)
@@ -175,13 +172,15 @@ def _claim_statuses(
     for index, item in enumerate(listed):
         name = item.get("resourceClaimName")
         if name is not None and item not in old_statuses:
-            yield from dns_subdomain(path.index(index).child("resourceClaimName"), name)
+            yield from field_checks.dns_subdomain(
+                path.index(index).child("resourceClaimName"), name
+            )
 
 
 # --- What both have ----------------------------------------------------------
 
 
-def _policy(path: FieldPath, policy: JsonObject) -> Errors:
+def _policy(path: FieldPath, policy: JsonObject) -> field_checks.Errors:
     yield from _one_of(path, policy, POLICIES)
     gang = policy.get("gang")
     if gang is not None:
@@ -192,14 +191,16 @@ def _policy(path: FieldPath, policy: JsonObject) -> Errors:
             yield fieldpath.invalid(min_count_path, count, "must be greater than or equal to 1")
 
 
-def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool = False) -> Errors:
+def _gated_fields(
+    path: FieldPath, spec: JsonObject, *, mode_is_required: bool = False
+) -> field_checks.Errors:
     """The fields that templates and groups have while gates are on. A server has dropped the others
     before: what is forbidden comes from webhooks and policies."""
     constraints = spec.get("schedulingConstraints")
     if constraints is not None:
         scheduling_constraints_path = path.child("schedulingConstraints")
-        yield from by_gate(
-            TOPOLOGY_OF_GROUPS,
+        yield from field_checks.by_gate(
+            field_checks.TOPOLOGY_OF_GROUPS,
             _topologies(scheduling_constraints_path, constraints),
             _forbidden(scheduling_constraints_path),
         )
@@ -209,9 +210,11 @@ def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool =
         faults = (
             () if mode in DISRUPTION_MODES else (_unknown_mode(scheduling_constraints_path, mode),)
         )
-        yield from by_gate(WORKLOAD_PREEMPTION, faults, _forbidden(scheduling_constraints_path))
+        yield from field_checks.by_gate(
+            WORKLOAD_PREEMPTION, faults, _forbidden(scheduling_constraints_path)
+        )
     elif mode_is_required:
-        yield from by_gate(
+        yield from field_checks.by_gate(
             WORKLOAD_PREEMPTION, (fieldpath.required(scheduling_constraints_path),), ()
         )
     class_name, scheduling_constraints_path = (
@@ -219,20 +222,22 @@ def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool =
         path.child("priorityClassName"),
     )
     if class_name:
-        yield from by_gate(
+        yield from field_checks.by_gate(
             WORKLOAD_PREEMPTION,
-            dns_subdomain(scheduling_constraints_path, class_name),
+            field_checks.dns_subdomain(scheduling_constraints_path, class_name),
             _forbidden(scheduling_constraints_path),
         )
     priority, scheduling_constraints_path = spec.get("priority"), path.child("priority")
     if priority is not None:
         detail = f"must be less than or equal to {HIGHEST_USER_PRIORITY}"
-        too_high = each(
+        too_high = field_checks.each(
             scheduling_constraints_path,
             priority,
             (detail,) if priority > HIGHEST_USER_PRIORITY else (),
         )
-        yield from by_gate(WORKLOAD_PREEMPTION, too_high, _forbidden(scheduling_constraints_path))
+        yield from field_checks.by_gate(
+            WORKLOAD_PREEMPTION, too_high, _forbidden(scheduling_constraints_path)
+        )
 
 
 def _unknown_mode(path: FieldPath, mode: str) -> FieldError:
@@ -243,20 +248,20 @@ def _forbidden(path: FieldPath) -> tuple[FieldError]:
     return (fieldpath.forbidden(path, ""),)
 
 
-def _topologies(path: FieldPath, constraints: JsonObject) -> Errors:
+def _topologies(path: FieldPath, constraints: JsonObject) -> field_checks.Errors:
     topology_path = path.child("topology")
     topologies = constraints.get("topology") or ()
-    yield from at_most(topology_path, topologies, MAX_TOPOLOGIES)
+    yield from field_checks.at_most(topology_path, topologies, MAX_TOPOLOGIES)
     if len(topologies) <= MAX_TOPOLOGIES:
-        for where, topology in items(constraints, "topology", path):
+        for where, topology in field_checks.items(constraints, "topology", path):
             key = topology.get("key") or ""
             if key:
-                yield from qualified_name(where.child("key"), key)
+                yield from field_checks.qualified_name(where.child("key"), key)
             else:
                 yield fieldpath.required(where.child("key"))
 
 
-def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> Errors:
+def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> field_checks.Errors:
     if len(claims) > MAX_CLAIMS:
         yield fieldpath.too_many(path, len(claims), MAX_CLAIMS)
         return
@@ -264,15 +269,15 @@ def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> Errors:
     for index, claim in enumerate(claims):
         field_path = path.index(index)
         yield from _one_of(field_path, claim, _TWO_SOURCES)
-        yield from required_name(
+        yield from field_checks.required_name(
             field_path.child("name"), claim.get("name") or "", name_rules.dns1123_label
         )
         for source in _TWO_SOURCES:
             if claim.get(source) is not None:
-                yield from dns_subdomain(field_path.child(source), claim[source])
+                yield from field_checks.dns_subdomain(field_path.child(source), claim[source])
 
 
-def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> Errors:
+def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> field_checks.Errors:
     present = [member for member in members if obj.get(member) is not None]
     listed = ", ".join(f"`{member}`" for member in members)
     if not present:
@@ -282,7 +287,9 @@ def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> Errors:
         yield fieldpath.invalid(path, text, f"must specify exactly one of: {listed}")
 
 
-def _names_are_unique(path: FieldPath, listed: Sequence[JsonObject], type_: str) -> Errors:
+def _names_are_unique(
+    path: FieldPath, listed: Sequence[JsonObject], type_: str
+) -> field_checks.Errors:
     """Each later one of the same name is shown whole, its fields as Go writes them."""
     seen: set[str] = set()
     for index, item in enumerate(listed):
@@ -293,19 +300,25 @@ def _names_are_unique(path: FieldPath, listed: Sequence[JsonObject], type_: str)
         seen.add(name)
 
 
-def _immutable(spec: JsonObject, before: JsonObject, path: FieldPath, *fields: str) -> Errors:
+def _immutable(
+    spec: JsonObject, before: JsonObject, path: FieldPath, *fields: str
+) -> field_checks.Errors:
     for field in fields:
         if spec.get(field) != before.get(field):
-            yield fieldpath.invalid(path.child(field), None, IMMUTABLE)
+            yield fieldpath.invalid(path.child(field), None, field_checks.IMMUTABLE)
 
 
-def _immutable_with(gate: str, spec: JsonObject, before: JsonObject, field: str) -> Errors:
+def _immutable_with(
+    gate: str, spec: JsonObject, before: JsonObject, field: str
+) -> field_checks.Errors:
     if spec.get(field) != before.get(field):
-        path = SPEC.child(field)
+        path = field_checks.SPEC.child(field)
         is_removed = spec.get(field) is None
-        changed = fieldpath.invalid(path, None, IMMUTABLE)
+        changed = fieldpath.invalid(path, None, field_checks.IMMUTABLE)
         needed = (fieldpath.required(path),) if is_removed and field == "disruptionMode" else ()
-        yield from by_gate(gate, (*needed, changed), () if is_removed else _forbidden(path))
+        yield from field_checks.by_gate(
+            gate, (*needed, changed), () if is_removed else _forbidden(path)
+        )
 
 
 # --- Release 1.35 ------------------------------------------------------------
@@ -313,7 +326,7 @@ def _immutable_with(gate: str, spec: JsonObject, before: JsonObject, field: str)
 _EXACTLY_ONE: Final = "exactly one of `basic`, `gang` is required"
 
 
-def _workload_of_groups(spec: JsonObject) -> Errors:
+def _workload_of_groups(spec: JsonObject) -> field_checks.Errors:
     if spec.get("controllerRef") is not None:
         yield from _controller(spec["controllerRef"])
     groups: Sequence[JsonObject] = spec.get("podGroups") or ()
@@ -325,14 +338,14 @@ def _workload_of_groups(spec: JsonObject) -> Errors:
         seen: set[str] = set()
         for index, group in enumerate(groups):
             path, name = _GROUPS.index(index), group.get("name") or ""
-            yield from dns_label(path.child("name"), name)
+            yield from field_checks.dns_label(path.child("name"), name)
             if name in seen:
                 yield fieldpath.duplicate(path.child("name"), name)
             seen.add(name)
             yield from _policy_of_group(path.child("policy"), group.get("policy") or {})
 
 
-def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
+def _policy_of_group(path: FieldPath, policy: JsonObject) -> field_checks.Errors:
     policies = [f"`{member}`" for member in POLICIES if policy.get(member) is not None]
     gang = policy.get("gang")
     if not policies:
@@ -343,7 +356,9 @@ def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
         yield fieldpath.invalid(path, text, detail)
     elif gang is not None and (gang.get("minCount") or 0) <= 0:
         min_count_path = path.child("gang", "minCount")
-        yield fieldpath.invalid(min_count_path, gang.get("minCount") or 0, NOT_POSITIVE)
+        yield fieldpath.invalid(
+            min_count_path, gang.get("minCount") or 0, field_checks.NOT_POSITIVE
+        )
 
 
 def _internal_controller(reference: JsonObject | None) -> JsonDict | None:

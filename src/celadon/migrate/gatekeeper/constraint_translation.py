@@ -23,6 +23,7 @@ from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.kube.resources import Catalog, guess_resource
 from celadon.kube.well_known_values import NAMESPACE_NAME
+from celadon.migrate import translations
 from celadon.migrate.cel_text import (
     Condition,
     comparison,
@@ -51,13 +52,6 @@ from celadon.migrate.gatekeeper.templates import (
     is_template,
     read_constraint,
     read_template,
-)
-from celadon.migrate.translations import (
-    NotTranslated,
-    Origin,
-    Translation,
-    binding_document,
-    policy_document,
 )
 
 # --- What a constraint applies to --------------------------------------------
@@ -119,11 +113,11 @@ def matching(match: JsonObject, catalog: Catalog) -> Matching:
     """Return what a constraint applies to. Raises NotTranslated."""
     unknown = sorted(set(match) - _MATCH_FIELDS)
     if unknown:
-        raise NotTranslated(f"`{unknown[0]}` in match")
+        raise translations.NotTranslated(f"`{unknown[0]}` in match")
     # Gatekeeper expands a Deployment into the Pod that it would make (`source: Generated`); an
     # admission policy has the Deployment alone.
     if match.get("source") == "Generated":
-        raise NotTranslated(
+        raise translations.NotTranslated(
             "a constraint for Pods that are expected of their controllers (`source: Generated`)",
             "Write a policy for the controllers' kinds.",
         )
@@ -314,7 +308,7 @@ def translate_template(
     constraints: Sequence[Constraint],
     catalog: Catalog,
     group: str = PARAMS_GROUP,
-) -> list[Translation]:
+) -> list[translations.Translation]:
     """Return what becomes of each constraint of a template; of the template alone if it has none.
     What constraints share stands in the translation of each of them."""
     if not constraints:
@@ -328,12 +322,12 @@ def translate_template(
 
 def _translated(
     template: Template, constraint: str, documents: Callable[[], Iterable[JsonObject]]
-) -> Translation:
-    origin = Origin(template.name, constraint, (), "validate")
+) -> translations.Translation:
+    origin = translations.Origin(template.name, constraint, (), "validate")
     try:
-        return Translation(origin, tuple(documents()))
-    except NotTranslated as error:
-        return Translation(origin, reason=error.reason, instead=error.instead)
+        return translations.Translation(origin, tuple(documents()))
+    except translations.NotTranslated as error:
+        return translations.Translation(origin, reason=error.reason, instead=error.instead)
 
 
 class _Matches:
@@ -346,7 +340,7 @@ class _Matches:
         for constraint in constraints:
             try:
                 matching = self.of(constraint)
-            except NotTranslated:
+            except translations.NotTranslated:
                 continue
             self._first.setdefault(matching.conditions, constraint.name)
             self._together.setdefault(matching.conditions, []).append(matching)
@@ -393,7 +387,7 @@ def _bound(
             "spec": constraint.parameters,
         }
         param_ref = {"name": constraint.name, "parameterNotFoundAction": "Deny"}
-    binding = binding_document(policy, actions, param_ref)
+    binding = translations.binding_document(policy, actions, param_ref)
     spec = binding["spec"]
     if is_shared and match != policy_match:
         spec = {**spec, "matchResources": match.constraints(demand.operations)}
@@ -411,13 +405,13 @@ def _actions(constraint: Constraint) -> list[str]:
             if {point["name"] for point in action.get("enforcementPoints") or ()} & _OF_ADMISSION
         }
         if not named:
-            raise NotTranslated(
+            raise translations.NotTranslated(
                 "a constraint that is for audits only",
                 "`celadon audit` reads policies, and objects that are there.",
             )
     unknown = named - set(_ACTIONS)
     if unknown:
-        raise NotTranslated(f"the enforcement action `{min(unknown)}`")
+        raise translations.NotTranslated(f"the enforcement action `{min(unknown)}`")
     result = {_ACTIONS[action] for action in named}
     return [action for action in ("Deny", "Warn", "Audit") if action in result - _implied(result)]
 
@@ -438,7 +432,7 @@ def _demand(template: Template) -> _Demand:
     """Return what a template demands: what it says in CEL, or is known to say in Rego. Raises
     NotTranslated."""
     if template.targets != 1:
-        raise NotTranslated("a template that has not exactly one target")
+        raise translations.NotTranslated("a template that has not exactly one target")
     operations = _operations(template)
     if template.source is not None:
         return _Demand(_plain(template.source, operations), operations)
@@ -491,8 +485,8 @@ def _known(template: Template) -> tuple[KnownTemplate, bool]:
         if known_template is not None:
             return known_template, content in known_template.digests_of_all_operations
     if any("data.inventory" in text for text in template.rego):
-        raise NotTranslated(_LOOKS_UP, _SEES_ONE)
-    raise NotTranslated(
+        raise translations.NotTranslated(_LOOKS_UP, _SEES_ONE)
+    raise translations.NotTranslated(
         "Rego that is not known",
         "Templates of gatekeeper-library are known, and those with K8sNativeValidation are "
         "translated: see whether a newer version of this one has it.",
@@ -505,10 +499,12 @@ def _check_parameters(demand: _Demand, constraint: Constraint) -> None:
     if demand.known is None:
         return
     if constraint.parameters.get(demand.known.looks_up_with):
-        raise NotTranslated(_LOOKS_UP, _SEES_ONE)
+        raise translations.NotTranslated(_LOOKS_UP, _SEES_ONE)
     for name in demand.known.needs:
         if name not in constraint.parameters:
-            raise NotTranslated(f"a constraint that refuses nothing: it has no `{name}`")
+            raise translations.NotTranslated(
+                f"a constraint that refuses nothing: it has no `{name}`"
+            )
 
 
 _PARAMS: Final = re.compile(r"(?<![\w.])variables\.params\b")
@@ -558,7 +554,7 @@ def _policy(
     if demand.source.variables:
         spec["variables"] = list(demand.source.variables)
     spec["validations"] = list(demand.source.validations)
-    return policy_document([template.name, *suffix], template.annotations, spec)
+    return translations.policy_document([template.name, *suffix], template.annotations, spec)
 
 
 # --- Parameters --------------------------------------------------------------
@@ -685,7 +681,7 @@ def translate_constraints(
     constraints: Sequence[JsonObject],
     catalog: Catalog,
     exempt: Sequence[str] = (),
-) -> list[Translation]:
+) -> list[translations.Translation]:
     """Return what becomes of each constraint of a template; of the template if it has none. All
     documents have their shapes."""
     read = [_exempting(read_constraint(constraint), exempt) for constraint in constraints]
@@ -700,17 +696,19 @@ def _exempting(constraint: Constraint, exempt: Sequence[str]) -> Constraint:
     return replace(constraint, match=match)
 
 
-def left_behind(document: JsonObject) -> Iterator[Translation]:
+def left_behind(document: JsonObject) -> Iterator[translations.Translation]:
     """Return why a document that stands alone is not translated: a constraint whose template is
     missing, or what has no equal."""
     name = document["metadata"]["name"]
     if is_constraint(document):
-        origin = Origin(document["kind"].lower(), name, (), "validate")
-        yield Translation(
+        origin = translations.Origin(document["kind"].lower(), name, (), "validate")
+        yield translations.Translation(
             origin,
             reason="a constraint without its template",
             instead="Give the ConstraintTemplate along with it.",
         )
     elif _group(document) in _NO_EQUAL:
         does, reason, instead = _NO_EQUAL[_group(document)]
-        yield Translation(Origin(name, "", (), does), reason=reason, instead=instead)
+        yield translations.Translation(
+            translations.Origin(name, "", (), does), reason=reason, instead=instead
+        )

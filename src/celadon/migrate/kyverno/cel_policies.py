@@ -15,19 +15,9 @@ from typing import Any, Final
 
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape
+from celadon.migrate import translations
 from celadon.migrate.cel_text import quoted
 from celadon.migrate.kyverno.policies import TEMPLATES, PolicyException, condition_names
-from celadon.migrate.translations import (
-    TEMPLATES_OF_JOBS,
-    NotTranslated,
-    Origin,
-    Translation,
-    binding_document,
-    mutating_binding_document,
-    mutating_document,
-    policy_document,
-    without_updates_of_jobs,
-)
 
 # --- Expressions about Pods, for their controllers ---------------------------
 
@@ -145,11 +135,11 @@ def is_cel_policy(value: object) -> bool:
 
 def translate_cel_policy(
     policy: JsonObject, exceptions: Sequence[PolicyException] = ()
-) -> Translation:
+) -> translations.Translation:
     """Return what becomes of a policy, and of exceptions to it."""
     name = policy["metadata"]["name"]
     mutates = policy["kind"] in _MUTATING
-    origin = Origin(name, "", (), "mutate" if mutates else "validate")
+    origin = translations.Origin(name, "", (), "mutate" if mutates else "validate")
     matching = [
         exception for exception in exceptions if exception.is_for_policy(policy["kind"], name)
     ]
@@ -161,16 +151,16 @@ def translate_cel_policy(
         heeded = [exception for exception in matching if exception.name not in left_out]
         if heeded:
             whole = _documents(policy, heeded)
-    except NotTranslated as error:
+    except translations.NotTranslated as error:
         reason, instead = _said(error, policy)
-        return Translation(origin, reason=reason, instead=instead)
-    documents = list(map(without_updates_of_jobs, whole))
-    return Translation(
+        return translations.Translation(origin, reason=reason, instead=instead)
+    documents = list(map(translations.without_updates_of_jobs, whole))
+    return translations.Translation(
         origin,
         tuple(documents),
         exceptions=tuple(exception.name for exception in heeded),
         left_out=tuple(left_out.items()),
-        notes=(TEMPLATES_OF_JOBS,) if documents != whole else (),
+        notes=(translations.TEMPLATES_OF_JOBS,) if documents != whole else (),
     )
 
 
@@ -195,7 +185,7 @@ _LIBRARIES: Final = (
 called, and what to do instead."""
 
 
-def _said(error: NotTranslated, policy: JsonObject) -> tuple[str, str]:
+def _said(error: translations.NotTranslated, policy: JsonObject) -> tuple[str, str]:
     """Return why a policy is not translated, and what to do instead: of one that uses a library of
     Kyverno, that it does."""
     text = "\n".join(_texts_in(policy["spec"]))
@@ -214,7 +204,7 @@ def _left_out(
         try:
             exception.check()
             _documents(policy, [exception])
-        except NotTranslated as error:
+        except translations.NotTranslated as error:
             yield exception.name, error.reason
 
 
@@ -229,11 +219,11 @@ def _documents(policy: JsonObject, exceptions: Sequence[PolicyException]) -> lis
         parts = [name, suffix] if suffix else [name]
         excepted = _excepting(spec, exceptions)
         if policy["kind"] in _MUTATING:
-            document = mutating_document(parts, annotations, excepted)
-            documents += [document, mutating_binding_document(document)]
+            document = translations.mutating_document(parts, annotations, excepted)
+            documents += [document, translations.mutating_binding_document(document)]
         else:
-            document = policy_document(parts, annotations, excepted)
-            documents += [document, binding_document(document, actions)]
+            document = translations.policy_document(parts, annotations, excepted)
+            documents += [document, translations.binding_document(document, actions)]
     return documents
 
 
@@ -318,7 +308,7 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     names = (*_KEPT, *_ONLY[policy["kind"]])
     unknown = sorted(set(spec) - {*names, *_WITHOUT_MEANING, *_SAID_OF_BINDINGS[mutates]})
     if unknown:
-        raise NotTranslated(f"`{unknown[0]}`", _INSTEAD.get(unknown[0], ""))
+        raise translations.NotTranslated(f"`{unknown[0]}`", _INSTEAD.get(unknown[0], ""))
     _check_evaluation(spec.get("evaluation") or {}, mutates=mutates)
     result = {name: spec[name] for name in names if spec.get(name)}
     if "matchConditions" in result:
@@ -389,7 +379,9 @@ def _without_variables(text: str, variables: Mapping[str, str], counted: Iterato
         if name not in variables:
             return match[0]
         if next(counted) > _MOST_VARIABLES:
-            raise NotTranslated(f"a match condition of more than {_MOST_VARIABLES} variables")
+            raise translations.NotTranslated(
+                f"a match condition of more than {_MOST_VARIABLES} variables"
+            )
         # A variable that names itself would go on without end; its name stays, and does not
         # compile.
         remaining = {key: variable for key, variable in variables.items() if key != name}
@@ -414,7 +406,7 @@ def _check_mutations(mutations: Sequence[JsonObject]) -> None:
     for mutation in mutations[:-1]:
         text = (mutation.get("jsonPatch") or {}).get("expression", "")
         if _EMPTY_LIST.search(text) or (_EMPTY_MAP.search(text) and _OF_MAP.search(text)):
-            raise NotTranslated(
+            raise translations.NotTranslated(
                 "an empty map or list that is there for the next mutation",
                 "Put both into one list of patches: an API server drops what is empty between two.",
             )
@@ -431,16 +423,16 @@ _INSTEAD: Final = dict.fromkeys(
 def _check_evaluation(evaluation: JsonObject, *, mutates: bool) -> None:
     """Raises NotTranslated for a policy that Kyverno evaluates at other times, or otherwise."""
     if evaluation.get("mode", "Kubernetes") != "Kubernetes":
-        raise NotTranslated(
+        raise translations.NotTranslated(
             "a policy for data that is no object of Kubernetes",
             "Keep it in Kyverno: admission sees what is sent to an API server.",
         )
     if (evaluation.get("admission") or {}).get("enabled") is False:
-        raise NotTranslated("a policy that is not for admission (`admission`)")
+        raise translations.NotTranslated("a policy that is not for admission (`admission`)")
     if mutates and (evaluation.get("mutateExisting") or {}).get("enabled"):
-        raise NotTranslated("`mutateExisting`", _INSTEAD["targetMatchConstraints"])
+        raise translations.NotTranslated("`mutateExisting`", _INSTEAD["targetMatchConstraints"])
     if mutates and evaluation.get("useServerSideApply"):
-        raise NotTranslated("atomic fields that are set (`useServerSideApply`)")
+        raise translations.NotTranslated("atomic fields that are set (`useServerSideApply`)")
 
 
 def _in_namespace(policy: JsonObject) -> JsonObject:

@@ -24,6 +24,7 @@ from celadon.migrate.cel_text import (
     negation,
     quoted,
 )
+from celadon.migrate.kyverno import queries
 from celadon.migrate.kyverno.bindings import config_map
 from celadon.migrate.kyverno.cel_policies import condition_name
 from celadon.migrate.kyverno.conditions import (
@@ -42,24 +43,6 @@ from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
 from celadon.migrate.kyverno.policies import Policy, PolicyException, Rule
-from celadon.migrate.kyverno.queries import (
-    ABSENT,
-    OPERATION,
-    PARAMS,
-    SCALARS,
-    Branch,
-    Computed,
-    Constant,
-    Images,
-    Located,
-    Names,
-    Query,
-    Reference,
-    avoiding,
-    element_branches,
-    form_of,
-    is_defined,
-)
 from celadon.migrate.shapes import Place, Shape, object_place
 from celadon.migrate.translations import NotTranslated
 
@@ -88,39 +71,42 @@ def not_excepted(
     return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
-def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
+def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> queries.Names:
     """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
     requests for it have."""
     place = object_place(kinds)
     old = object_place(kinds, "oldObject")
-    user = Names(
+    user = queries.Names(
         {
-            "username": Computed("request.userInfo.username"),
-            "groups": Located(_list_of_texts("request.userInfo.groups")),
+            "username": queries.Computed("request.userInfo.username"),
+            "groups": queries.Located(_list_of_texts("request.userInfo.groups")),
         }
     )
     user_parts = "request.userInfo.username.split(':')"
-    lacking = {name: ABSENT for key, name in _LACKING.items() if key == operation}
-    request = Names(
+    lacking = {name: queries.ABSENT for key, name in _LACKING.items() if key == operation}
+    request = queries.Names(
         {
-            "object": Located(place),
-            "oldObject": Located(old),
+            "object": queries.Located(place),
+            "oldObject": queries.Located(old),
             **lacking,
-            "operation": Constant(operation) if operation else OPERATION,
-            "namespace": Computed("request.namespace"),
-            "name": Computed("request.name"),
+            "operation": queries.Constant(operation) if operation else queries.OPERATION,
+            "namespace": queries.Computed("request.namespace"),
+            "name": queries.Computed("request.name"),
             "userInfo": user,
-            "kind": Names(
-                {name: Computed(f"request.kind.{name}") for name in ("group", "version", "kind")}
+            "kind": queries.Names(
+                {
+                    name: queries.Computed(f"request.kind.{name}")
+                    for name in ("group", "version", "kind")
+                }
             ),
         }
     )
-    return Names(
+    return queries.Names(
         {
             "request": request,
             **_images(place, kinds),
-            "serviceAccountNamespace": Computed(f"{user_parts}[?2].orValue('')"),
-            "serviceAccountName": Computed(f"{user_parts}[?3].orValue('')"),
+            "serviceAccountNamespace": queries.Computed(f"{user_parts}[?2].orValue('')"),
+            "serviceAccountName": queries.Computed(f"{user_parts}[?3].orValue('')"),
         }
     )
 
@@ -128,7 +114,7 @@ def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
 _POD: Final = GroupVersionKind("", "v1", "Pod")
 
 
-def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, Query]:
+def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, queries.Query]:
     """Return the images of the containers that an object of some kinds has, if it has any."""
     paths = {() if kind == _POD else POD_TEMPLATES.get(kind.group_kind) for kind in kinds}
     path = paths.pop() if len(paths) == 1 else None
@@ -137,9 +123,9 @@ def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, Query]
     for name in (*path, "spec"):
         place = place.member(name, place.shape.member(name) or Shape())
     return {
-        "images": Names(
+        "images": queries.Names(
             {
-                name: Images(place.member(name, place.shape.member(name) or Shape()))
+                name: queries.Images(place.member(name, place.shape.member(name) or Shape()))
                 for name in CONTAINER_LISTS
             }
         )
@@ -155,21 +141,25 @@ def of_rule(
     kinds: Sequence[GroupVersionKind],
     operation: str = "",
     obj: str = "object",
-) -> Names:
+) -> queries.Names:
     """Return what a rule sees of a request for objects of a kind, of which `obj` is the one that it
     is about."""
     names = _names(kinds, operation)
     if obj != "object":
         request = names.members["request"]
-        assert isinstance(request, Names)
-        about = Names({**request.members, "object": Located(object_place(kinds, obj))})
-        names = Names({**names.members, "request": about})
+        assert isinstance(request, queries.Names)
+        about = queries.Names(
+            {**request.members, "object": queries.Located(object_place(kinds, obj))}
+        )
+        names = queries.Names({**names.members, "request": about})
     reference = config_map(rule)
     if reference is None:
         return with_context(rule.context, names)
-    params = read_in(reference.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
+    params = read_in(
+        reference.path, queries.Located(object_place([_CONFIG_MAP], queries.PARAMS)), names
+    )
     context = [item for item in rule.context if item["name"] != reference.variable]
-    return with_context(context, Names({**names.members, reference.variable: params}))
+    return with_context(context, queries.Names({**names.members, reference.variable: params}))
 
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
@@ -249,7 +239,7 @@ def demand_of(
         if condition == NEVER or fine == ALWAYS:
             for_operations.remove(operation)
         else:
-            is_it = comparison(OPERATION.text, "==", quoted(operation))
+            is_it = comparison(queries.OPERATION.text, "==", quoted(operation))
             judgement = choice(is_it, condition, judgement[0]), choice(is_it, fine, judgement[1])
     condition, fine = judgement
     if fine == ALWAYS or not for_operations:
@@ -300,7 +290,7 @@ def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition
     """Return whether an object that is changed violated a rule before, which is asked as if it had
     been created so; `fine` is whether what the rule demands was fulfilled. Raises NotTranslated."""
     names = of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
-    is_update = comparison(OPERATION.text, "==", quoted(Operation.UPDATE.name))
+    is_update = comparison(queries.OPERATION.text, "==", quoted(Operation.UPDATE.name))
     condition = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
     return conjunction([is_update, matched_before(rule, kinds), condition, negation(fine)])
 
@@ -343,7 +333,7 @@ def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
 _LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
 
 
-def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
+def _mutating_demand(rule: Rule, names: queries.Names, place: Place) -> Demand:
     """Return what a rule changes. Where its conditions do not hold, nothing."""
     _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
@@ -357,7 +347,7 @@ def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
     )
 
 
-def _answer(rule: Rule, names: Names, place: Place) -> Answer:
+def _answer(rule: Rule, names: queries.Names, place: Place) -> Answer:
     validate = rule.value["validate"]
     if "pattern" in validate:
         return element(place, _substituted(validate["pattern"], names))
@@ -371,7 +361,7 @@ def _answer(rule: Rule, names: Names, place: Place) -> Answer:
     raise NotTranslated("a validation of no known form")
 
 
-def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a pattern with references
+def _substituted(pattern: Json, names: queries.Names) -> Any:  # noqa: ANN401 - a pattern with references
     """Return a pattern in which variables are references. Raises NotTranslated."""
     match pattern:
         case Mapping():
@@ -401,7 +391,7 @@ def _reads_other_field(text: str) -> bool:
     return False
 
 
-def _reference(pattern: str, names: Names) -> Reference:
+def _reference(pattern: str, names: queries.Names) -> queries.Reference:
     """Return a leaf with variables; what stands beside them must be no operator, nor the middle of
     a range."""
     beside, end = [], 0
@@ -410,7 +400,7 @@ def _reference(pattern: str, names: Names) -> Reference:
         end = after
     if not all(_PLAIN.fullmatch(text) for text in [*beside, pattern[end:]]):
         raise NotTranslated("a pattern with variables and operators in it")
-    return Reference(operand(pattern, names))
+    return queries.Reference(operand(pattern, names))
 
 
 _PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
@@ -426,7 +416,7 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
 
 
 def _for_each(
-    entries: Sequence[JsonObject], names: Names, whole: Place, nesting: int = 0
+    entries: Sequence[JsonObject], names: queries.Names, whole: Place, nesting: int = 0
 ) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
@@ -435,10 +425,10 @@ def _for_each(
         unknown = set(entry) - _FOREACH
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
-        for branch in element_branches(read(str(entry["list"]), names)):
+        for branch in queries.element_branches(read(str(entry["list"]), names)):
             is_meant, condition = _element_demand(entry, names, branch, whole, nesting)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(condition)]))))
-            may_skip = entry.get("preconditions") or is_meant != is_defined(branch.value)
+            may_skip = entry.get("preconditions") or is_meant != queries.is_defined(branch.value)
             memberships.append(_some(branch, is_meant) if may_skip else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(memberships)))
 
@@ -458,16 +448,16 @@ _FOREACH: Final = frozenset(
 
 
 def _element_demand(
-    entry: JsonObject, names: Names, branch: Branch, whole: Place, nesting: int
+    entry: JsonObject, names: queries.Names, branch: queries.Branch, whole: Place, nesting: int
 ) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded, or the whole object for
     its sake (`elementScope: false`)."""
-    if entry.get("elementScope") is True and form_of(branch.value) in SCALARS:
+    if entry.get("elementScope") is True and queries.form_of(branch.value) in queries.SCALARS:
         raise NotTranslated(
             "`elementScope: true` for elements that are no objects: it always fails"
         )
     inside = of_element(entry, names, branch, nesting)
-    is_meant = [is_defined(branch.value)]
+    is_meant = [queries.is_defined(branch.value)]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
     if "foreach" in entry:
@@ -486,37 +476,39 @@ def _element_demand(
     return conjunction(is_meant), condition
 
 
-def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
+def _judged_place(entry: JsonObject, branch: queries.Branch, whole: Place) -> Place:
     """Return what a pattern for an element is about. Raises NotTranslated."""
     sources = frozenset(source.variable for source in branch.sources)
     if entry.get("elementScope") is False:
         return replace(whole, taken=sources)
-    if not isinstance(branch.value, Located):
+    if not isinstance(branch.value, queries.Located):
         raise NotTranslated("a pattern for elements that are made of others")
     return replace(branch.value.place.there(), taken=sources)
 
 
-def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
+def of_element(
+    entry: JsonObject, names: queries.Names, branch: queries.Branch, nesting: int = 0
+) -> queries.Names:
     """Return what an entry of a `foreach` sees of an element."""
     value = branch.value
     sources = frozenset(source.variable for source in branch.sources)
-    if isinstance(value, Located):
-        value = Located(replace(value.place.there(), taken=sources))
+    if isinstance(value, queries.Located):
+        value = queries.Located(replace(value.place.there(), taken=sources))
     around = dict(names.members)
     for variable in sources:
-        around = {name: avoiding(value, variable) for name, value in around.items()}
+        around = {name: queries.avoiding(value, variable) for name, value in around.items()}
     element_names = {"element": value, f"element{nesting}": value}
-    return with_context(entry.get("context") or (), Names({**around, **element_names}))
+    return with_context(entry.get("context") or (), queries.Names({**around, **element_names}))
 
 
-def _some(branch: Branch, condition: Condition) -> Condition:
+def _some(branch: queries.Branch, condition: Condition) -> Condition:
     """Return whether a condition holds for an element."""
     for source in reversed(branch.sources):
         condition = source.place.some(source.variable, conjunction([source.only, condition]))
     return condition
 
 
-def _message(rule: Rule, names: Names) -> Mapping[str, str]:
+def _message(rule: Rule, names: queries.Names) -> Mapping[str, str]:
     message = str(rule.value["validate"].get("message") or "").strip()
     if not message:
         return {"message": f"rule {rule.name} is not fulfilled"}

@@ -23,21 +23,13 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
+from celadon.migrate.kyverno import queries
 from celadon.migrate.kyverno.conditions import conditions, joined, substituted
 from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
-from celadon.migrate.kyverno.queries import (
-    Branch,
-    Chosen,
-    Located,
-    Names,
-    Otherwise,
-    elements,
-    single,
-)
-from celadon.migrate.shapes import Form, Place, Shape, is_selectable
+from celadon.migrate.shapes import Form, PatchTarget, Place, Shape, is_selectable
 from celadon.migrate.translations import (
     NotTranslated,
     apply_configuration,
@@ -63,14 +55,9 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class _PatchTarget:
-    """A part of the patch goes to this place."""
+class _GuardedTarget(PatchTarget):
+    """A part of the patch goes to this place, where the items and what is around them allow it."""
 
-    place: Place
-    pointer: str
-    """The expression of the JSON pointer."""
-    type_name: str
-    """The name of its type in CEL: `Object.spec`."""
     items: str = ""
     """The list whose items are edited; empty outside of lists."""
     variable: str = ""
@@ -88,7 +75,7 @@ _INDEX_VARIABLE: Final = "index"
 class Writer:
     """Writes values that are added whole, without anchors."""
 
-    names: Names
+    names: queries.Names
     needs: list[Condition] = field(default_factory=list)
     """Whether the variables that may be null are not: what is null is not written."""
 
@@ -130,8 +117,8 @@ class Writer:
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
         parts = [item for item in substituted(value, self.names) if item != ""]
-        if len(parts) == 1 and isinstance(parts[0], Chosen | Otherwise):
-            computed = single(parts[0])
+        if len(parts) == 1 and isinstance(parts[0], queries.Chosen | queries.Otherwise):
+            computed = queries.single(parts[0])
             if computed.there != ALWAYS:
                 self.needs.append(computed.there)
                 return computed.text
@@ -141,14 +128,14 @@ class Writer:
 
 @dataclass
 class _Edits:
-    names: Names
+    names: queries.Names
     element: Element | None = None
     mutations: list[str] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
 
     # Walking.
 
-    def fields(self, spot: _PatchTarget, patch: Mapping[str, Json]) -> None:
+    def fields(self, spot: _GuardedTarget, patch: Mapping[str, Json]) -> None:
         """Edit an object or map that is there."""
         for key, value in patch.items():
             anchor = anchor_of(key)
@@ -172,18 +159,12 @@ class _Edits:
             else:
                 raise NotTranslated(f"the anchor `{key}` in a patch")
 
-    def _member(self, spot: _PatchTarget, name: str, value: Json, *, replaces: bool) -> None:
+    def _member(self, spot: _GuardedTarget, name: str, value: Json, *, replaces: bool) -> None:
         shape = spot.place.shape.member(name)
         if shape is None or name in _DIRECTIVES:
             raise _without_field(name)
-        place = spot.place.member(name, shape)
-        below = replace(
-            spot,
-            place=place,
-            pointer=pointer_to(spot.pointer, name),
-            type_name=f"{spot.type_name}.{name}",
-        )
-        condition = place.present()
+        below = spot.member(name, shape)
+        condition = below.place.present()
         if not replaces:
             self._add(below, negation(condition), value)
         elif isinstance(value, Mapping):
@@ -191,13 +172,13 @@ class _Edits:
             if condition != ALWAYS and not _has_conditions(value):
                 self._add(below, negation(condition), value)
             guards = (*spot.guards, condition)
-            self.fields(replace(below, place=place.there(), guards=guards), value)
+            self.fields(replace(below, place=below.place.there(), guards=guards), value)
         elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
             self._items(below, value)
         else:
             self._add(below, ALWAYS, value)
 
-    def _items(self, spot: _PatchTarget, items: Sequence[Json]) -> None:
+    def _items(self, spot: _GuardedTarget, items: Sequence[Json]) -> None:
         keys = _keys(spot.place)
         if not keys:
             if any(_has_anchor(item) for item in items):
@@ -211,7 +192,7 @@ class _Edits:
                 raise NotTranslated("items that are no objects")
             self._item(spot, keys, item)
 
-    def _item(self, spot: _PatchTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
+    def _item(self, spot: _GuardedTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
         conditions, rest = _split(item)
         if _is_element(keys, item):
             self._of_element(spot, keys, conditions, rest)
@@ -261,7 +242,7 @@ class _Edits:
 
     def _of_element(
         self,
-        spot: _PatchTarget,
+        spot: _GuardedTarget,
         keys: Sequence[str],
         conditions: Mapping[str, Json],
         rest: Mapping[str, Json],
@@ -276,24 +257,24 @@ class _Edits:
                 "Go through the list that is patched, and ask for the other in preconditions.",
             )
 
-    def _each(self, spot: _PatchTarget, only: Condition, rest: Mapping[str, Json]) -> None:
+    def _each(self, spot: _GuardedTarget, only: Condition, rest: Mapping[str, Json]) -> None:
         """Edit the items of a list for which a condition holds."""
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
         items = f"{spot.place.optional}.orValue([])" if spot.place.unsure else spot.place.plain
         pointer = f"{spot.pointer[:-1]}/' + string({_INDEX_VARIABLE})"
-        self.fields(_PatchTarget(place, pointer, spot.type_name, items, variable, only), rest)
+        self.fields(_GuardedTarget(place, pointer, spot.type_name, items, variable, only), rest)
 
     # Writing.
 
-    def _add(self, spot: _PatchTarget, condition: Condition, value: Json) -> None:
+    def _add(self, spot: _GuardedTarget, condition: Condition, value: Json) -> None:
         if condition != NEVER:
             writer = Writer(self.names)
             text = writer.value(spot.place, spot.type_name, value)
             writer.check(value)
             self._write(spot, conjunction([condition, *writer.needs]), text)
 
-    def _write(self, spot: _PatchTarget, condition: Condition, value: str) -> None:
+    def _write(self, spot: _GuardedTarget, condition: Condition, value: str) -> None:
         patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
         if spot.items:
             only = conjunction([spot.only, condition])
@@ -401,11 +382,11 @@ _ELEMENT: Final = re.compile(r"\{\{\s*element\.(\w+)\s*\}\}")
 
 
 def merge_patch(
-    place: Place, patch: Mapping[str, Json], names: Names, item: Element | None = None
+    place: Place, patch: Mapping[str, Json], names: queries.Names, item: Element | None = None
 ) -> Patch:
     """Return what a patch does to an object. Raises NotTranslated."""
     edits = _Edits(names, item)
-    edits.fields(_PatchTarget(place, "''", "Object"), patch)
+    edits.fields(_GuardedTarget(place, "''", "Object"), patch)
     condition = conjunction(edits.conditions)
     merged = _stripped_of_conditions(patch)
     if edits.mutations and merged and _is_merged(place.shape, merged):
@@ -469,12 +450,9 @@ class PatchedElement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
+class _Stop(PatchTarget):
     """A place on the way of a path."""
 
-    place: Place
-    pointer: str
-    type_name: str
     rest: tuple[str, ...]
     """What of the path follows it."""
 
@@ -482,7 +460,7 @@ class _Stop:
 def json_patch(
     place: Place,
     operations: Sequence[JsonObject],
-    names: Names,
+    names: queries.Names,
     item: PatchedElement | None = None,
 ) -> tuple[JsonObject, ...]:
     """Return the mutations that patches are. Raises NotTranslated."""
@@ -585,7 +563,7 @@ def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tupl
 
 
 def _there(stop: _Stop) -> _Stop:
-    return _Stop(stop.place.there(), stop.pointer, stop.type_name, stop.rest)
+    return replace(stop, place=stop.place.there())
 
 
 def _nested(rest: Sequence[str], value: Json) -> Json:
@@ -639,9 +617,7 @@ def _stops(
             shape = now.place.shape.member(name)
             if shape is None:
                 raise _without_field(name)
-            member = now.place.member(name, shape)
-            pointer = pointer_to(now.pointer, name)
-            stops.append(_Stop(member, pointer, f"{now.type_name}.{name}", rest))
+            stops.append(replace(now.member(name, shape), rest=rest))
     return stops, guards, is_in_item
 
 
@@ -665,7 +641,7 @@ _FOREACH: Final = frozenset(
 )
 
 
-def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
+def mutation(place: Place, mutate: JsonObject, names: queries.Names) -> Patch:
     """Return what a rule does to an object. Raises NotTranslated."""
     if "foreach" in mutate:
         every = [item for entry in mutate["foreach"] for item in _for_each(place, entry, names)]
@@ -701,11 +677,11 @@ _DIRECTIVES: Final = {
 """What a strategic merge patch says beside fields, also in maps, where it would be a key."""
 
 
-def _for_each(place: Place, entry: JsonObject, names: Names) -> list[Patch]:
+def _for_each(place: Place, entry: JsonObject, names: queries.Names) -> list[Patch]:
     unknown = set(entry) - _FOREACH
     if unknown:
         raise NotTranslated(f"`{min(unknown)}` in foreach", _LIST_ANEW)
-    branches = elements(read(str(entry["list"]), names))
+    branches = queries.elements(read(str(entry["list"]), names))
     if "patchesJson6902" in entry:
         branches = [branch for branch in branches if _is_patched(entry["patchesJson6902"], branch)]
         if not branches:
@@ -715,22 +691,25 @@ def _for_each(place: Place, entry: JsonObject, names: Names) -> list[Patch]:
     return [_of_element(place, entry, names, branch) for branch in branches]
 
 
-def _is_patched(operations: object, branch: Branch) -> bool:
+def _is_patched(operations: object, branch: queries.Branch) -> bool:
     """Return whether JSON patches are for elements of a list: all paths lead into it."""
     start = f"/{branch.sources[0].place.path.replace('.', '/')}/"
     return all(str(item.get("path")).startswith(start) for item in operations_of(operations))
 
 
-def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -> Patch:
+def _of_element(
+    place: Place, entry: JsonObject, names: queries.Names, branch: queries.Branch
+) -> Patch:
     if len(branch.sources) != 1:
         raise NotTranslated("a patch of elements of lists in each other")
     (source,) = branch.sources
-    assert isinstance(branch.value, Located)
+    assert isinstance(branch.value, queries.Located)
     if branch.value.place.path != f"{source.place.path}[*]":
         raise NotTranslated("a patch of a part of an element")
     item = replace(branch.value.place.there(), taken=frozenset({source.variable}))
     inside = with_context(
-        entry.get("context") or (), Names({**names.members, "element": Located(item)})
+        entry.get("context") or (),
+        queries.Names({**names.members, "element": queries.Located(item)}),
     )
     only = source.only
     if entry.get("preconditions"):

@@ -13,24 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celadon.admission.plugins.pod_security_expressions import (
-    CONTAINERS,
-    OLDEST,
-    Check,
-    Part,
-    all_containers,
-    checks_of,
-)
-from celadon.admission.plugins.pod_security_standards import (
-    BASELINE,
-    LATEST,
-    NEWEST,
-    OTHER_VOLUMES,
-    PROFILES,
-    RESTRICTED,
-    minor_of,
-    version_error,
-)
+from celadon.admission.plugins import pod_security_expressions, pod_security_standards
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import CONTAINER_LISTS
@@ -113,7 +96,7 @@ def standard(
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
     root = root.replace("object", obj, 1)
-    variables = {"containers": all_containers(root)}
+    variables = {"containers": pod_security_expressions.all_containers(root)}
     excluding = [(ALWAYS, value.get("exclude") or ())]
     for number, (when, entries) in enumerate(excepted, 1):
         # The condition is about the object, whatever has the pod.
@@ -136,18 +119,29 @@ def standard(
     )
 
 
-def _checks(value: JsonObject, root: str) -> dict[str, Check]:
-    version = str(value.get("version") or LATEST)
-    minor = NEWEST if version == LATEST else minor_of(version)
-    if version_error(version) or minor is None or minor < OLDEST:
+def _checks(value: JsonObject, root: str) -> dict[str, pod_security_expressions.Check]:
+    version = str(value.get("version") or pod_security_standards.LATEST)
+    minor = (
+        pod_security_standards.NEWEST
+        if version == pod_security_standards.LATEST
+        else pod_security_standards.minor_of(version)
+    )
+    if (
+        pod_security_standards.version_error(version)
+        or minor is None
+        or minor < pod_security_expressions.OLDEST
+    ):
         raise NotTranslated(f"the version {version} of the Pod Security Standards")
     level = value.get("level")
-    if level not in (BASELINE, RESTRICTED):
+    if level not in (pod_security_standards.BASELINE, pod_security_standards.RESTRICTED):
         raise NotTranslated(f"the level {level} of the Pod Security Standards")
     # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
     # those of `baseline` that a stricter one overrides.
     checked_minor = min(minor, _NEWEST_OF_KYVERNO)
-    checks = {**checks_of(BASELINE, checked_minor, root), **checks_of(level, checked_minor, root)}
+    checks = {
+        **pod_security_expressions.checks_of(pod_security_standards.BASELINE, checked_minor, root),
+        **pod_security_expressions.checks_of(level, checked_minor, root),
+    }
     if is_since(_IMAGE_VOLUMES_SINCE):
         return checks
     return {name: _without_image_volumes(check) for name, check in checks.items()}
@@ -156,7 +150,7 @@ def _checks(value: JsonObject, root: str) -> dict[str, Check]:
 _IMAGE_VOLUMES_SINCE: Final = "1.31"
 
 
-def _without_image_volumes(check: Check) -> Check:
+def _without_image_volumes(check: pod_security_expressions.Check) -> pod_security_expressions.Check:
     """Return a check that does not ask for a field that older releases do not have: they would warn
     of it, and no object has it."""
     parts = (
@@ -353,7 +347,7 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
     **{
         ("Volume Types", f"volumes[*].{volume}"): _Field(_of_kind(volume), has_many=True)
-        for volume in OTHER_VOLUMES
+        for volume in pod_security_standards.OTHER_VOLUMES
     },
 }
 """By the control and the field's path below a container or the pod's spec."""
@@ -417,8 +411,11 @@ def _is_whole(control: str, exclusions: Iterable[_Exclusion], when: Condition) -
 
 
 def without_excluded(
-    name: str, check: Check, excluded: Mapping[str, list[_Exclusion]], root: str
-) -> tuple[Check, Mapping[str, str]]:
+    name: str,
+    check: pod_security_expressions.Check,
+    excluded: Mapping[str, list[_Exclusion]],
+    root: str,
+) -> tuple[pod_security_expressions.Check, Mapping[str, str]]:
     """Return a check of a pod that stands somewhere without what is excluded, and the variables
     that it needs."""
     control = _CONTROLS.get(name, "")
@@ -426,7 +423,7 @@ def without_excluded(
     if control_exclusions is None:
         return check, {}
     if _is_whole(control, control_exclusions, ALWAYS):
-        return Check(()), {}
+        return pod_security_expressions.Check(()), {}
     parts = [_with_errors_of_both(part, root) if part.unless else part for part in check.parts]
     if any(
         exclusion.field or not exclusion.images or exclusion.when != ALWAYS
@@ -444,27 +441,32 @@ def without_excluded(
         replace(part, containers=f"variables.{variable}") if part.containers else part
         for part in parts
     ]
-    return replace(check, parts=tuple(left)), {variable: f"{CONTAINERS}.filter(c, {opposite})"}
+    return replace(check, parts=tuple(left)), {
+        variable: f"{pod_security_expressions.CONTAINERS}.filter(c, {opposite})"
+    }
 
 
-def _with_errors_of_both(part: Part, root: str) -> Part:
+def _with_errors_of_both(
+    part: pod_security_expressions.Part, root: str
+) -> pod_security_expressions.Part:
     """Return what is demanded where a profile of seccomp is missing. Kyverno does not collect the
     error of that where another is bad."""
     profile = "?securityContext.?seccompProfile"
-    good = ", ".join(repr(profile) for profile in sorted(PROFILES))
-    bad = f"{CONTAINERS}.exists(c, !(c.{profile}.?type.orValue('Localhost') in [{good}]))"
+    good = ", ".join(repr(profile) for profile in sorted(pod_security_standards.PROFILES))
+    kind = f"c.{profile}.?type.orValue('Localhost')"
+    bad = f"{pod_security_expressions.CONTAINERS}.exists(c, !({kind} in [{good}]))"
     return replace(part, unless=(f"{root}.spec.{profile}.hasValue()", bad))
 
 
 def _field_by_field(
-    control: str, part: Part, exclusions: Sequence[_Exclusion], root: str
-) -> Iterator[Part]:
+    control: str, part: pod_security_expressions.Part, exclusions: Sequence[_Exclusion], root: str
+) -> Iterator[pod_security_expressions.Part]:
     """Yield a part with what is forgiven as alternatives, of containers for each list of them."""
     if not part.containers:
         of_pod = [exclusion for exclusion in exclusions if not exclusion.images]
         yield from _forgiven(control, part, f"{root}.spec", of_pod)
         return
-    lists: dict[Part, list[str]] = {}
+    lists: dict[pod_security_expressions.Part, list[str]] = {}
     for name in CONTAINER_LISTS:
         container_exclusions = [
             exclusion
@@ -482,8 +484,8 @@ def _field_by_field(
 
 
 def _forgiven(
-    control: str, part: Part, place: str, exclusions: Sequence[_Exclusion]
-) -> Iterator[Part]:
+    control: str, part: pod_security_expressions.Part, place: str, exclusions: Sequence[_Exclusion]
+) -> Iterator[pod_security_expressions.Part]:
     """Yield a part with what forgives its errors, unless that is always so."""
     left = part
     ways: list[Condition] = []

@@ -18,20 +18,16 @@ from celadon.kube.defaulting import always_set
 from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
+from celadon.migrate import translations
 from celadon.migrate.cel_text import (
     ALWAYS,
 )
+from celadon.migrate.kyverno import conditions, policies, queries
 from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
     is_cel_policy,
     translate_cel_policy,
-)
-from celadon.migrate.kyverno.conditions import (
-    OPERATIONS,
-    asked_operations,
-    operations_of,
-    variables_in,
 )
 from celadon.migrate.kyverno.demands import Demand, demand_of, not_excepted, of_element, of_rule
 from celadon.migrate.kyverno.expressions import Reader, parsed, read
@@ -41,49 +37,17 @@ from celadon.migrate.kyverno.matching import (
     matching,
 )
 from celadon.migrate.kyverno.pod_security import exclusions
-from celadon.migrate.kyverno.policies import (
-    POLICY_SHAPE,
-    Policy,
-    PolicyException,
-    Rule,
-    Variant,
-    condition_names,
-    exception_shape,
-    is_exception,
-    is_policy,
-    read_policy,
-    variants,
-)
-from celadon.migrate.kyverno.queries import (
-    PARAMS,
-    Located,
-    Names,
-    Query,
-    element_branches,
-    is_defined,
-)
-from celadon.migrate.translations import (
-    TEMPLATES_OF_JOBS,
-    NotTranslated,
-    Origin,
-    Translation,
-    mutating_binding_document,
-    mutating_document,
-    policy_document,
-    with_container_variable,
-    without_updates_of_jobs,
-)
 
 
 def translate(
-    policy: Policy, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
-) -> list[Translation]:
+    policy: policies.Policy, catalog: Catalog, exceptions: Sequence[policies.PolicyException] = ()
+) -> list[translations.Translation]:
     """Return what becomes of each rule of a policy."""
     return [
         _translated(
             policy,
             rule,
-            Origin(policy.name, rule.name, ("spec", "rules", index), rule.kind),
+            translations.Origin(policy.name, rule.name, ("spec", "rules", index), rule.kind),
             catalog,
             exceptions,
         )
@@ -99,14 +63,14 @@ _NO_EQUAL: Final = {
 
 
 def _translated(
-    policy: Policy,
-    rule: Rule,
-    origin: Origin,
+    policy: policies.Policy,
+    rule: policies.Rule,
+    origin: translations.Origin,
     catalog: Catalog,
-    exceptions: Sequence[PolicyException],
-) -> Translation:
+    exceptions: Sequence[policies.PolicyException],
+) -> translations.Translation:
     try:
-        forms = list(variants(policy, _translatable(policy, rule)))
+        forms = list(policies.variants(policy, _translatable(policy, rule)))
         # An exception is heeded by every form of a rule, or by none: otherwise a Deployment would
         # be let through whose Pods are refused.
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
@@ -114,17 +78,17 @@ def _translated(
         whole = [
             document for form in forms for document in _documents(policy, form, catalog, heeded)
         ]
-        documents = list(map(without_updates_of_jobs, whole))
+        documents = list(map(translations.without_updates_of_jobs, whole))
         notes = [*_notes(policy, forms, catalog)]
-        notes += [TEMPLATES_OF_JOBS] if documents != whole else []
-    except NotTranslated as error:
-        return Translation(origin, reason=error.reason, instead=error.instead)
+        notes += [translations.TEMPLATES_OF_JOBS] if documents != whole else []
+    except translations.NotTranslated as error:
+        return translations.Translation(origin, reason=error.reason, instead=error.instead)
     names = [
         exception.name
         for exception in heeded
         if any(exception.is_for_rule(policy.full_name, form.name) for form in forms)
     ]
-    return Translation(
+    return translations.Translation(
         origin,
         tuple(documents),
         exceptions=tuple(names),
@@ -134,10 +98,10 @@ def _translated(
 
 
 def _left_out(
-    policy: Policy,
-    forms: Sequence[Variant],
+    policy: policies.Policy,
+    forms: Sequence[policies.Variant],
     catalog: Catalog,
-    exceptions: Sequence[PolicyException],
+    exceptions: Sequence[policies.PolicyException],
 ) -> Iterator[tuple[str, str]]:
     """Return the exceptions to a rule that cannot be said, with the reasons."""
     for form in forms:
@@ -149,28 +113,31 @@ def _left_out(
                         not_excepted(exception, [kind], ())
                     if _is_of_controls(exception, form.rule):
                         exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
-                except NotTranslated as error:
+                except translations.NotTranslated as error:
                     yield exception.name, error.reason
 
 
-def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
+def _is_of_controls(exception: policies.PolicyException, rule: policies.Rule) -> bool:
     """Return whether an exception excludes controls from what a rule demands of pods, rather than
     objects from the rule."""
     validate = rule.value.get("validate") or {}
     return "podSecurity" in validate and bool(exception.value["spec"].get("podSecurity"))
 
 
-def _translatable(policy: Policy, rule: Rule) -> Rule:
+def _translatable(policy: policies.Policy, rule: policies.Rule) -> policies.Rule:
     if policy.value["spec"].get("admission") is False:
-        raise NotTranslated("a policy that is not for admission (`admission: false`)")
+        raise translations.NotTranslated("a policy that is not for admission (`admission: false`)")
     if rule.kind not in ("validate", "mutate"):
         # Nothing in the API server makes objects, or asks a registry for signatures.
-        raise NotTranslated(*_NO_EQUAL[rule.kind])
+        raise translations.NotTranslated(*_NO_EQUAL[rule.kind])
     return rule
 
 
 def _documents(
-    policy: Policy, variant: Variant, catalog: Catalog, exceptions: Sequence[PolicyException]
+    policy: policies.Policy,
+    variant: policies.Variant,
+    catalog: Catalog,
+    exceptions: Sequence[policies.PolicyException],
 ) -> Iterator[JsonObject]:
     """Return the policies of one form, one for all kinds of which the same is demanded, each with
     its binding: it denies what Kyverno denies, and warns of the rest."""
@@ -203,18 +170,20 @@ def _documents(
         document = _document(policy, rule, matched, demand, suffix, only)
         yield document
         if demand.mutations:
-            yield mutating_binding_document(document, param_ref(rule))
+            yield translations.mutating_binding_document(document, param_ref(rule))
         else:
             yield from bindings(document, policy, rule, matched)
 
 
 def _excepting(
-    demand: Demand, exceptions: Sequence[PolicyException], kinds: Sequence[GroupVersionKind]
+    demand: Demand,
+    exceptions: Sequence[policies.PolicyException],
+    kinds: Sequence[GroupVersionKind],
 ) -> Demand:
     """Return a demand that is not made of what exceptions are for."""
     exempting = dict(
         zip(
-            condition_names(exceptions),
+            policies.condition_names(exceptions),
             (not_excepted(exception, kinds, demand.operations) for exception in exceptions),
             strict=True,
         )
@@ -224,8 +193,8 @@ def _excepting(
 
 
 def _document(
-    policy: Policy,
-    rule: Rule,
+    policy: policies.Policy,
+    rule: policies.Rule,
     matched: Matching,
     demand: Demand,
     suffix: Sequence[str],
@@ -239,7 +208,7 @@ def _document(
         if not matched.operations or operation in matched.operations
     ]
     if not operations:
-        raise NotTranslated("it is for operations that it excludes")
+        raise translations.NotTranslated("it is for operations that it excludes")
     rules: dict[tuple[str, str], list[str]] = {}
     for item in matched.rules:
         if kinds is None or set(item.kinds) & set(kinds) or not (item.kinds or kinds):
@@ -277,12 +246,14 @@ def _document(
     spec |= {name: member for name, member in demand.extra.items() if name != "paramKind"}
     if demand.mutations:
         spec |= {"reinvocationPolicy": "Never", "mutations": [*demand.mutations]}
-        return mutating_document(name, policy.annotations, spec)
+        return translations.mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(validation) for validation in demand.validations]
-    return policy_document(name, policy.annotations, with_container_variable(spec))
+    return translations.policy_document(
+        name, policy.annotations, translations.with_container_variable(spec)
+    )
 
 
-def _in_order(policy: Policy, rule: Rule) -> str:
+def _in_order(policy: policies.Policy, rule: policies.Rule) -> str:
     """Return what a rule is called in the name of its policy. Celadon asks policies in the order of
     their names (an API server in any), Kyverno rules in their own: where it is another one, they
     are numbered, since a later rule may match what an earlier one has written."""
@@ -295,7 +266,9 @@ def _in_order(policy: Policy, rule: Rule) -> str:
 # --- What is decided otherwise -----------------------------------------------
 
 
-def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterator[str]:
+def _notes(
+    policy: policies.Policy, forms: Sequence[policies.Variant], catalog: Catalog
+) -> Iterator[str]:
     """Yield what a translated rule is known to decide otherwise than Kyverno."""
     rule = forms[0].rule
     if _changes_with_others(policy, rule):
@@ -305,7 +278,7 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
         )
     validate: JsonObject = rule.value.get("validate") or {}
     if "cel" in validate:
-        if Operation.DELETE.name not in asked_operations(rule) and not any(
+        if Operation.DELETE.name not in conditions.asked_operations(rule) and not any(
             block.operations for block in rule.match.blocks
         ):
             yield "lets deletions pass, which fail in Kyverno, since they have no `object`"
@@ -321,16 +294,16 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     # An object that is deleted is judged by what it was, but by no pattern (`validate_resource.go`,
     # `validateResourceWithRule`).
     matched = matching(policy, rule, catalog)
-    asks = not matched.operations and Operation.DELETE.name not in asked_operations(rule)
-    demanded, _ = operations_of(rule.preconditions)
-    is_asked_of_deletions = Operation.DELETE.name in (demanded or OPERATIONS) and not any(
-        Operation.DELETE.name in block.operations for block in rule.exclude.blocks
-    )
+    asks = not matched.operations and Operation.DELETE.name not in conditions.asked_operations(rule)
+    demanded, _ = conditions.operations_of(rule.preconditions)
+    is_asked_of_deletions = Operation.DELETE.name in (
+        demanded or conditions.OPERATIONS
+    ) and not any(Operation.DELETE.name in block.operations for block in rule.exclude.blocks)
     if asks and is_asked_of_deletions and {"deny", "foreach"} & set(validate):
         yield "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
 
 
-def _changes_with_others(policy: Policy, rule: Rule) -> bool:
+def _changes_with_others(policy: policies.Policy, rule: policies.Rule) -> bool:
     """Return whether another rule that mutates is for a kind of this one."""
     kinds = {kind for block in rule.match.blocks for kind in block.kinds}
     return "mutate" in rule.value and any(
@@ -340,7 +313,7 @@ def _changes_with_others(policy: Policy, rule: Rule) -> bool:
     )
 
 
-def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
+def _missing(policy: policies.Policy, rule: policies.Rule, catalog: Catalog) -> Iterator[str]:
     """Yield the variables that read nothing in some objects, so that the rule fails. In conditions
     on elements of a list they only pass the element over."""
     matched = matching(policy, rule, catalog)
@@ -350,11 +323,11 @@ def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
     if all(rule.has_namespace and rule.resource != "namespaces" for rule in matched.rules):
         always.add("metadata.namespace")
     validate: JsonObject = rule.value.get("validate") or {}
-    _, left = operations_of(rule.preconditions)
+    _, left = conditions.operations_of(rule.preconditions)
     parts = [left, *(validate.get(item) for item in ("deny", "pattern", "anyPattern"))]
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
-        for branch in element_branches(read(str(entry["list"]), names)):
+        for branch in queries.element_branches(read(str(entry["list"]), names)):
             inside = of_element(entry, names, branch)
             parts = [entry.get("deny"), entry.get("pattern")]
             yield from failing_variables(parts, inside, always)
@@ -388,12 +361,12 @@ _NAMED: Final[JsonShape] = {"metadata": Needed({"name": Needed(str), "namespace"
 def shape_of(document: object) -> JsonShape | None:
     """The shape that a policy, or an exception to policies, must have; None of what is neither, or
     not Kyverno's."""
-    if is_policy(document):
-        return POLICY_SHAPE
+    if policies.is_policy(document):
+        return policies.POLICY_SHAPE
     if is_cel_policy(document):
         return CEL_POLICY_SHAPE
-    if isinstance(document, Mapping) and is_exception(document):
-        return exception_shape(document)
+    if isinstance(document, Mapping) and policies.is_exception(document):
+        return policies.exception_shape(document)
     return _NAMED if _has_no_equal(document) else None
 
 
@@ -408,20 +381,20 @@ def _has_no_equal(document: object) -> bool:
 def translate_document(
     document: JsonObject,
     catalog: Catalog,
-    exceptions: Sequence[PolicyException] = (),
+    exceptions: Sequence[policies.PolicyException] = (),
     *,
     allows_existing: bool = False,
-) -> list[Translation]:
+) -> list[translations.Translation]:
     """Return what becomes of a policy that has its shape: of each of its rules, or of the whole.
     `allows_existing` is whether what violates a rule already may be changed where the rule does not
     say."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
-        origin = Origin(document["metadata"]["name"], "", (), does)
-        return [Translation(origin, reason=reason, instead=instead)]
+        origin = translations.Origin(document["metadata"]["name"], "", (), does)
+        return [translations.Translation(origin, reason=reason, instead=instead)]
     if is_cel_policy(document):
         return [translate_cel_policy(document, exceptions)]
-    policy = read_policy(document, allows_existing=allows_existing)
+    policy = policies.read_policy(document, allows_existing=allows_existing)
     return translate(policy, catalog, exceptions)
 
 
@@ -436,21 +409,21 @@ def translate_document(
 # projections take for null.
 
 
-def failing_variables(value: Json, names: Names, always: Collection[str]) -> Iterator[str]:
+def failing_variables(value: Json, names: queries.Names, always: Collection[str]) -> Iterator[str]:
     """Yield the variables in conditions or patterns that fail for some objects. `always` are paths
     of fields that every object has in a cluster."""
     written = json.dumps(value)
-    whole = (written[start + 2 : end - 2] for start, end in variables_in(written))
+    whole = (written[start + 2 : end - 2] for start, end in conditions.variables_in(written))
     for name in dict.fromkeys(whole):
         text = json.loads(f'"{name}"').strip()
         if _may_fail(text, names, always):
             yield text
 
 
-def _may_fail(text: str, names: Names, always: Collection[str]) -> bool:
+def _may_fail(text: str, names: queries.Names, always: Collection[str]) -> bool:
     try:
         outcome = _Judge(Reader(names), always).outcome(parsed(text), names)
-    except NotTranslated:
+    except translations.NotTranslated:
         return False  # the rule is not translated, or the text is a message of it
     return outcome.is_missing or outcome.fails
 
@@ -475,13 +448,17 @@ _TAKE_NULL: Final = frozenset({"not_null", "to_array", "to_number", "to_string",
 """Functions that have an answer for null; others fail."""
 
 
-def _may_lack(value: Query, always: Collection[str], *, is_step: bool) -> bool:
+def _may_lack(value: queries.Query, always: Collection[str], *, is_step: bool) -> bool:
     """Return whether a field may be missing; with `is_step`, in an object that is there."""
-    if not isinstance(value, Located):
-        return is_defined(value) != ALWAYS
+    if not isinstance(value, queries.Located):
+        return queries.is_defined(value) != ALWAYS
     place = value.place
     # Without the ConfigMap's key, the translation fails, too. What is validated has images.
-    if place.root == PARAMS or place.path in always or place.path.endswith("ontainers[*].image"):
+    if (
+        place.root == queries.PARAMS
+        or place.path in always
+        or place.path.endswith("ontainers[*].image")
+    ):
         return False
     if not place.steps:
         return bool(place.unsure)
@@ -495,7 +472,7 @@ class _Judge:
     is_of_nothing: bool = False
     """Whether what an expression is about may be null."""
 
-    def outcome(self, node: JsonObject, current: Query) -> _Outcome:
+    def outcome(self, node: JsonObject, current: queries.Query) -> _Outcome:
         kind, children = node["type"], node["children"]
         match kind:
             case "current" | "identity":
@@ -504,7 +481,7 @@ class _Judge:
                 return self.outcome(parsed(node["value"][2:-2]), self.reader.names)
             case "field":
                 query = self.reader.read(node, current)
-                is_step = isinstance(current, Located)
+                is_step = isinstance(current, queries.Located)
                 return _Outcome(is_missing=_may_lack(query, self.always, is_step=is_step))
             case "literal":
                 return _Outcome(is_null=node["value"] is None)
@@ -532,7 +509,9 @@ class _Judge:
                 return _Outcome(fails=any(self.outcome(child, current).fails for child in children))
         return _VALUE
 
-    def _steps(self, nodes: list[Mapping[str, Json]], current: Query, *, catches: bool) -> _Outcome:
+    def _steps(
+        self, nodes: list[Mapping[str, Json]], current: queries.Query, *, catches: bool
+    ) -> _Outcome:
         fails = is_missing = is_null = False
         for node in nodes:
             judge = replace(self, is_of_nothing=is_null)

@@ -27,16 +27,6 @@ import pycurl
 from celadon.records import dataclass
 from celadon.storage import contract
 from celadon.storage.etcd import etcd_messages as messages
-from celadon.storage.etcd.etcd_messages import (
-    EVERYTHING,
-    EtcdTransaction,
-    KeyValue,
-    NotBegun,
-    RevisionRefused,
-    TransactionAnswer,
-    WatchAnswer,
-    refusal,
-)
 from celadon.storage.keyspace import Keyspace
 
 # --- Etcd settings -----------------------------------------------------------
@@ -130,7 +120,7 @@ class Exchange:
         handle.setopt(pycurl.READFUNCTION, self._read)
         handle.setopt(pycurl.WRITEFUNCTION, self._write)
         handle.setopt(pycurl.HEADERFUNCTION, self._header)
-        self._left = b""
+        self._unread = b""
         self._is_taken = False
         self._came = bytearray()
         self._status = -1
@@ -145,19 +135,19 @@ class Exchange:
     ) -> None:
         """Set up the next call, which may last so long (None: for ever; none at all: it times out
         before it is sent). `heard` is called when something came."""
-        self._left = bytes(1) + len(request).to_bytes(4, "big") + request
+        self._unread = bytes(1) + len(request).to_bytes(4, "big") + request
         self._is_taken = False
         self._came = bytearray()
         self._status, self._text = -1, ""
         self._heard = heard
-        self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._left))
+        self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._unread))
         # To libcurl, 0 is for ever.
         milliseconds = 0 if seconds is None else max(1, int(seconds * 1000))
         self.handle.setopt(pycurl.TIMEOUT_MS, milliseconds)
 
     def _read(self, most: int) -> bytes:
         self._is_taken = True
-        part, self._left = self._left[:most], self._left[most:]
+        part, self._unread = self._unread[:most], self._unread[most:]
         return part
 
     def _write(self, part: bytes) -> None:
@@ -198,7 +188,7 @@ class Exchange:
                 f"the member of etcd answers with {code}, and not as etcd"
             )
         if self._status:
-            raise refusal(self._status, self._text)
+            raise messages.refusal(self._status, self._text)
 
     def failure(self, error: pycurl.error) -> contract.ServiceError:
         """Turn an error of libcurl into ours: whether the member can have taken the request is
@@ -206,7 +196,7 @@ class Exchange:
         code, text = error.args
         if code == pycurl.E_OPERATION_TIMEDOUT:
             text = SILENT
-        return contract.ServiceUnavailable(text) if self._is_taken else NotBegun(text)
+        return contract.ServiceUnavailable(text) if self._is_taken else messages.NotBegun(text)
 
 
 # --- Etcd connections --------------------------------------------------------
@@ -299,7 +289,7 @@ class Connection:
 
     def _begun(self, exchange: Exchange) -> asyncio.Future[Any]:
         if self.is_left:
-            raise NotBegun(SILENT)
+            raise messages.NotBegun(SILENT)
         return self._multi.add_handle(exchange.handle)  # type: ignore[no-any-return]
 
     def _say_if_left(self) -> None:
@@ -392,7 +382,7 @@ class EtcdConnections:
                 return await connection.call(method, request, seconds)
             except contract.ServiceUnavailable as error:
                 self.leave(connection)
-                if not (repeatable or isinstance(error, NotBegun)):
+                if not (repeatable or isinstance(error, messages.NotBegun)):
                     raise
                 failed = str(error)
             await asyncio.sleep(PAUSE_SECONDS)
@@ -425,13 +415,15 @@ class EtcdClient:
     async def revision(self) -> int:
         """Return a revision that is not older than any write acknowledged so far, to anyone: a
         majority has confirmed it."""
-        request = messages.range_request(EVERYTHING, count_only=True)
+        request = messages.range_request(messages.EVERYTHING, count_only=True)
         answer = await self._connections.call(_RANGE, request, repeatable=True)
         return messages.range_answer(answer).revision
 
-    async def entries(self, first: bytes, revision: int) -> AsyncIterator[tuple[KeyValue, ...]]:
+    async def entries(
+        self, first: bytes, revision: int
+    ) -> AsyncIterator[tuple[messages.KeyValue, ...]]:
         """Yield all entries whose key begins with `first`, at a revision, in pages."""
-        first, end = first or EVERYTHING, _after_all_with(first)
+        first, end = first or messages.EVERYTHING, _after_all_with(first)
         while True:
             request = messages.range_request(first, end, limit=PAGE, revision=revision)
             answer = await self._connections.call(_RANGE, request, repeatable=True)
@@ -441,7 +433,7 @@ class EtcdClient:
                 return
             first = page.found[-1].key + b"\0"
 
-    async def transact(self, transaction: EtcdTransaction) -> TransactionAnswer:
+    async def transact(self, transaction: messages.EtcdTransaction) -> messages.TransactionAnswer:
         """Carry out a transaction. After a ServiceUnavailable that is not NotBegun, nobody knows
         what has become of it."""
         request = messages.transaction_request(transaction)
@@ -460,7 +452,7 @@ class EtcdClient:
         request = messages.compaction_request(revision)
         await self._connections.call(_COMPACT, request, repeatable=False)
 
-    async def changes(self, start: int) -> AsyncGenerator[WatchAnswer, None]:
+    async def changes(self, start: int) -> AsyncGenerator[messages.WatchAnswer, None]:
         """Yield the changes of all keys, from a revision on, until the member fails, which is left
         then."""
         connection = self._connections.current
@@ -489,7 +481,7 @@ class EtcdClient:
 def _after_all_with(prefix: bytes) -> bytes:
     """The first key behind all that begin with the prefix."""
     stem = prefix.rstrip(b"\xff")
-    return stem[:-1] + bytes([stem[-1] + 1]) if stem else EVERYTHING
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else messages.EVERYTHING
 
 
 # --- The mirror --------------------------------------------------------------
@@ -581,9 +573,9 @@ class EtcdMirror:
         self._kept_value = kept_value
         self.coming: Coming = _nothing
         self._space = Keyspace()
-        self._shown = contract.FIRST_REVISION
+        self._shown_revision = contract.FIRST_REVISION
         """The last revision that the watch has shown."""
-        self._known: dict[int, Sequence[contract.Operation]] = {}
+        self._operations: dict[int, Sequence[contract.Operation]] = {}
         """What this process has done at revisions that the mirror has not come to yet."""
 
     async def begin(self) -> None:
@@ -594,16 +586,16 @@ class EtcdMirror:
         while space is None:
             try:
                 space = await self._loaded(start)
-            except RevisionRefused:
+            except messages.RevisionRefused:
                 start = await self._oldest(start)
         self._space = space
-        self._known.clear()
+        self._operations.clear()
         self._audience.begin_with(space)
 
     def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
         """This process has done that, and nothing else happened, at a new revision."""
         if revision > self._space.revision:
-            self._known[revision] = operations
+            self._operations[revision] = operations
             self._catch_up()
 
     async def _loaded(self, start: int) -> Keyspace:
@@ -626,7 +618,7 @@ class EtcdMirror:
                     return answer.compacted
         raise AssertionError("changes end with an error")
 
-    def _entries(self, page: Iterable[KeyValue]) -> Iterable[contract.Entry]:
+    def _entries(self, page: Iterable[messages.KeyValue]) -> Iterable[contract.Entry]:
         for key_value in page:
             key = self._spelling.read(key_value.key)
             entry = None if key is None else key_value.entry(key)
@@ -636,9 +628,9 @@ class EtcdMirror:
     async def follow(self) -> None:
         """Take in changes until the member fails. Raises ServiceError; Missed, when the mirror has
         to begin again."""
-        parts: list[KeyValue] = []
-        self._shown = self._space.revision
-        async with aclosing(self._client.changes(self._shown + 1)) as answers:
+        parts: list[messages.KeyValue] = []
+        self._shown_revision = self._space.revision
+        async with aclosing(self._client.changes(self._shown_revision + 1)) as answers:
             async for answer in answers:
                 if answer.compacted:
                     raise Missed
@@ -652,29 +644,29 @@ class EtcdMirror:
                     self._take(parts)
                     parts = []
 
-    def _take(self, changes: Sequence[KeyValue]) -> None:
+    def _take(self, changes: Sequence[messages.KeyValue]) -> None:
         """Apply changes of whole revisions, each the next one. Raises Missed."""
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         revision = self._space.revision
-        published = before = self._shown
+        published = before = self._shown_revision
         for change in changes:
             if change.mod_revision == published + 1:
                 published += 1
-                self._known.pop(published, None)
+                self._operations.pop(published, None)
             elif change.mod_revision != published or published == before:
                 raise Missed
             event = self._event(change, former) if published > revision else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
-        self._shown = published
+        self._shown_revision = published
         if published > revision:
             self._audience.apply(events, published)
             self._catch_up()
 
     def _event(
-        self, change: KeyValue, former: dict[str, contract.Entry | None]
+        self, change: messages.KeyValue, former: dict[str, contract.Entry | None]
     ) -> contract.Event | None:
         key = self._spelling.read(change.key)
         if key is None:
@@ -688,9 +680,9 @@ class EtcdMirror:
 
     def _catch_up(self) -> None:
         """Apply what is known without being shown, as far as there is no gap."""
-        while self._known:
+        while self._operations:
             revision = self._space.revision + 1
-            operations = self._known.pop(revision, None)
+            operations = self._operations.pop(revision, None)
             if operations is None:
                 return
             events = [self._own_event(operation, revision) for operation in operations]

@@ -252,7 +252,7 @@ def watch_request(start: int) -> bytes:
 
 
 def watch_answer(answer: bytes) -> WatchAnswer:
-    """One of many to `watch_request`; the first has no changes."""
+    """Read one answer of many to `watch_request`; the first has no changes."""
     read = _CLASS["WatchResponse"].FromString(answer)
     return WatchAnswer(
         tuple([_change(event) for event in read.events]),

@@ -353,7 +353,7 @@ class EtcdStore:
         self._waiters = RevisionWaiters()
         self._order = KeyOrder()
         self._leases = SharedLeases(self._client.lease, self._loop.time)
-        self._sent: dict[str, _PendingWrite] = {}
+        self._pending: dict[str, _PendingWrite] = {}
         self._current = SharedQuestion(self._ask)
         self._closed = False
         self._full = ""
@@ -521,7 +521,7 @@ class EtcdStore:
         keys = {key for key, _ in spelled.operations}.union(spelled.else_read)
         async with self._order.turn(keys):
             for operation in transaction.operations:
-                self._sent[operation.key] = _PendingWrite(
+                self._pending[operation.key] = _PendingWrite(
                     operation.value if isinstance(operation, contract.Put) else None, []
                 )
             try:
@@ -531,7 +531,7 @@ class EtcdStore:
                 return self._outcome(transaction, answer)
             finally:
                 for item in transaction.operations:
-                    del self._sent[item.key]
+                    del self._pending[item.key]
 
     async def _noticed(
         self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: contract.Transaction
@@ -604,11 +604,13 @@ class EtcdStore:
         )
 
     def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
-        return next(event for event in self._sent[key].events if event.revision == answer.revision)
+        return next(
+            event for event in self._pending[key].events if event.revision == answer.revision
+        )
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
         """The bytes that were submitted, if they are the same: readers know them already."""
-        sent = self._sent.get(key)
+        sent = self._pending.get(key)
         if sent is None or sent.value is None or sent.value != value:
             return value
         return sent.value
@@ -655,9 +657,9 @@ class EtcdStore:
             forget = self._forget(self._schedule.due(self._keyspace))
             self._schedule.note(revision)
             forget |= self._watchers.publish(events)
-        for event in events if self._sent else ():
-            if event.key in self._sent:
-                self._sent[event.key].events.append(event)
+        for event in events if self._pending else ():
+            if event.key in self._pending:
+                self._pending[event.key].events.append(event)
         self._watchers.tell(forget)
         self._waiters.reached(revision)
 

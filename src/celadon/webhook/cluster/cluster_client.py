@@ -24,21 +24,8 @@ from urllib.parse import urlencode
 
 import httpcore
 
-from celadon.apiserver.clientconfig import (
-    ClusterLocation,
-    CredentialsError,
-    GoNetwork,
-    KubeconfigError,
-    NetworkFailure,
-    tls_to_cluster,
-)
-from celadon.kube import (
-    GroupVersion,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    parse_api_version,
-)
+from celadon import kube
+from celadon.apiserver import clientconfig
 from celadon.kube.json_types import OBJECT, JsonDict, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
@@ -99,7 +86,7 @@ class ClusterRefusal(ClusterError):
     """The server said no. `status` is the Status object that it sent, `{}` if it sent none;
     `retry_after` the seconds after which to ask again, 0 if it did not say."""
 
-    def __init__(self, code: int, status: JsonObject, retry_after: int = 0) -> None:
+    def __init__(self, code: int, status: kube.JsonObject, retry_after: int = 0) -> None:
         super().__init__(str(status.get("message") or f"the server answered with code {code}"))
         self.code = code
         self.status = status
@@ -154,7 +141,7 @@ class Page:
 class ClusterClient:
     """Belongs to the event loop in which it is first used."""
 
-    def __init__(self, location: ClusterLocation) -> None:
+    def __init__(self, location: clientconfig.ClusterLocation) -> None:
         self.location = location
         self._server = location.cluster.server.rstrip("/")
         self._pool: httpcore.AsyncConnectionPool | None = None
@@ -163,11 +150,11 @@ class ClusterClient:
         """Raises ClusterError, as all of these."""
         return await self.request("GET", path, query=query)
 
-    async def create(self, path: str, body: JsonObject) -> Any:  # noqa: ANN401 - any JSON
+    async def create(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
         """Into the collection at the path."""
         return await self.request("POST", path, body)
 
-    async def update(self, path: str, body: JsonObject) -> Any:  # noqa: ANN401 - any JSON
+    async def update(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
         """The whole object. With a `resourceVersion` in its metadata, a conflict (409) if the
         stored one has another."""
         return await self.request("PUT", path, body)
@@ -224,7 +211,7 @@ class ClusterClient:
 
     async def watch(
         self, path: str, query: Query, seconds: float, opened: Callable[[], None]
-    ) -> AsyncGenerator[JsonObject, None]:
+    ) -> AsyncGenerator[kube.JsonObject, None]:
         """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
         so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
         request = _ClusterRequest("GET", _target(path, {**query, "watch": "true"}))
@@ -284,7 +271,11 @@ class ClusterClient:
             )
             async with sending as answer:
                 yield answer
-        except (NetworkFailure, CredentialsError, KubeconfigError) as error:
+        except (
+            clientconfig.NetworkFailure,
+            clientconfig.CredentialsError,
+            clientconfig.KubeconfigError,
+        ) as error:
             raise ClusterUnreachable(f"{request.shown}: {error}") from None
         except httpcore.ProtocolError as error:
             reason = str(error) or "the connection broke"
@@ -293,13 +284,13 @@ class ClusterClient:
     async def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
             secure = self._server.startswith("https://")
-            context = await tls_to_cluster(self.location) if secure else None
+            context = await clientconfig.tls_to_cluster(self.location) if secure else None
             if self._pool is None:  # nobody else was quicker
                 self._pool = httpcore.AsyncConnectionPool(
                     ssl_context=context,
                     max_connections=None,
                     max_keepalive_connections=10,
-                    network_backend=GoNetwork(lambda host, port: (host, port)),
+                    network_backend=clientconfig.GoNetwork(lambda host, port: (host, port)),
                 )
         return self._pool
 
@@ -376,7 +367,7 @@ def _object(text: bytes, subject: str, shape: Shape) -> JsonDict:
     return result
 
 
-def require(document: JsonObject, shape: Shape, subject: str) -> None:
+def require(document: kube.JsonObject, shape: Shape, subject: str) -> None:
     """Raises ClusterUnreachable for a document of another shape, which no client of the API could
     read."""
     wrong = misfit(document, shape)
@@ -394,7 +385,7 @@ def _refusal(answer: _Answer) -> ClusterRefusal:
     return refusal_of(answer.code, _json(answer.body), answer.retry_after)
 
 
-def _page(document: JsonObject, size: int) -> Page:
+def _page(document: kube.JsonObject, size: int) -> Page:
     """With the type of the objects, which a list says only once."""
     kind = (document.get("kind") or "").removesuffix("List")
     typed = {"apiVersion": document.get("apiVersion"), "kind": kind}
@@ -482,7 +473,7 @@ _LISTED_RESOURCES: Final[Shape] = {
 
 
 async def discover(client: ClusterClient) -> tuple[Resource, ...]:
-    """All resources of the cluster. A group whose server does not answer is left out. Raises
+    """Return all resources of the cluster. A group whose server does not answer is left out. Raises
     ClusterError."""
     resources: list[Resource] = []
     for path in ("/api", "/apis"):
@@ -521,12 +512,12 @@ async def _version(client: ClusterClient, path: str) -> Sequence[Resource]:
     return list(listed_resources(document))
 
 
-def aggregated_resources(document: JsonObject) -> Iterator[Resource]:
+def aggregated_resources(document: kube.JsonObject) -> Iterator[Resource]:
     """Yield the resources of an APIGroupDiscoveryList."""
     for group in document.get("items") or ():
         name = (group.get("metadata") or {}).get("name") or ""
         for version in group.get("versions") or ():
-            group_version = GroupVersion(name, version.get("version") or "")
+            group_version = kube.GroupVersion(name, version.get("version") or "")
             for resource in version.get("resources") or ():
                 below = tuple(
                     Subresource(
@@ -543,7 +534,7 @@ def aggregated_resources(document: JsonObject) -> Iterator[Resource]:
                 )
 
 
-def listed_versions(document: JsonObject) -> Iterator[str]:
+def listed_versions(document: kube.JsonObject) -> Iterator[str]:
     """Yield the versions of APIVersions (`v1`) or an APIGroupList (`apps/v1`)."""
     yield from document.get("versions") or ()
     for group in document.get("groups") or ():
@@ -551,10 +542,10 @@ def listed_versions(document: JsonObject) -> Iterator[str]:
             yield version.get("groupVersion") or ""
 
 
-def listed_resources(document: JsonObject) -> Iterator[Resource]:
+def listed_resources(document: kube.JsonObject) -> Iterator[Resource]:
     """Yield the resources of an APIResourceList."""
-    group_version = parse_api_version(document.get("groupVersion") or "")
-    entries: Sequence[JsonObject] = document.get("resources") or ()
+    group_version = kube.parse_api_version(document.get("groupVersion") or "")
+    entries: Sequence[kube.JsonObject] = document.get("resources") or ()
     for entry in entries:
         name = entry.get("name") or ""
         if "/" in name:
@@ -578,23 +569,25 @@ def listed_resources(document: JsonObject) -> Iterator[Resource]:
         )
 
 
-def _kind(list_version: GroupVersion, value: JsonObject) -> GroupVersionKind:
+def _kind(list_version: kube.GroupVersion, value: kube.JsonObject) -> kube.GroupVersionKind:
     """Group and version are only said where they differ from the list's."""
     version = value.get("version") or ""
-    group_version = GroupVersion(value.get("group") or "", version) if version else list_version
-    return GroupVersionKind(*group_version, value.get("kind") or "")
+    group_version = (
+        kube.GroupVersion(value.get("group") or "", version) if version else list_version
+    )
+    return kube.GroupVersionKind(*group_version, value.get("kind") or "")
 
 
 def _resource(
-    group_version: GroupVersion,
+    group_version: kube.GroupVersion,
     name: str,
-    kind: GroupVersionKind,
+    kind: kube.GroupVersionKind,
     below: tuple[Subresource, ...],
-    value: JsonObject,
+    value: kube.JsonObject,
     namespaced: bool,  # noqa: FBT001  as in the document
 ) -> Resource:
     return Resource(
-        gvr=GroupVersionResource(*group_version, name),
+        gvr=kube.GroupVersionResource(*group_version, name),
         gvk=kind,
         namespaced=namespaced,
         verbs=tuple(value.get("verbs") or ()),
@@ -605,7 +598,7 @@ def _resource(
     )
 
 
-def cluster_catalog(served: Iterable[Resource], definitions: Iterable[JsonObject]) -> Catalog:
+def cluster_catalog(served: Iterable[Resource], definitions: Iterable[kube.JsonObject]) -> Catalog:
     """Return what the cluster serves, with what we know of it: built-in resources as we know them,
     those of definitions with all their versions, others as discovery shows them."""
     discovered = {resource.gvr: resource for resource in served}

@@ -13,46 +13,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from celadon.admission import Engine, PolicyEngine
+from celadon import kube
+from celadon.admission import Engine, PolicyEngine, registration
 from celadon.admission.policies.mutating import MutatingEngine
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-    MutatingAdmissionPolicy,
-    RegistrationError,
-    RememberedDecoding,
-    ValidatingAdmissionPolicy,
-    decode_object,
-    validate_create,
-    validate_object_meta,
-)
 from celadon.apiserver.conversion_webhooks import CalledWebhooks, Caller
 from celadon.apiserver.operation import LIFE, say, warn
 from celadon.goyaml import UnreadableError, read_yaml
-from celadon.kube import (
-    ApiVersionError,
-    GroupKind,
-    GroupVersionKind,
-    JsonObject,
-    metadata,
-    parse_api_version,
-    status,
-)
 from celadon.kube.crd import CustomKind, RememberedKinds
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import DEFAULT, answering_as
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACES
 from celadon.records import dataclass, field
-from celadon.webhook.cluster.cluster_client import (
-    ClusterClient,
-    ClusterError,
-    cluster_catalog,
-    discover,
-    served_release,
-)
+from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld, RemoteAuthorizer
 from celadon.webhook.cluster.watched_collection import ClusterCaches, WatchedCollection
 from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
@@ -69,10 +42,15 @@ from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
 # looked at: whoever may write there decides for the whole cluster.
 
 
-Documents = Mapping[str, Sequence[JsonObject]]
+Documents = Mapping[str, Sequence[kube.JsonObject]]
 """By kind, in order; each of KINDS is there."""
 
-KINDS: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+KINDS: Final = (
+    registration.POLICY_KIND,
+    registration.BINDING_KIND,
+    registration.MUTATING_POLICY_KIND,
+    registration.MUTATING_BINDING_KIND,
+)
 """What may be in a file."""
 
 
@@ -89,27 +67,29 @@ class ConfigMapPolicies:
     they are."""
 
     version: str
-    _known: dict[str, _Snapshot] = field(default_factory=dict)
+    _policies: dict[str, _Snapshot] = field(default_factory=dict)
 
-    def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
+    def documents(self, config_maps: Iterable[kube.JsonObject]) -> Documents:
         """Return the documents of all ConfigMaps. Of two documents with one name, that of the first
         ConfigMap (by name) counts, and the other one is a problem."""
-        result = {metadata.name(config_map): self._read(config_map) for config_map in config_maps}
-        self._known = {name: result[name] for name in sorted(result)}
+        result = {
+            kube.metadata.name(config_map): self._read(config_map) for config_map in config_maps
+        }
+        self._policies = {name: result[name] for name in sorted(result)}
         return {
-            kind: [doc for value in self._known.values() for doc in value.documents[kind]]
+            kind: [doc for value in self._policies.values() for doc in value.documents[kind]]
             for kind in KINDS
         }
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return why the newest version of something is not in use, each with its place."""
-        return tuple(problem for value in self._known.values() for problem in value.problems)
+        return tuple(problem for value in self._policies.values() for problem in value.problems)
 
-    def _read(self, config_map: JsonObject) -> _Snapshot:
-        name = metadata.name(config_map)
-        revision = str(metadata.metadata(config_map).get("resourceVersion") or "")
-        before = self._known.get(name)
+    def _read(self, config_map: kube.JsonObject) -> _Snapshot:
+        name = kube.metadata.name(config_map)
+        revision = str(kube.metadata.metadata(config_map).get("resourceVersion") or "")
+        before = self._policies.get(name)
         if before is not None and before.revision == revision:
             return before
         documents, problems = _documents(name, config_map.get("data") or {}, self.version)
@@ -118,8 +98,8 @@ class ConfigMapPolicies:
         return _Snapshot(revision, documents, tuple(problems))
 
 
-def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, list[str]]:
-    result: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
+def _documents(name: str, files: kube.JsonObject, version: str) -> tuple[Documents, list[str]]:
+    result: dict[str, list[kube.JsonObject]] = {kind: [] for kind in KINDS}
     problems: list[str] = []
     for file in sorted(files):
         place = f"configmap `{name}`, `{file}`"
@@ -141,23 +121,26 @@ def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, l
     return result, problems
 
 
-def _refusal(value: JsonObject, kind: str, version: str) -> str:
+def _refusal(value: kube.JsonObject, kind: str, version: str) -> str:
     """Return why an API server would not take it; empty if it would."""
     served = str(value["apiVersion"]).partition("/")[2]
     try:
-        decoded = decode_object(value, kind, served)
-    except RegistrationError as error:
+        decoded = registration.decode_object(value, kind, served)
+    except registration.RegistrationError as error:
         return str(error)
     if decoded.unknown_fields:
         return request_bodies.strict_decoding_error(
             [unknown_field.text for unknown_field in decoded.unknown_fields]
         )
     obj = decoded.value
-    errors = [*validate_object_meta(obj.metadata), *validate_create(obj, version)]
+    errors = [
+        *registration.validate_object_meta(obj.metadata),
+        *registration.validate_create(obj, version),
+    ]
     if not errors:
         return ""
-    about = GroupKind(ADMISSION_REGISTRATION, kind)
-    return str(status.invalid(about, metadata.name(value), errors).status.message)
+    about = kube.GroupKind(ADMISSION_REGISTRATION, kind)
+    return str(kube.status.invalid(about, kube.metadata.name(value), errors).status.message)
 
 
 def _kind(value: object) -> str:
@@ -192,7 +175,9 @@ class RegisteredPolicies(Generic[E]):
         bindings: WatchedCollection,
     ) -> None:
         self.engine = engine
-        self.policies: Sequence[ValidatingAdmissionPolicy | MutatingAdmissionPolicy] = ()
+        self.policies: Sequence[
+            registration.ValidatingAdmissionPolicy | registration.MutatingAdmissionPolicy
+        ] = ()
         self.bindings: Sequence[Any] = ()
         self._parts = tuple(
             (kind, cached, _decoding(kind))
@@ -215,17 +200,17 @@ class RegisteredPolicies(Generic[E]):
         """Make the engine of what was read. It takes a while."""
         self.engine = self.engine.replaced(self.policies, self.bindings).prepare()
 
-    def param_kinds(self) -> Iterator[GroupVersionKind]:
+    def param_kinds(self) -> Iterator[kube.GroupVersionKind]:
         """Return the kinds of params that the policies name."""
         for policy in self.policies:
             kind = policy.spec.param_kind
             if kind is None:
                 continue
             try:
-                version = parse_api_version(kind.api_version)
-            except ApiVersionError:
+                version = kube.parse_api_version(kind.api_version)
+            except kube.ApiVersionError:
                 continue
-            yield GroupVersionKind(*version, kind.kind)
+            yield kube.GroupVersionKind(*version, kind.kind)
 
     def problems(self) -> Iterator[str]:
         """Yield which objects cannot be used, and why."""
@@ -235,20 +220,22 @@ class RegisteredPolicies(Generic[E]):
         yield from self._doubles
 
 
-def _decoding(kind: str) -> RememberedDecoding[Any]:
-    return RememberedDecoding(lambda obj: decode_object(obj, kind, _version(obj)).value)
+def _decoding(kind: str) -> registration.RememberedDecoding[Any]:
+    return registration.RememberedDecoding(
+        lambda obj: registration.decode_object(obj, kind, _version(obj)).value
+    )
 
 
 def _first_of_each(
-    kind: Iterable[JsonObject], written: Iterable[JsonObject]
-) -> tuple[list[JsonObject], list[str]]:
+    kind: Iterable[kube.JsonObject], written: Iterable[kube.JsonObject]
+) -> tuple[list[kube.JsonObject], list[str]]:
     """The objects of the cluster's own kind, then those in ConfigMaps whose names are still free;
     and what is wrong with the others."""
-    result: dict[str, JsonObject] = {}
+    result: dict[str, kube.JsonObject] = {}
     problems = []
     for objects, place in ((kind, "the cluster"), (written, "a configmap")):
         for obj in objects:
-            name = metadata.name(obj)
+            name = kube.metadata.name(obj)
             if name in result:
                 problems.append(f"`{name}` in {place} is not used: there is another one before it")
             else:
@@ -256,7 +243,7 @@ def _first_of_each(
     return list(result.values()), problems
 
 
-def _version(obj: JsonObject) -> str:
+def _version(obj: kube.JsonObject) -> str:
     return str(obj.get("apiVersion") or "").rpartition("/")[2] or "v1"
 
 
@@ -284,7 +271,10 @@ class FollowedRelease:
     `changed` is called when it is known, and when it is another one."""
 
     def __init__(
-        self, client: ClusterClient, fixed: str = "", changed: Callable[[], None] = lambda: None
+        self,
+        client: cluster_client.ClusterClient,
+        fixed: str = "",
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._client = client
         self._fixed = fixed
@@ -301,8 +291,8 @@ class FollowedRelease:
     async def ask(self) -> bool:
         """Return whether the cluster has told."""
         try:
-            version = await served_release(self._client)
-        except ClusterError as error:
+            version = await cluster_client.served_release(self._client)
+        except cluster_client.ClusterError as error:
             if not self.failure:
                 warn("the cluster cannot be asked for its release", {"err": str(error)})
             self.failure = str(error)
@@ -320,7 +310,7 @@ class ClusterPolicies:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         settings: PolicySettings,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -336,7 +326,7 @@ class ClusterPolicies:
         self.authorizer = RemoteAuthorizer(client, monotonic)
         self.release = FollowedRelease(client, settings.version, self._changed.set)
         self._answer_as(self.release.version)
-        self._custom: Mapping[GroupVersionKind, CustomKind] = {}
+        self._custom: Mapping[kube.GroupVersionKind, CustomKind] = {}
         self._served: tuple[Resource, ...] = ()
         self._catalog: Catalog | None = None
         self._catalog_of: object = None
@@ -344,7 +334,7 @@ class ClusterPolicies:
         self._rules: Rulebook | None = None
         self._loads = 0
         self._failed_loads = 0
-        self._told: tuple[str, ...] = ()
+        self._messages: tuple[str, ...] = ()
         self._loaded_at = 0.0
 
     def _answer_as(self, version: str) -> None:
@@ -352,13 +342,13 @@ class ClusterPolicies:
         self._version = version
         self._validating = RegisteredPolicies(
             Engine(version=version),
-            (POLICY_KIND, BINDING_KIND),
+            (registration.POLICY_KIND, registration.BINDING_KIND),
             self.caches.policies,
             self.caches.bindings,
         )
         self._mutating = RegisteredPolicies(
             MutatingEngine(version=version),
-            (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND),
+            (registration.MUTATING_POLICY_KIND, registration.MUTATING_BINDING_KIND),
             self.caches.mutating_policies,
             self.caches.mutating_bindings,
         )
@@ -440,12 +430,12 @@ class ClusterPolicies:
         while True:
             self._discover.clear()
             try:
-                served = await discover(self._client)
+                served = await cluster_client.discover(self._client)
                 if served != self._served:
                     self._served = served
                     self._changed.set()
                 pause, failure = DISCOVERY_SECONDS, ""
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 if not failure:
                     warn("the cluster cannot be asked what it serves", {"err": str(error)})
                 pause, failure = RETRY_SECONDS, str(error)
@@ -503,11 +493,11 @@ class ClusterPolicies:
     def _tell_problems(self) -> None:
         """Log the problems that were not there at the last call."""
         problems = self._problems()
-        news = [problem for problem in problems if problem not in self._told]
+        news = [problem for problem in problems if problem not in self._messages]
         for text in news:
             warn("something of the cluster's policies cannot be used", {"err": text})
         self._failed_loads += bool(news)
-        self._told = problems
+        self._messages = problems
 
     def _current_catalog(self) -> Catalog:
         """The same object while nothing has changed: an engine remembers what follows from it."""
@@ -519,7 +509,7 @@ class ClusterPolicies:
         if self._catalog is None or key != self._catalog_of:
             if self._catalog is not None:
                 self._discover.set()
-            self._catalog = cluster_catalog(self._served, definitions)
+            self._catalog = cluster_client.cluster_catalog(self._served, definitions)
             self._custom = self._kinds.of(definitions)
             self._catalog_of = key
             call = self._settings.call

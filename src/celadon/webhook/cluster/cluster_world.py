@@ -14,29 +14,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from celadon import kube
 from celadon.admission import convert
 from celadon.admission.conversion import WebhookNotCalled
 from celadon.apiserver.conversion_webhooks import CalledWebhooks
-from celadon.kube import (
-    Answer,
-    Attributes,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    Ruling,
-    well_known_values,
-)
 from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass
-from celadon.webhook.cluster.cluster_client import (
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    require,
-)
+from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
 from celadon.webhook.deciding import ReviewConverter, Unanswerable, Unanswered
 
@@ -63,21 +49,21 @@ MOST_ANSWERS: Final = 4096
 class RemoteAuthorizer:
     """`clock` is monotonic. `asked` counts the questions that were sent."""
 
-    def __init__(self, client: ClusterClient, clock: Callable[[], float]) -> None:
+    def __init__(self, client: cluster_client.ClusterClient, clock: Callable[[], float]) -> None:
         self._client = client
         self._clock = clock
-        self._answers: OrderedDict[Hashable, tuple[float, Answer]] = OrderedDict()
-        self._asking: dict[Hashable, asyncio.Future[Answer]] = {}
+        self._answers: OrderedDict[Hashable, tuple[float, kube.Answer]] = OrderedDict()
+        self._asking: dict[Hashable, asyncio.Future[kube.Answer]] = {}
         self.asked = 0
 
-    def known(self, attributes: Attributes) -> Answer | None:
+    def known(self, attributes: kube.Attributes) -> kube.Answer | None:
         """Return what was said lately; None if nobody asked."""
         answer = self._answers.get(attributes.identity)
         if answer is None or answer[0] <= self._clock():
             return None
         return answer[1]
 
-    async def ask(self, attributes: Attributes) -> Answer:
+    async def ask(self, attributes: kube.Attributes) -> kube.Answer:
         """Never raises for what becomes of the question."""
         identity = attributes.identity
         asking = self._asking.get(identity)
@@ -87,15 +73,15 @@ class RemoteAuthorizer:
             asking.add_done_callback(lambda _: self._asking.pop(identity, None))
         return await asyncio.shield(asking)  # others may wait for it, too
 
-    async def _ask(self, attributes: Attributes) -> Answer:
+    async def _ask(self, attributes: kube.Attributes) -> kube.Answer:
         self.asked += 1
         try:
             request = await self._client.request(
                 "POST", REVIEWS, access_review(attributes), seconds=ASK_SECONDS
             )
-            require(request, _REVIEW, f"POST {REVIEWS}")
-        except ClusterError as error:
-            return Ruling.NO_OPINION, "", str(error)
+            cluster_client.require(request, _REVIEW, f"POST {REVIEWS}")
+        except cluster_client.ClusterError as error:
+            return kube.Ruling.NO_OPINION, "", str(error)
         answer = answer_of(request)
         self._answers[attributes.identity] = (self._clock() + GOOD_SECONDS, answer)
         self._answers.move_to_end(attributes.identity)
@@ -104,18 +90,18 @@ class RemoteAuthorizer:
         return answer
 
 
-def answer_of(review: JsonObject) -> Answer:
+def answer_of(review: kube.JsonObject) -> kube.Answer:
     """The answer in a review's status."""
     status = review.get("status") or {}
-    ruling = Ruling.NO_OPINION
+    ruling = kube.Ruling.NO_OPINION
     if status.get("allowed") is True:
-        ruling = Ruling.ALLOW
+        ruling = kube.Ruling.ALLOW
     elif status.get("denied") is True:
-        ruling = Ruling.DENY
+        ruling = kube.Ruling.DENY
     return ruling, status.get("reason") or "", status.get("evaluationError") or None
 
 
-def access_review(attributes: Attributes) -> JsonDict:
+def access_review(attributes: kube.Attributes) -> JsonDict:
     """The question as an object."""
     user = attributes.user
     spec: JsonDict = {
@@ -135,7 +121,7 @@ def access_review(attributes: Attributes) -> JsonDict:
     }
 
 
-def _resource_attributes(attributes: Attributes) -> JsonDict:
+def _resource_attributes(attributes: kube.Attributes) -> JsonDict:
     data: JsonDict = {
         "verb": attributes.verb,
         "group": attributes.group,
@@ -181,7 +167,7 @@ def _term(key: str, operator: str, values: Any) -> JsonDict:  # noqa: ANN401 - t
 class ClusterView:
     """Holds what all reviews of a time share. `max_staleness` is in seconds."""
 
-    client: ClusterClient
+    client: cluster_client.ClusterClient
     caches: ClusterCaches
     authorizer: RemoteAuthorizer
     catalog: Catalog
@@ -195,8 +181,8 @@ class ClusterWorld:
 
     def __init__(self, view: ClusterView) -> None:
         self._view = view
-        self._namespaces: dict[str, JsonObject | None] = {}
-        self._answers: dict[Hashable, Answer] = {}
+        self._namespaces: dict[str, kube.JsonObject | None] = {}
+        self._answers: dict[Hashable, kube.Answer] = {}
         webhooks = view.webhooks
         self._converter = None if webhooks is None else ReviewConverter(webhooks)
 
@@ -205,7 +191,7 @@ class ClusterWorld:
         """The resources of the cluster."""
         return self._view.catalog
 
-    def namespace(self, name: str) -> JsonObject | None:
+    def namespace(self, name: str) -> kube.JsonObject | None:
         """One that is in no cache may be newer than the cache: the cluster is asked."""
         if name in self._namespaces:
             return self._namespaces[name]
@@ -216,28 +202,32 @@ class ClusterWorld:
         async def find() -> None:
             try:
                 self._namespaces[name] = await self._view.client.get(f"{NAMESPACES}/{name}")
-            except ClusterRefusal as refusal:
-                if refusal.code != NOT_FOUND:
+            except cluster_client.ClusterRefusal as refusal:
+                if refusal.code != cluster_client.NOT_FOUND:
                     raise Unanswerable(f"namespace `{name}`: {refusal}") from None
                 self._namespaces[name] = None
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 raise Unanswerable(f"namespace `{name}`: {error}") from None
 
         raise Unanswered(find)
 
-    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+    def get(
+        self, resource: kube.GroupVersionResource, namespace: str, name: str
+    ) -> kube.JsonObject | None:
         """One object of a kind that policies have params of, or a namespace."""
-        if resource == well_known_values.NAMESPACES:
+        if resource == kube.well_known_values.NAMESPACES:
             return self.namespace(name)
         return self._params(resource).get(namespace, name)
 
-    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+    def list(
+        self, resource: kube.GroupVersionResource, namespace: str
+    ) -> Sequence[kube.JsonObject]:
         """Return the objects of a kind that policies have params of."""
-        if resource == well_known_values.NAMESPACES:
+        if resource == kube.well_known_values.NAMESPACES:
             return self._fresh(self._view.caches.namespaces).list("")
         return self._params(resource).list(namespace)
 
-    def authorize(self, attributes: Attributes) -> Answer:
+    def authorize(self, attributes: kube.Attributes) -> kube.Answer:
         """Return what the cluster's authorizer says."""
         authorizer = self._view.authorizer
         answers = self._answers.get(attributes.identity) or authorizer.known(attributes)
@@ -249,7 +239,7 @@ class ClusterWorld:
 
         raise Unanswered(find)
 
-    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+    def convert(self, obj: kube.JsonObject, kind: kube.GroupVersionKind) -> kube.JsonObject:
         """Return an object in another version, by the cluster's conversion webhooks only where they
         are called. Raises ConversionError."""
         try:
@@ -260,7 +250,7 @@ class ClusterWorld:
             (result,) = self._converter.converted([obj], kind)
             return result
 
-    def _params(self, resource: GroupVersionResource) -> WatchedCollection:
+    def _params(self, resource: kube.GroupVersionResource) -> WatchedCollection:
         collection = self._view.caches.params.get(resource)
         if collection is None:
             raise Unanswerable(f"{resource.group_resource} are not followed yet")

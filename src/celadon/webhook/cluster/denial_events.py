@@ -22,12 +22,7 @@ from celadon.apiserver.operation import LIFE, Description, Family, ReadCounter, 
 from celadon.kube import metadata, name_rules
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook.cluster.cluster_client import (
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-)
+from celadon.webhook.cluster import cluster_client
 from celadon.webhook.service.decision_log import redacted, secret_texts
 
 REASON: Final = "PolicyDenied"
@@ -70,7 +65,7 @@ class DenialEvents:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         instance: str,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -112,7 +107,7 @@ class DenialEvents:
                 denial, count = self._waiting.popitem(last=False)
                 try:
                     await self._send(denial, count)
-                except ClusterError as error:
+                except cluster_client.ClusterError as error:
                     self.dropped += count
                     if not self._is_failing:
                         warn("events cannot be written", {"err": str(error)})
@@ -153,8 +148,8 @@ class DenialEvents:
         series.count += count
         try:
             await self._client.patch(series.path, {"count": series.count, "lastTimestamp": now})
-        except ClusterRefusal as refusal:
-            if refusal.code != NOT_FOUND:
+        except cluster_client.ClusterRefusal as refusal:
+            if refusal.code != cluster_client.NOT_FOUND:
                 raise
             return False
         return True

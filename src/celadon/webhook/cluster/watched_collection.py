@@ -23,15 +23,7 @@ from celadon.kube.json_types import DEFINITION, OBJECT, Shape
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
-from celadon.webhook.cluster.cluster_client import (
-    GONE,
-    NOT_FOUND,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    refusal_of,
-    require,
-)
+from celadon.webhook.cluster import cluster_client
 
 FIRST_PAUSE: Final = 0.1
 LONGEST_PAUSE: Final = 10.0
@@ -70,7 +62,7 @@ class WatchedCollection:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         watched: Watched,
         changed: Callable[[], None],
         clock: Callable[[], float],
@@ -132,16 +124,18 @@ class WatchedCollection:
                 await self._watch()
                 if self._clock() - began < SHORT_WATCH:
                     await self._wait()
-            except ClusterError as error:
+            except cluster_client.ClusterError as error:
                 self._failed(error)
                 await self._wait()
 
-    def _failed(self, error: ClusterError) -> None:
+    def _failed(self, error: cluster_client.ClusterError) -> None:
         self.failure = str(error)
-        if isinstance(error, ClusterRefusal):
-            if error.code in (GONE, NOT_FOUND) or _is_too_new(error.status):
+        if isinstance(error, cluster_client.ClusterRefusal):
+            if error.code in (cluster_client.GONE, cluster_client.NOT_FOUND) or _is_too_new(
+                error.status
+            ):
                 self._revision = ""
-            if error.code == NOT_FOUND:
+            if error.code == cluster_client.NOT_FOUND:
                 self._next_path()
                 return
         self._failures += 1
@@ -215,7 +209,7 @@ class WatchedCollection:
     def _take(self, event: JsonObject) -> None:
         kind, obj = event.get("type"), event.get("object") or {}
         if kind == "ERROR":
-            refusal = refusal_of(0, obj)
+            refusal = cluster_client.refusal_of(0, obj)
             refusal.code = refusal.status.get("code") or 0
             raise refusal
         self._hear()
@@ -229,7 +223,9 @@ class WatchedCollection:
             self._changed()
 
     def _put(self, objects: dict[str, dict[str, JsonObject]], obj: JsonObject) -> None:
-        require(obj, self.watched.shape, f"{self.watched.name} `{metadata.name(obj)}`")
+        cluster_client.require(
+            obj, self.watched.shape, f"{self.watched.name} `{metadata.name(obj)}`"
+        )
         objects.setdefault(metadata.namespace(obj), {})[metadata.name(obj)] = obj
 
 
@@ -269,7 +265,7 @@ class ClusterCaches:
 
     def __init__(
         self,
-        client: ClusterClient,
+        client: cluster_client.ClusterClient,
         namespace: str,
         max_staleness: float,
         changed: Callable[[], None],
@@ -307,8 +303,8 @@ class ClusterCaches:
         yield from (*self._fixed, *self.params.values())
 
     def ages(self) -> Mapping[str, float]:
-        """In seconds, by the plural of the resource; those of params by `params/` and the plural
-        with its group."""
+        """Return them in seconds, by the plural of the resource; those of params by `params/` and
+        the plural with its group."""
         ages = {collection.watched.name: collection.age() for collection in self._fixed}
         return ages | {
             f"params/{gvr.group_resource}": param.age() for gvr, param in self.params.items()

@@ -19,36 +19,14 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 import msgspec
 
+from celadon import apiserver
 from celadon.admission import Operation, Request, Verdict
-from celadon.apiserver import (
-    FORKED_BYTES,
-    JSON,
-    Elsewhere,
-    ForkFailed,
-    ForkMessage,
-    HttpAnswer,
-    HttpRequest,
-    Parent,
-    PromptHandler,
-    Template,
-    TooMuchWork,
-    Workers,
-    plain_text,
-)
 from celadon.apiserver.operation import Family, add_counts, counted_since, counts_of
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook.deciding import (
-    Decider,
-    Mutator,
-    Rulebook,
-    Unanswerable,
-    Unanswered,
-    described,
-    without_denial,
-)
+from celadon.webhook import deciding
 from celadon.webhook.reviews import Review, ReviewError, answer_review, decode_review
 from celadon.webhook.service.decision_log import DecisionLog, redacted, secret_texts
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
@@ -120,7 +98,7 @@ MUTATE: Final = "/mutate"
 REVIEW_PATHS: Final = (VALIDATE, MUTATE)
 _MALFORMED: Final = "malformed"
 
-Later: TypeAlias = Coroutine[None, None, HttpAnswer]
+Later: TypeAlias = Coroutine[None, None, apiserver.HttpAnswer]
 
 
 class ReviewHandler:
@@ -131,7 +109,7 @@ class ReviewHandler:
 
     def __init__(
         self,
-        rulebook: Callable[[], Rulebook | None],
+        rulebook: Callable[[], deciding.Rulebook | None],
         metrics: WebhookMetrics,
         log: DecisionLog | None,
         *,
@@ -150,13 +128,15 @@ class ReviewHandler:
         self._known_callers = known_callers
         self._denied = denied
 
-    def begin(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer | Later:
+    def begin(
+        self, request: apiserver.HttpRequest, path: str, arrived: float
+    ) -> apiserver.HttpAnswer | Later:
         """The answer, or what gives it after others have been asked. `arrived` is when the request
         came, by `perf_counter`."""
         refused = self.refused(request, path)
         return self.reviewed(request.body, path, arrived) if refused is None else refused
 
-    def refused(self, request: HttpRequest, path: str) -> HttpAnswer | None:
+    def refused(self, request: apiserver.HttpRequest, path: str) -> apiserver.HttpAnswer | None:
         """The answer to what is no review at first sight."""
         if self._known_callers and request.client_certificate is None:
             return self.refuse(path, 401, "a client certificate is required", "unknown caller")
@@ -164,12 +144,12 @@ class ReviewHandler:
             text = f"request entity is too large; limit is {self._most_bytes} bytes"
             return self.refuse(path, 413, text)
         if not _is_json(request):
-            return self.refuse(path, 415, f"the content type must be {JSON}")
+            return self.refuse(path, 415, f"the content type must be {apiserver.JSON}")
         if not request.body:
             return self.refuse(path, 400, "the body is empty")
         return None
 
-    def reviewed(self, body: bytes, path: str, arrived: float) -> HttpAnswer | Later:
+    def reviewed(self, body: bytes, path: str, arrived: float) -> apiserver.HttpAnswer | Later:
         """Answer the body of a request that was not refused, as `begin` does."""
         try:
             review = decode_review(read_document(body), len(body))
@@ -179,40 +159,42 @@ class ReviewHandler:
             return self._too_deep(path)
         rules = self._rulebook()
         if rules is None:
-            text = f"no policies, waiting for {described(self._missing())}"
+            text = f"no policies, waiting for {deciding.described(self._missing())}"
             return self.refuse(path, 503, text, "not ready")
         decider = self._decider(path, review, rules)
         if decider is None:
             return self._answer(path, review, Verdict(), None, arrived)
         try:
             verdict = decider.verdict()
-        except Unanswered as question:
+        except deciding.Unanswered as question:
             return self._later(path, review, decider, question, arrived)
-        except Unanswerable as failure:
+        except deciding.Unanswerable as failure:
             return self._unanswerable(path, failure)
         except RecursionError:
             return self._too_deep(path)
         return self._answer(path, review, verdict, decider, arrived)
 
-    def _decider(self, path: str, review: Review, rules: Rulebook) -> Decider | Mutator | None:
+    def _decider(
+        self, path: str, review: Review, rules: deciding.Rulebook
+    ) -> deciding.Decider | deciding.Mutator | None:
         """Return what decides a review; None where there is nothing to decide by."""
         if path != MUTATE:
-            return Decider(review.request, rules, timed=self._metrics.is_timed())
+            return deciding.Decider(review.request, rules, timed=self._metrics.is_timed())
         if rules.mutation is None:
             return None
-        return Mutator(review.request, rules.mutation, rules.world())
+        return deciding.Mutator(review.request, rules.mutation, rules.world())
 
     async def _later(
         self,
         path: str,
         review: Review,
-        decider: Decider | Mutator,
-        question: Unanswered,
+        decider: deciding.Decider | deciding.Mutator,
+        question: deciding.Unanswered,
         arrived: float,
-    ) -> HttpAnswer:
+    ) -> apiserver.HttpAnswer:
         try:
             verdict = await decider.settled(question)
-        except Unanswerable as failure:
+        except deciding.Unanswerable as failure:
             return self._unanswerable(path, failure)
         return self._answer(path, review, verdict, decider, arrived)
 
@@ -221,14 +203,14 @@ class ReviewHandler:
         path: str,
         review: Review,
         verdict: Verdict,
-        decider: Decider | Mutator | None,
+        decider: deciding.Decider | deciding.Mutator | None,
         arrived: float,
-    ) -> HttpAnswer:
+    ) -> apiserver.HttpAnswer:
         metrics = self._metrics
         if self._denied is not None and not verdict.allowed:
             self._denied(review.request, verdict)
         if self._audit_only and not verdict.allowed:
-            verdict = without_denial(verdict)
+            verdict = deciding.without_denial(verdict)
             metrics.would_deny.add()
         findings = [] if decider is None else decider.findings
         if findings:
@@ -237,10 +219,12 @@ class ReviewHandler:
             metrics.timed(decider.times)
         patch: Sequence[JsonObject] = ()
         mutations = None
-        if isinstance(decider, Mutator):
+        if isinstance(decider, deciding.Mutator):
             patch, mutations = decider.patch, decider.notes
             metrics.mutated(mutations)
-        answer = HttpAnswer(200, JSON, answer_bytes_of(answer_review(review, verdict, patch)))
+        answer = apiserver.HttpAnswer(
+            200, apiserver.JSON, answer_bytes_of(answer_review(review, verdict, patch))
+        )
         seconds = perf_counter() - arrived
         operation = review.request.operation.value
         metrics.reviews.reviewed(path, operation, allowed=verdict.allowed, seconds=seconds)
@@ -268,23 +252,27 @@ class ReviewHandler:
             for item in head["denied"]:
                 self._denied(*_heard_denial(item))
 
-    def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
+    def _unanswerable(self, path: str, failure: deciding.Unanswerable) -> apiserver.HttpAnswer:
         """Answer with 503: what could not be found out may have been decisive."""
         return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
 
-    def _too_deep(self, path: str) -> HttpAnswer:
+    def _too_deep(self, path: str) -> apiserver.HttpAnswer:
         return self.refuse(path, 422, "the review is nested too deeply")
 
-    def refuse(self, path: str, code: int, text: str, reason: str = _MALFORMED) -> HttpAnswer:
+    def refuse(
+        self, path: str, code: int, text: str, reason: str = _MALFORMED
+    ) -> apiserver.HttpAnswer:
         """An HTTP error in place of a review."""
         self._metrics.reviews.not_answered(path, reason, code)
-        return plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
+        return apiserver.plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
 
 
-def _is_json(request: HttpRequest) -> bool:
+def _is_json(request: apiserver.HttpRequest) -> bool:
     for name, value in request.headers:
         if name == "content-type":
-            return value == JSON or value.partition(";")[0].strip().lower() == JSON
+            return (
+                value == apiserver.JSON or value.partition(";")[0].strip().lower() == apiserver.JSON
+            )
     return False
 
 
@@ -297,11 +285,11 @@ class Answering(Protocol):
     """Answers whatever is none of the webhook's own pages. Belongs to the running loop."""
 
     @property
-    def prompt(self) -> PromptHandler | None:
+    def prompt(self) -> apiserver.PromptHandler | None:
         """Is offered each request before all others; None where nothing is answered promptly."""
         ...
 
-    async def handle(self, request: HttpRequest) -> HttpAnswer:
+    async def handle(self, request: apiserver.HttpRequest) -> apiserver.HttpAnswer:
         """Return what nobody has taken."""
         ...
 
@@ -343,31 +331,36 @@ class HeavyReviews:
     forks; `stamp` is another one when reviews may be decided otherwise than before."""
 
     def __init__(
-        self, handler: ReviewHandler, workers: Workers, stamp: Callable[[], object] = tuple
+        self,
+        handler: ReviewHandler,
+        workers: apiserver.Workers,
+        stamp: Callable[[], object] = tuple,
     ) -> None:
         self._handler = handler
         self._workers = workers
         self._stamp = stamp
-        self._template: Template | None = None
+        self._template: apiserver.Template | None = None
         self._is_asked = False
         self._dear: dict[str, int] = {}
         """By the address of the caller: from how many bytes on reviews are taken for dear."""
 
-    def takes(self, request: HttpRequest) -> bool:
+    def takes(self, request: apiserver.HttpRequest) -> bool:
         """Return whether it is one."""
         if not self._workers.forks:
             return False
         size = len(request.body)
-        return size > FORKED_BYTES or size >= self._dear.get(request.remote_address, FORKED_BYTES)
+        return size > apiserver.FORKED_BYTES or size >= self._dear.get(
+            request.remote_address, apiserver.FORKED_BYTES
+        )
 
-    def took(self, request: HttpRequest, seconds: float) -> None:
+    def took(self, request: apiserver.HttpRequest, seconds: float) -> None:
         """Remember the caller of a review that took long although it is no large one: the next of
         its size goes to a fork."""
         size = len(request.body)
         if seconds > DEAR_SECONDS and size >= _LEAST_DEAR and self._workers.forks:
             if len(self._dear) >= _MOST_CALLERS:
                 self._dear.clear()
-            dear = self._dear.get(request.remote_address, FORKED_BYTES)
+            dear = self._dear.get(request.remote_address, apiserver.FORKED_BYTES)
             self._dear[request.remote_address] = min(dear, size // 2)
 
     def look(self) -> None:
@@ -375,28 +368,28 @@ class HeavyReviews:
         process that forks for it."""
         if self._is_asked:
             self._is_asked = False
-            with contextlib.suppress(ForkFailed):
+            with contextlib.suppress(apiserver.ForkFailed):
                 self._current_template()
 
-    def _current_template(self) -> Template:
+    def _current_template(self) -> apiserver.Template:
         """Raises ForkFailed."""
         stamp, template = self._stamp(), self._template
         if template is not None and not template.is_over:
             if template.stamp == stamp:
                 return template
             template.retire()
-        self._template = Template(self._live, self._workers.held, stamp)
+        self._template = apiserver.Template(self._live, self._workers.held, stamp)
         return self._template
 
-    def _live(self, parent: Parent) -> ForkMessage:
+    def _live(self, parent: apiserver.Parent) -> apiserver.ForkMessage:
         """Answer, in a fork, the one review that it is given."""
         message, handler = parent.hear(), self._handler
         beside = handler.collect()
         before = counts_of(handler.families())
         answer = handler.reviewed(message.body, message.head["path"], message.head["arrived"])
-        if not isinstance(answer, HttpAnswer):
+        if not isinstance(answer, apiserver.HttpAnswer):
             answer.close()
-            raise Elsewhere  # others have to be asked
+            raise apiserver.Elsewhere  # others have to be asked
         head = {
             "code": answer.code,
             "content_type": answer.content_type,
@@ -404,7 +397,7 @@ class HeavyReviews:
             "counts": counted_since(handler.families(), before),
             **beside.told(),
         }
-        return ForkMessage(head, answer.body)
+        return apiserver.ForkMessage(head, answer.body)
 
     def stop(self) -> None:
         """There are no forks any more."""
@@ -412,37 +405,43 @@ class HeavyReviews:
         if self._template is not None:
             self._template.close()
 
-    async def decided(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
+    async def decided(
+        self, request: apiserver.HttpRequest, path: str, arrived: float
+    ) -> apiserver.HttpAnswer:
         """Its answer."""
         handler = self._handler
         refused = handler.refused(request, path)
         if refused is not None:
             return refused
         self._is_asked = True
-        question = ForkMessage({"path": path, "arrived": arrived}, request.body)
+        question = apiserver.ForkMessage({"path": path, "arrived": arrived}, request.body)
         try:
             message, seconds = await self._workers.run_templated(
                 request.remote_address, self._current_template, question
             )
-        except ForkFailed:
+        except apiserver.ForkFailed:
             return await self._here(request, path, arrived)
-        except TooMuchWork:
+        except apiserver.TooMuchWork:
             text = "too many large reviews at once, please try again later"
             return handler.refuse(path, 429, text, "busy")
         except StatusError:
             return handler.refuse(path, 504, "the review takes too long", "deadline")
         if "elsewhere" in message.head:
             return await self._here(request, path, arrived)
-        if seconds < DEAR_SECONDS / 2 and len(request.body) <= FORKED_BYTES:
+        if seconds < DEAR_SECONDS / 2 and len(request.body) <= apiserver.FORKED_BYTES:
             self._dear.pop(request.remote_address, None)
         add_counts(tuple(handler.families()), message.head["counts"])
         handler.take_in(message.head)
         headers = tuple((name, value) for name, value in message.head["headers"])
-        return HttpAnswer(message.head["code"], message.head["content_type"], message.body, headers)
+        return apiserver.HttpAnswer(
+            message.head["code"], message.head["content_type"], message.body, headers
+        )
 
-    async def _here(self, request: HttpRequest, path: str, arrived: float) -> HttpAnswer:
+    async def _here(
+        self, request: apiserver.HttpRequest, path: str, arrived: float
+    ) -> apiserver.HttpAnswer:
         answer = self._handler.reviewed(request.body, path, arrived)
-        return answer if isinstance(answer, HttpAnswer) else await answer
+        return answer if isinstance(answer, apiserver.HttpAnswer) else await answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,7 +519,7 @@ _MOST_TARGETS: Final = 100
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 
-Reply: TypeAlias = Callable[[HttpAnswer], None]
+Reply: TypeAlias = Callable[[apiserver.HttpAnswer], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,7 +530,7 @@ class Target:
     seconds: float
 
 
-def seconds_to_answer(request: HttpRequest, most: float) -> float:
+def seconds_to_answer(request: apiserver.HttpRequest, most: float) -> float:
     """Return how long the caller waits, by `?timeout=`; `most` if it waits longer, or does not
     say, or says so much that reading it would take long: no API server does."""
     if request.has_long_head:
@@ -552,10 +551,10 @@ class ReviewQueue:
         self, handler: ReviewHandler, limit: int, seconds: float, heavy: HeavyReviews | None = None
     ) -> None:
         self._handler = handler
-        self._heavy = HeavyReviews(handler, Workers()) if heavy is None else heavy
+        self._heavy = HeavyReviews(handler, apiserver.Workers()) if heavy is None else heavy
         self._limit = limit
         self._seconds = seconds
-        self._waiting: deque[tuple[HttpRequest, Target, Reply, float]] = deque()
+        self._waiting: deque[tuple[apiserver.HttpRequest, Target, Reply, float]] = deque()
         self._asking: set[asyncio.Task[None]] = set()
         self._targets: dict[str, Target | None] = {}
         self._loop = asyncio.get_running_loop()
@@ -565,7 +564,7 @@ class ReviewQueue:
         """Reviews without an answer."""
         return len(self._waiting) + len(self._asking)
 
-    def offer(self, request: HttpRequest, reply: Reply) -> bool:
+    def offer(self, request: apiserver.HttpRequest, reply: Reply) -> bool:
         """Takes reviews, nothing else."""
         target = self._target(request)
         if target is None:
@@ -579,7 +578,7 @@ class ReviewQueue:
         self._waiting.append((request, target, reply, perf_counter()))
         return True
 
-    def _target(self, request: HttpRequest) -> Target | None:
+    def _target(self, request: apiserver.HttpRequest) -> Target | None:
         if request.method != "POST":
             return None
         try:
@@ -590,7 +589,7 @@ class ReviewQueue:
                 self._targets[request.target] = target
             return target
 
-    def _read_target(self, request: HttpRequest) -> Target | None:
+    def _read_target(self, request: apiserver.HttpRequest) -> Target | None:
         if request.path not in REVIEW_PATHS:
             return None
         return Target(request.path, seconds_to_answer(request, self._seconds))
@@ -609,12 +608,14 @@ class ReviewQueue:
             if waiting:
                 self._loop.call_soon(self._work)
 
-    def _decide(self, request: HttpRequest, target: Target, reply: Reply, arrived: float) -> None:
+    def _decide(
+        self, request: apiserver.HttpRequest, target: Target, reply: Reply, arrived: float
+    ) -> None:
         left = arrived + target.seconds - perf_counter()
         if left <= 0:
             reply(self._late(target))
             return
-        answer: HttpAnswer | Later
+        answer: apiserver.HttpAnswer | Later
         if self._heavy.takes(request):
             answer = self._heavy.decided(request, target.path, arrived)
         else:
@@ -624,7 +625,7 @@ class ReviewQueue:
             except Exception as error:  # noqa: BLE001  the outer edge: one review must not end the server
                 answer = self._broken(target, error)
             self._heavy.took(request, perf_counter() - began)
-        if isinstance(answer, HttpAnswer):
+        if isinstance(answer, apiserver.HttpAnswer):
             reply(answer)
             return
         task = self._loop.create_task(self._ask(answer, target, reply, left))
@@ -642,10 +643,10 @@ class ReviewQueue:
             answered = self._broken(target, error)
         reply(answered)
 
-    def _late(self, target: Target) -> HttpAnswer:
+    def _late(self, target: Target) -> apiserver.HttpAnswer:
         text = f"the review was not decided within {target.seconds:g}s"
         return self._handler.refuse(target.path, 504, text, "deadline")
 
-    def _broken(self, target: Target, error: Exception) -> HttpAnswer:
+    def _broken(self, target: Target, error: Exception) -> apiserver.HttpAnswer:
         _LOG.error("%s: this is a bug in celadon", target.path, exc_info=error)
         return self._handler.refuse(target.path, 500, "Internal Server Error", "broken")

@@ -44,14 +44,8 @@ from celadon.apiserver.http import (
 from celadon.apiserver.operation import CONTENT_TYPE, LIFE, Family, exposition, say
 from celadon.records import dataclass
 from celadon.webhook.deciding import PolicySource, described
+from celadon.webhook.service import review_handler
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
-from celadon.webhook.service.review_handler import (
-    REVIEW_PATHS,
-    Answering,
-    HeavyReviews,
-    ReviewHandler,
-    ReviewQueue,
-)
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 
 # --- Settings ----------------------------------------------------------------
@@ -131,7 +125,10 @@ class OwnPages:
     was asked for."""
 
     def __init__(
-        self, answering: Answering, settings: WebhookSettings, is_ending: Callable[[], bool]
+        self,
+        answering: review_handler.Answering,
+        settings: WebhookSettings,
+        is_ending: Callable[[], bool],
     ) -> None:
         self._answering = answering
         self._settings = settings
@@ -198,7 +195,7 @@ class PolicyAnswers:
         self._source = source
         self._log = log
         self._metrics = WebhookMetrics(source, lambda: self.prompt.in_flight, settings.expires)
-        handler = ReviewHandler(
+        handler = review_handler.ReviewHandler(
             source.rulebook,
             self._metrics,
             log,
@@ -211,15 +208,17 @@ class PolicyAnswers:
         workers = Workers(share=ONE_CALLER)
         if forks:
             workers.allow_forks(nullcontext)
-        self._heavy = HeavyReviews(handler, workers, source.stamp)
-        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds, self._heavy)
+        self._heavy = review_handler.HeavyReviews(handler, workers, source.stamp)
+        self.prompt = review_handler.ReviewQueue(
+            handler, settings.in_flight, settings.seconds, self._heavy
+        )
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """Never a review: those are offered to the queue first."""
-        if request.path in REVIEW_PATHS:
+        if request.path in review_handler.REVIEW_PATHS:
             text = "method not allowed: POST an AdmissionReview\n"
             return plain_text(405, text, ("Allow", "POST"))
-        listed = ", ".join((*REVIEW_PATHS, *PAGES))
+        listed = ", ".join((*review_handler.REVIEW_PATHS, *PAGES))
         return plain_text(404, f"not found; there are {listed}\n")
 
     def checks(self) -> Iterator[tuple[bool, str]]:
@@ -295,7 +294,7 @@ def _log(settings: WebhookSettings, stack: contextlib.ExitStack) -> DecisionLog 
 
 async def serve_webhook(
     settings: WebhookSettings,
-    answering: Answering,
+    answering: review_handler.Answering,
     listener: socket.socket,
     ready: Callable[[str], None],
 ) -> None:
@@ -314,7 +313,7 @@ async def serve_webhook(
 class Webhook:
     """A webhook in the running loop."""
 
-    def __init__(self, settings: WebhookSettings, answering: Answering) -> None:
+    def __init__(self, settings: WebhookSettings, answering: review_handler.Answering) -> None:
         self._settings = settings
         self._answering = answering
         self._loop = asyncio.get_running_loop()
@@ -402,7 +401,7 @@ class ServedCertificate:
         return changed
 
     def expires(self) -> float:
-        """In Unix time."""
+        """Return it in Unix time."""
         return self._expires
 
 

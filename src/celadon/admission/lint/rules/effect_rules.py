@@ -20,15 +20,7 @@ from celadon.admission.lint.subjects import (
     Rule,
     covers,
 )
-from celadon.admission.registration.registration_types import (
-    DENY,
-    FAIL,
-    IGNORE,
-    WARN,
-    MatchResources,
-    ParamKind,
-    ParamRef,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import ProgramError, types
 from celadon.cel.extend import Range
@@ -80,7 +72,9 @@ def _no_params(bundle: Bundle) -> Iterator[Report]:
             )
 
 
-def _referring(bundle: Bundle) -> Iterator[tuple[BindingCase, ParamKind, ParamRef]]:
+def _referring(
+    bundle: Bundle,
+) -> Iterator[tuple[BindingCase, registration_types.ParamKind, registration_types.ParamRef]]:
     for case in bundle.bindings:
         policy = bundle.policy_names.get(case.spec.policy_name)
         kind = None if policy is None else policy.spec.param_kind
@@ -89,11 +83,11 @@ def _referring(bundle: Bundle) -> Iterator[tuple[BindingCase, ParamKind, ParamRe
             yield case, kind, ref
 
 
-def _is_of(obj: JsonObject, kind: ParamKind) -> bool:
+def _is_of(obj: JsonObject, kind: registration_types.ParamKind) -> bool:
     return obj.get("apiVersion") == kind.api_version and obj.get("kind") == kind.kind
 
 
-def _chooses(ref: ParamRef, obj: JsonObject) -> bool:
+def _chooses(ref: registration_types.ParamRef, obj: JsonObject) -> bool:
     if ref.namespace and metadata.namespace(obj) not in ("", ref.namespace):
         return False
     if ref.selector is None:
@@ -116,9 +110,10 @@ def _ignored_ref(bundle: Bundle) -> Iterator[Report]:
 def _deny_and_warn(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.bindings:
         actions = case.spec.validation_actions
-        if DENY in actions and WARN in actions:
+        if registration_types.DENY in actions and registration_types.WARN in actions:
             spot = FieldPosition(
-                case.document, FieldPath("spec", "validationActions", actions.index(WARN))
+                case.document,
+                FieldPath("spec", "validationActions", actions.index(registration_types.WARN)),
             )
             yield Report(
                 spot,
@@ -241,10 +236,12 @@ _CHANGING: Final = frozenset({"CREATE", "UPDATE"})
 
 def _ignored_failures(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
-        if case.spec.failure_policy != IGNORE:
+        if case.spec.failure_policy != registration_types.IGNORE:
             continue
         bindings = bundle.bound.get(case.name, [])
-        if bindings and not any(DENY in binding.spec.validation_actions for binding in bindings):
+        if bindings and not any(
+            registration_types.DENY in binding.spec.validation_actions for binding in bindings
+        ):
             continue
         about = _security_subject(case)
         if about:
@@ -267,7 +264,11 @@ def _security_subject(case: PolicyCase) -> str:
 def _lock_out(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         match = case.spec.match_constraints
-        if match is None or case.spec.failure_policy != FAIL or case.spec.match_conditions:
+        if (
+            match is None
+            or case.spec.failure_policy != registration_types.FAIL
+            or case.spec.match_conditions
+        ):
             continue
         if _is_narrowed(match) or _bindings_narrow(bundle, case):
             continue
@@ -285,7 +286,7 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
                 break
 
 
-def _is_narrowed(match: MatchResources) -> bool:
+def _is_narrowed(match: registration_types.MatchResources) -> bool:
     """Return whether labels decide, or a namespace is left out."""
     return _selects(match.namespace_selector) or _selects(match.object_selector)
 
@@ -297,7 +298,11 @@ def _selects(selector: JsonObject | None) -> bool:
 def _bindings_narrow(bundle: Bundle, case: PolicyCase) -> bool:
     """Tell whether every binding that denies is narrow. Without any known binding, none is."""
     bindings = bundle.bound.get(case.name, [])
-    denying = [binding.spec for binding in bindings if DENY in binding.spec.validation_actions]
+    denying = [
+        binding.spec
+        for binding in bindings
+        if registration_types.DENY in binding.spec.validation_actions
+    ]
     if not bindings:
         return False
     return all(
@@ -307,7 +312,7 @@ def _bindings_narrow(bundle: Bundle, case: PolicyCase) -> bool:
     )
 
 
-def _threatened(rule: ResourceRule, match: MatchResources) -> str:
+def _threatened(rule: ResourceRule, match: registration_types.MatchResources) -> str:
     if rule.resource_names or (not _CHANGING & set(rule.operations) and ALL not in rule.operations):
         return ""
     if not covers(rule.api_groups, "coordination.k8s.io") and ALL not in rule.resources:

@@ -8,13 +8,7 @@ from typing import Final
 from celadon.admission.lint.findings import FieldPosition, Role, Severity
 from celadon.admission.lint.rules.value_rules import nodes_of
 from celadon.admission.lint.subjects import Bundle, PolicyCase, Report, Rule
-from celadon.admission.registration.registration_types import (
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    WebhookConfiguration,
-)
+from celadon.admission.registration import registration_types
 from celadon.admission.static import VERSION, is_static, static_errors
 from celadon.cel.syntax import Ident, Select
 from celadon.kube import FieldPath
@@ -129,9 +123,12 @@ RULES: Final = (
 
 
 _TYPES: Final = (
-    (ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding),
-    (MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding),
-    (WebhookConfiguration,),
+    (
+        registration_types.ValidatingAdmissionPolicy,
+        registration_types.ValidatingAdmissionPolicyBinding,
+    ),
+    (registration_types.MutatingAdmissionPolicy, registration_types.MutatingAdmissionPolicyBinding),
+    (registration_types.WebhookConfiguration,),
 )
 _REFUSED: Final = "a server that finds this in its files does not start"
 

@@ -72,23 +72,23 @@ class _Search:
         minutes, hours, self._days, months, self._weekdays = schedule.fields
         self._minutes, self._hours, self._months = minutes.numbers, hours.numbers, months.numbers
         self._zone = after.tzinfo
-        self._at = self._moved(after.replace(microsecond=0), _SECOND)
-        self._last_year = self._at.year + _YEARS
+        self._time = self._moved(after.replace(microsecond=0), _SECOND)
+        self._last_year = self._time.year + _YEARS
 
     def found(self) -> datetime | None:
-        if self._at.second:
-            self._at = self._moved(self._at.replace(second=0), _MINUTE)
-        while self._at.year <= self._last_year:
-            if self._at.month not in self._months:
+        if self._time.second:
+            self._time = self._moved(self._time.replace(second=0), _MINUTE)
+        while self._time.year <= self._last_year:
+            if self._time.month not in self._months:
                 self._to_next_month()
             elif not self._day_fits():
                 self._to_next_day()
-            elif self._at.hour not in self._hours:
-                self._at = self._moved(self._at.replace(minute=0), _HOUR)
-            elif self._at.minute not in self._minutes:
-                self._at = self._moved(self._at, _MINUTE)
+            elif self._time.hour not in self._hours:
+                self._time = self._moved(self._time.replace(minute=0), _HOUR)
+            elif self._time.minute not in self._minutes:
+                self._time = self._moved(self._time, _MINUTE)
             else:
-                return self._at
+                return self._time
         return None
 
     def _moved(self, moment: datetime, by: timedelta) -> datetime:
@@ -96,26 +96,26 @@ class _Search:
         return (moment.astimezone(UTC) + by).astimezone(self._zone)
 
     def _day_fits(self) -> bool:
-        of_month = self._at.day in self._days.numbers
-        of_week = self._at.isoweekday() % 7 in self._weekdays.numbers
+        of_month = self._time.day in self._days.numbers
+        of_week = self._time.isoweekday() % 7 in self._weekdays.numbers
         if self._days.is_open or self._weekdays.is_open:
             return of_month and of_week
         return of_month or of_week
 
     def _to_next_month(self) -> None:
-        year, month = divmod(self._at.year * 12 + self._at.month, 12)
-        self._at = datetime(year, month + 1, 1, tzinfo=self._zone)
+        year, month = divmod(self._time.year * 12 + self._time.month, 12)
+        self._time = datetime(year, month + 1, 1, tzinfo=self._zone)
 
     def _to_next_day(self) -> None:
         """Go on to the first hour of the next day, which is another one where a change of clocks
         leaves out midnight."""
-        day = datetime(self._at.year, self._at.month, self._at.day, tzinfo=self._zone)
+        day = datetime(self._time.year, self._time.month, self._time.day, tzinfo=self._zone)
         following = (day + timedelta(days=1)).astimezone(UTC).astimezone(self._zone)
         if following.hour:
             hours = following.hour
             back = _DAY_HOURS - hours if hours > _NOON else -hours
             following = self._moved(following, timedelta(hours=back))
-        self._at = following
+        self._time = following
 
 
 PADDING: Final = 0.1

@@ -19,16 +19,9 @@ from celadon.apiserver.simulation.planning.revisions import (
     number_of,
     template_patch,
 )
-from celadon.kube import JsonObject, metadata
+from celadon.kube import JsonObject, metadata, workload_controllers
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
-from celadon.kube.workload_controllers import (
-    POD_TEMPLATE_GENERATION,
-    REVISION_HASH,
-    daemon_pod,
-    template_hash,
-    tolerate_node_problems,
-)
 from celadon.records import dataclass
 
 BURST: Final = 250
@@ -100,7 +93,7 @@ class _Sync:
         """Return whether a pod is to be made on the node, and whether one that is there already
         stays."""
         spec = dict((self.spec.get("template") or {}).get("spec") or {})
-        tolerate_node_problems(spec)
+        workload_controllers.tolerate_node_problems(spec)
         named = spec.get("nodeName") or metadata.name(node)
         if named != metadata.name(node) or not is_wanted_node({"spec": spec}, node):
             return False, False
@@ -158,7 +151,9 @@ class _Sync:
         if not current:
             return self._snapshot(following), old
         result = max(current, key=number_of)
-        digest = metadata.labels(result).get(REVISION_HASH) or metadata.name(result)
+        digest = metadata.labels(result).get(workload_controllers.REVISION_HASH) or metadata.name(
+            result
+        )
         if number_of(result) < following:
             self.steps.append(plans.Step(plans.Verb.UPDATE, {**result, "revision": following}))
         return digest, old
@@ -168,23 +163,23 @@ class _Sync:
         collisions, which become part of the hash."""
         revisions = {metadata.name(revision) for revision in self.world.revisions}
         template = self.spec.get("template") or {}
-        digest = template_hash(template, self.collisions)
+        digest = workload_controllers.template_hash(template, self.collisions)
         while f"{metadata.name(self.set)}-{digest}" in revisions:
             self.collisions = (self.collisions or 0) + 1
-            digest = template_hash(template, self.collisions)
+            digest = workload_controllers.template_hash(template, self.collisions)
         name = f"{metadata.name(self.set)}-{digest}"
-        result = new_revision(self.set, name, {REVISION_HASH: digest}, number)
+        result = new_revision(self.set, name, {workload_controllers.REVISION_HASH: digest}, number)
         self.steps.append(plans.Step(plans.Verb.CREATE, result))
         return digest
 
     def _forget(self, old: Sequence[JsonObject]) -> None:
         limit = self.spec.get("revisionHistoryLimit")
         surplus = len(old) - (10 if limit is None else limit)
-        live = {metadata.labels(pod).get(REVISION_HASH) for pod in self.pods}
+        live = {metadata.labels(pod).get(workload_controllers.REVISION_HASH) for pod in self.pods}
         for item in sorted(old, key=number_of):
             if surplus <= 0:
                 return
-            if metadata.labels(item).get(REVISION_HASH) not in live:
+            if metadata.labels(item).get(workload_controllers.REVISION_HASH) not in live:
                 self.steps.append(plans.Step(plans.Verb.DELETE, item))
                 surplus -= 1
 
@@ -236,8 +231,16 @@ class _Sync:
         to be available."""
         if not self.surges or len(running) <= 1:
             return list(running[1:])
-        new = [item for item in running if metadata.labels(item).get(REVISION_HASH) == self.hash]
-        old = [item for item in running if metadata.labels(item).get(REVISION_HASH) != self.hash]
+        new = [
+            item
+            for item in running
+            if metadata.labels(item).get(workload_controllers.REVISION_HASH) == self.hash
+        ]
+        old = [
+            item
+            for item in running
+            if metadata.labels(item).get(workload_controllers.REVISION_HASH) != self.hash
+        ]
         excess = [*new[1:], *old[1:]]
         if new and old and (not facts.is_ready(old[0]) or self._is_available(new[0])):
             excess.append(old[0])
@@ -245,7 +248,9 @@ class _Sync:
 
     def _sync_nodes(self, missing: Iterable[str], surplus: Iterable[JsonObject]) -> None:
         for node in list(missing)[:BURST]:
-            self.steps.append(plans.pod_created(daemon_pod(self.set, node, self.hash)))
+            self.steps.append(
+                plans.pod_created(workload_controllers.daemon_pod(self.set, node, self.hash))
+            )
         for pod in list(surplus)[:BURST]:
             self.steps.append(plans.pod_deleted(pod))
 
@@ -256,9 +261,12 @@ class _Sync:
 
     def _is_updated(self, pod: JsonObject) -> bool:
         labels = metadata.labels(pod)
-        if self.generation and labels.get(POD_TEMPLATE_GENERATION) == self.generation:
+        if (
+            self.generation
+            and labels.get(workload_controllers.POD_TEMPLATE_GENERATION) == self.generation
+        ):
             return True
-        return labels.get(REVISION_HASH) == self.hash
+        return labels.get(workload_controllers.REVISION_HASH) == self.hash
 
     def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
         """Yield each node with its new pod and its old one, and whether it has at most one of

@@ -85,22 +85,22 @@ class TriggerTimes:
     k8s.io/endpointslice `util/trigger_time_tracker.go`. Items are Services."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[str, str]] = {}
+        self._times: dict[str, dict[str, str]] = {}
 
     def changed_at(self, item: str, service: JsonObject, pods: Iterable[JsonObject]) -> str:
         """The first time since the last look; empty if nothing has changed."""
-        former = self._seen.get(item, {})
+        former = self._times.get(item, {})
         times = {"": metadata.creation_timestamp(service)}
         for pod in pods:
             since = (facts.condition_of(pod, "Ready") or {}).get("lastTransitionTime")
             if since:
                 times[metadata.name(pod)] = since
-        self._seen[item] = times
+        self._times[item] = times
         return min((time for key, time in times.items() if time > former.get(key, "")), default="")
 
     def forget(self, item: str) -> None:
         """Forget a Service that is gone."""
-        self._seen.pop(item, None)
+        self._times.pop(item, None)
 
 
 # As `Reconcile` of k8s.io/endpointslice `reconciler.go`. Each family of addresses has slices of its

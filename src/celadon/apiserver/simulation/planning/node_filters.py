@@ -63,7 +63,7 @@ class NodeState:
     used: Counter[str] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     _wanted: dict[int, Mapping[str, int]] = field(default_factory=dict)
-    _there: dict[str, int] | None = None
+    _allocatable: dict[str, int] | None = None
 
     @property
     def name(self) -> str:
@@ -79,9 +79,9 @@ class NodeState:
     def allocatable(self) -> Mapping[str, int]:
         """Return what the node has for pods. It is read once: a node that has got more is another
         state."""
-        if self._there is None:
-            self._there = amounts((self.node.get("status") or {}).get("allocatable") or {})
-        return self._there
+        if self._allocatable is None:
+            self._allocatable = amounts((self.node.get("status") or {}).get("allocatable") or {})
+        return self._allocatable
 
     def take(self, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is here."""
@@ -619,7 +619,7 @@ class Filters:
 
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
         self._pod = pod
-        self._wanted = needs(pod)
+        self._needs = needs(pod)
         self._spread = TopologySpread(pod, neighbours)
         self._affinity = PodAffinity(pod, neighbours)
 
@@ -629,7 +629,7 @@ class Filters:
             _taints(self._pod, state)
             or _node_affinity(self._pod, state)
             or _ports(self._pod, state)
-            or _resources(self._wanted, state)
+            or _resources(self._needs, state)
             or self._spread.refusal(state)
             or self._affinity.refusal(state)
         )

@@ -20,18 +20,10 @@ from celadon.apiserver.simulation.planning.replica_pods import (
     replicas,
     without_zeros,
 )
-from celadon.kube import JsonObject, metadata
+from celadon.kube import JsonObject, metadata, workload_controllers
 from celadon.kube.go import int_or
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
-from celadon.kube.workload_controllers import (
-    DESIRED_REPLICAS,
-    MAX_REPLICAS,
-    NOT_COPIED,
-    REVISION,
-    REVISION_HISTORY,
-    TEMPLATE_HASH,
-)
 from celadon.records import dataclass
 
 NO_DEADLINE: Final = 2**31 - 1
@@ -59,7 +51,9 @@ def template_without_hash(workload: JsonObject) -> JsonObject:
     template: JsonObject = (workload.get("spec") or {}).get("template") or {}
     meta = metadata.metadata(template)
     labels = {
-        key: value for key, value in metadata.labels(template).items() if key != TEMPLATE_HASH
+        key: value
+        for key, value in metadata.labels(template).items()
+        if key != workload_controllers.TEMPLATE_HASH
     }
     return {**template, "metadata": {**meta, "labels": labels}}
 
@@ -90,7 +84,7 @@ def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
 
 def revision_of(replica_set: JsonObject) -> int:
     """0 where the annotation is missing or broken."""
-    return int_or(metadata.annotations(replica_set).get(REVISION, ""), 0)
+    return int_or(metadata.annotations(replica_set).get(workload_controllers.REVISION, ""), 0)
 
 
 # As `SetNewReplicaSetAnnotations`: revisions count up even when a template comes back, so that
@@ -103,16 +97,18 @@ def new_annotations(
     had."""
     result = metadata.annotations(replica_set)
     for key, value in metadata.annotations(deployment).items():
-        if key not in NOT_COPIED:
+        if key not in workload_controllers.NOT_COPIED:
             result[key] = value
-    former = result.get(REVISION)
+    former = result.get(workload_controllers.REVISION)
     before = 0 if former is None else int_or(former, -1)
     if before < 0:
         return result
     if before < revision:
-        result[REVISION] = str(revision)
+        result[workload_controllers.REVISION] = str(revision)
         if former is not None:
-            result[REVISION_HISTORY] = _history(result.get(REVISION_HISTORY, ""), former)
+            result[workload_controllers.REVISION_HISTORY] = _history(
+                result.get(workload_controllers.REVISION_HISTORY, ""), former
+            )
     return result if exists else {**result, **size_annotations(deployment)}
 
 
@@ -129,7 +125,10 @@ def size_annotations(deployment: JsonObject) -> dict[str, str]:
     """Return the annotations by which ReplicaSets know how large their Deployment was when they
     were scaled last."""
     size = replicas(deployment)
-    return {DESIRED_REPLICAS: str(size), MAX_REPLICAS: str(size + max_surge(deployment))}
+    return {
+        workload_controllers.DESIRED_REPLICAS: str(size),
+        workload_controllers.MAX_REPLICAS: str(size + max_surge(deployment)),
+    }
 
 
 # As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
@@ -253,7 +252,8 @@ def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     size = str(replicas(deployment))
     texts = (
-        metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
+        metadata.annotations(replica_set).get(workload_controllers.DESIRED_REPLICAS)
+        for replica_set in active_sets(sets)
     )
     return any(text is not None and text.isdigit() and text != size for text in texts)
 
@@ -278,7 +278,7 @@ def scaling_step(
 
 def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
     size = replicas(deployment)
-    annotation = metadata.annotations(new).get(DESIRED_REPLICAS)
+    annotation = metadata.annotations(new).get(workload_controllers.DESIRED_REPLICAS)
     return replicas(new) == size == counted(new, "availableReplicas") and annotation == str(size)
 
 
@@ -319,7 +319,9 @@ def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
     size, desired = replicas(replica_set), replicas(deployment)
     if desired == 0:
         return -size
-    before = max(int_or(metadata.annotations(replica_set).get(MAX_REPLICAS, ""), 0), 0)
+    before = max(
+        int_or(metadata.annotations(replica_set).get(workload_controllers.MAX_REPLICAS, ""), 0), 0
+    )
     before = before or counted(deployment, "replicas")
     if not before:
         return 0

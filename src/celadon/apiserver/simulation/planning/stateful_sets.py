@@ -159,7 +159,7 @@ class Members:
     each step of each pod, and then only what has changed is read again."""
 
     def __init__(self) -> None:
-        self._found: dict[int, tuple[JsonObject, _Member | None]] = {}
+        self._members: dict[int, tuple[JsonObject, _Member | None]] = {}
         """By the identity of the pods, which are the same objects until they change."""
         self._min_ready = 0
 
@@ -168,8 +168,8 @@ class Members:
     ) -> list[_Member]:
         """Return those of the pods that are the set's."""
         min_ready = facts.spec_of(stateful_set).get("minReadySeconds") or 0
-        former = self._found if min_ready == self._min_ready else {}
-        self._found, self._min_ready = {}, min_ready
+        former = self._members if min_ready == self._min_ready else {}
+        self._members, self._min_ready = {}, min_ready
         result = []
         for pod in pods:
             _, member = entry = former.get(id(pod)) or (
@@ -179,7 +179,7 @@ class Members:
             if member is not None:
                 result.append(member)
             if member is None or not member.until:  # nothing of it depends on the time
-                self._found[id(pod)] = entry
+                self._members[id(pod)] = entry
         return result
 
 

@@ -11,15 +11,7 @@ from celadon.cli.policytest.file_format import KIND
 from celadon.cli.policytest.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.importers import gator_suites, kyverno_tests, small_formats
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
-from celadon.cli.reading.documents import (
-    DocumentReader,
-    Problem,
-    Text,
-    expand_paths,
-    is_hidden,
-    is_test_file,
-    read_text,
-)
+from celadon.cli.reading import documents
 from celadon.cli.reading.locations import Chunk
 from celadon.kube.json_types import Misfit, Shape, misfit
 from celadon.records import dataclass, field
@@ -61,13 +53,13 @@ def has_foreign_name(file: str) -> bool:
     return os.path.basename(file) in _NAMES
 
 
-def foreign_tests(text: Text, expect: str = "") -> list[Rewritten]:
+def foreign_tests(text: documents.Text, expect: str = "") -> list[Rewritten]:
     """The tests of other tools in a text, known by their shape. What cannot be read is left to
     whoever reads the text as documents. `expect` is the verdict on AdmissionReviews that have no
     response."""
     result = []
-    for value in DocumentReader().values(text):
-        if isinstance(value, Problem):
+    for value in documents.DocumentReader().values(text):
+        if isinstance(value, documents.Problem):
             continue
         if small_formats.is_review(value[1]):
             wrong = misfit(value[1], small_formats.REVIEW_SHAPE)
@@ -109,7 +101,7 @@ class GivenTests:
     """The tests, in the order of the files, and what could not be read."""
 
     tests: list[PolicyTest] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[documents.Problem] = field(default_factory=list)
 
 
 def given_tests(arguments: Sequence[str], expect: str = "") -> GivenTests:
@@ -117,40 +109,40 @@ def given_tests(arguments: Sequence[str], expect: str = "") -> GivenTests:
     response."""
     tests = GivenTests()
     for path in _paths(arguments):
-        text = path if isinstance(path, Problem) else read_text(path)
-        if isinstance(text, Problem):
+        text = path if isinstance(path, documents.Problem) else documents.read_text(path)
+        if isinstance(text, documents.Problem):
             tests.problems.append(text)
         elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
             before = len(tests.tests) + len(tests.problems)
             _take(text, tests, expect)
             if len(tests.tests) + len(tests.problems) == before and text.file in arguments:
-                tests.problems.append(Problem(text.file, 0, _NAMED_SO))
+                tests.problems.append(documents.Problem(text.file, 0, _NAMED_SO))
     return tests
 
 
-def _paths(arguments: Sequence[str]) -> Iterator[str | Problem]:
+def _paths(arguments: Sequence[str]) -> Iterator[str | documents.Problem]:
     """The files to look at; those of hidden folders only if their names say what they are."""
-    for path in expand_paths(arguments, tests=True):
+    for path in documents.expand_paths(arguments, tests=True):
         if (
-            isinstance(path, Problem)
+            isinstance(path, documents.Problem)
             or path in arguments
             or _is_called_test(path)
-            or not is_hidden(path, arguments)
+            or not documents.is_hidden(path, arguments)
         ):
             yield path
 
 
 def _is_called_test(file: str) -> bool:
-    return is_test_file(file) or has_foreign_name(file)
+    return documents.is_test_file(file) or has_foreign_name(file)
 
 
-def _take(text: Text, tests: GivenTests, expect: str) -> None:
+def _take(text: documents.Text, tests: GivenTests, expect: str) -> None:
     if KIND not in text.content and (foreign := foreign_tests(text, expect)):
         tests.tests += [rewritten.test for rewritten in foreign]
         return
-    certain = is_test_file(text.file)
-    for item in DocumentReader().read(text):
-        if isinstance(item, Problem):
+    certain = documents.is_test_file(text.file)
+    for item in documents.DocumentReader().read(text):
+        if isinstance(item, documents.Problem):
             tests.problems += [item] if certain else []
         elif is_policy_test(item):
             tests.tests.append(read_test(item))

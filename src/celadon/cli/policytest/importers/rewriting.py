@@ -12,22 +12,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from celadon.admission.registration import (
-    BINDING_KIND,
-    MUTATING_BINDING_KIND,
-    MUTATING_POLICY_KIND,
-    POLICY_KIND,
-)
+from celadon.admission import registration
 from celadon.cli.check.check_report import Place
 from celadon.cli.own_files import API_VERSION, problem_at
-from celadon.cli.policytest.case_results import (
-    Case,
-    CaseVerdict,
-    Doubt,
-    Expectation,
-    PolicyTest,
-    Vacuity,
-)
+from celadon.cli.policytest import case_results
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.policytest.file_tests import ObjectReader, read_test
 from celadon.cli.reading.documents import Document
@@ -37,8 +25,8 @@ from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
-_POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
-_BINDING_KINDS: Final = frozenset({BINDING_KIND, MUTATING_BINDING_KIND})
+_POLICY_KINDS: Final = frozenset({registration.POLICY_KIND, registration.MUTATING_POLICY_KIND})
+_BINDING_KINDS: Final = frozenset({registration.BINDING_KIND, registration.MUTATING_BINDING_KIND})
 
 
 class _Original(Chunk):
@@ -73,9 +61,9 @@ class Rewritten:
     beside the original. Where the test has problems, the document may be less than it; `left_out`
     are cases that it cannot have, which the test skips."""
 
-    test: PolicyTest
+    test: case_results.PolicyTest
     document: JsonObject
-    left_out: tuple[Case, ...] = ()
+    left_out: tuple[case_results.Case, ...] = ()
 
 
 class Rewriting:
@@ -87,9 +75,9 @@ class Rewriting:
         self._folder = os.path.dirname(chunk.file)
         self._cases: list[JsonObject] = []
         self._origins: dict[Path, Path] = {}
-        self._left_out: list[tuple[int, Case]] = []
+        self._left_out: list[tuple[int, case_results.Case]] = []
         """And how many cases stand before each of them."""
-        self._assumed: list[Doubt] = []
+        self._assumed: list[case_results.Doubt] = []
         self.file = chunk.file
         self.objects = ObjectReader(self._source)
         self.fields: JsonDict = {}
@@ -102,8 +90,8 @@ class Rewriting:
         """A case that cannot be said in a PolicyTest: it is skipped, for a reason that the report
         names; the others are run."""
         place = Place(self.file, self._source.line(path))
-        expect = Expectation(CaseVerdict.ADMIT, place)
-        case = Case(name, place, expect, self._source, skip=reason)
+        expect = case_results.Expectation(case_results.CaseVerdict.ADMIT, place)
+        case = case_results.Case(name, place, expect, self._source, skip=reason)
         self._left_out.append((len(self._cases), case))
 
     def refuse_others(self, path: Path, names: Collection[str]) -> None:
@@ -189,7 +177,9 @@ class Rewriting:
             name = metadata.name(document.value)
             text = f"policy `{name}` has no binding: the test assumes one, a cluster does nothing"
             place = Place(document.file, document.line())
-            self._assumed.append(Doubt(Vacuity.BINDING_ASSUMED, text, place))
+            self._assumed.append(
+                case_results.Doubt(case_results.Vacuity.BINDING_ASSUMED, text, place)
+            )
         return documents
 
     def add(self, case: JsonDict, path: Path) -> None:
@@ -213,7 +203,9 @@ class Rewriting:
             if not problems and not left_out:
                 self.say((), "no case in this test")
             files = (self.file, *self.objects.files)
-            test = PolicyTest(name, self.file, (), left_out, files=files, problems=tuple(problems))
+            test = case_results.PolicyTest(
+                name, self.file, (), left_out, files=files, problems=tuple(problems)
+            )
             return Rewritten(test, document, left_out)
         chunk = _Original(self._source.chunk, self._origins)
         test = read_test(Document(chunk, (), document))

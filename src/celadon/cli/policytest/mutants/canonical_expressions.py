@@ -385,7 +385,7 @@ class NodeChange:
 
 
 def node_changes(tree: SourceNode) -> Iterator[NodeChange]:
-    """All changes of all nodes, in the order of the text."""
+    """Yield all changes of all nodes, in the order of the text."""
     changes = _Changes(count(1 + max(part.node.id for part in tree.walk())))
     parents = {id(part): parent.node for parent in tree.walk() for part in parent.parts}
     for item in sorted(tree.walk(), key=lambda part: (part.start, -part.end)):

@@ -19,23 +19,10 @@ from typing import Any, Final
 
 from celadon.admission import Operation, PolicyFrame
 from celadon.cel import syntax
+from celadon.cli.policytest import read_places
 from celadon.cli.policytest.case_results import AuthorizerAnswer, Case
+from celadon.cli.policytest.mutants import request_pool
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.mutants.request_pool import (
-    CaseChanges,
-    Generated,
-    RequestPool,
-    asked_otherwise,
-)
-from celadon.cli.policytest.read_places import (
-    CONFIGURATION,
-    PATCH,
-    place_of,
-    pointer_steps,
-    with_second_item,
-    with_value_at,
-    written_places,
-)
 from celadon.cli.reading.json_text import Path
 from celadon.kube import Json, Ruling
 from celadon.patterns import late_pattern
@@ -150,7 +137,7 @@ class InputReader:
         self, node: syntax.Expr, bound: Mapping[str, Path], origins: Mapping[str, Inputs]
     ) -> Inputs:
         inputs = Inputs()
-        place = place_of(node, bound, self._variables)
+        place = read_places.place_of(node, bound, self._variables)
         if place is not None and len(place) > 1:
             inputs.related[place] = []
         match node:
@@ -174,7 +161,7 @@ class InputReader:
         """Note what calls and written objects say of what stands in them."""
         match node:
             case syntax.Call(_, syntax.IN, None, (syntax.Literal(_, str() as key), range_)):
-                place = place_of(range_, bound, self._variables)
+                place = read_places.place_of(range_, bound, self._variables)
                 if place is not None:
                     inputs.related.setdefault((*place, key), [])
                     inputs.keys.add((*place, key))
@@ -182,12 +169,16 @@ class InputReader:
                 target is not None and function in _QUESTIONS
             ):
                 inputs.questions[_QUESTIONS[function], asked] = None
-            case syntax.Struct(_, name, fields) if name == PATCH:
+            case syntax.Struct(_, name, fields) if name == read_places.PATCH:
                 for item in fields:
                     if item.name == "path" and isinstance(item.value, syntax.Literal):
-                        inputs.related[("object", *pointer_steps(str(item.value.value)))] = []
-            case syntax.Struct(_, name) if name == CONFIGURATION:
-                inputs.related |= {place: [] for place in written_places(node, ("object",))}
+                        inputs.related[
+                            ("object", *read_places.pointer_steps(str(item.value.value)))
+                        ] = []
+            case syntax.Struct(_, name) if name == read_places.CONFIGURATION:
+                inputs.related |= {
+                    place: [] for place in read_places.written_places(node, ("object",))
+                }
         if isinstance(node, syntax.Call) and node.function in _RELATIONS:
             inputs.relate()
 
@@ -207,7 +198,7 @@ class InputReader:
     ) -> None:
         items = self._read(node.iter_range, bound, origins)
         inputs.add(items)
-        place = place_of(node.iter_range, bound, self._variables)
+        place = read_places.place_of(node.iter_range, bound, self._variables)
         variable = node.iter_var2 or node.iter_var
         inner = {key: value for key, value in bound.items() if key != variable}
         if place is not None:
@@ -407,7 +398,7 @@ class Space:
     objects that have to be there. `fixed` are places that are read and could not be changed: about
     them nothing is known."""
 
-    requests: tuple[Generated, ...]
+    requests: tuple[request_pool.Generated, ...]
     count: int
     strength: int
     inputs: tuple[str, ...]
@@ -429,7 +420,7 @@ class InputCombinations:
     """The combinations for one policy and the requests of one test. Spaces are kept: many
     alterations share one."""
 
-    def __init__(self, pool: RequestPool, inputs: PolicyInputs, name: str) -> None:
+    def __init__(self, pool: request_pool.RequestPool, inputs: PolicyInputs, name: str) -> None:
         self._pool = pool
         self._inputs = inputs
         self._name = name
@@ -451,9 +442,9 @@ class InputCombinations:
             yield from self._spaces[key]
 
     @cached_property
-    def _beginnings(self) -> list[Generated]:
+    def _beginnings(self) -> list[request_pool.Generated]:
         """Return a request for each kind of object; those of cases go before all others."""
-        result: dict[tuple[str, str], Generated] = {}
+        result: dict[tuple[str, str], request_pool.Generated] = {}
         for generated in self._pool.first(_LEAST):
             value = generated.case.object.value
             kind = str(value["apiVersion"]), str(value["kind"])
@@ -465,7 +456,9 @@ class InputCombinations:
                 result[kind] = generated
         return list(result.values())[:_MOST_BASES]
 
-    def _space(self, base: Generated, group: Inputs, most: int, *, of_matching: bool) -> Space:
+    def _space(
+        self, base: request_pool.Generated, group: Inputs, most: int, *, of_matching: bool
+    ) -> Space:
         base = self._replacing(base, group)
         group = group.without("oldObject") if base.case.old is None else group
         inputs = list(self._taken_inputs(base, group, of_matching=of_matching))
@@ -489,19 +482,19 @@ class InputCombinations:
             if isinstance(self._pool.changes.value_at(case, place), dict):
                 yield place_text(place)
 
-    def _replacing(self, base: Generated, group: Inputs) -> Generated:
+    def _replacing(self, base: request_pool.Generated, group: Inputs) -> request_pool.Generated:
         """The same request as an UPDATE, where the object before it is read and that is possible:
         nothing can be different in an object that is not there."""
         if base.case.old is None and any(place[0] == "oldObject" for place in group.related):
-            for case in asked_otherwise(base.case):
+            for case in request_pool.asked_otherwise(base.case):
                 generated = self._pool.taken(case, base.origin) if case.old is not None else None
                 if generated is not None and self._name in generated.glance.reached:
                     return generated
         return base
 
     def _asked(
-        self, base: Generated, inputs: Sequence[_Input], strength: int
-    ) -> Iterator[Generated]:
+        self, base: request_pool.Generated, inputs: Sequence[_Input], strength: int
+    ) -> Iterator[request_pool.Generated]:
         yield base
         for count in range(1, strength + 1):
             for group_inputs in combinations(inputs, count):
@@ -510,14 +503,16 @@ class InputCombinations:
                     if generated is not None:
                         yield generated
 
-    def _with(self, base: Generated, changes: Sequence[_Changed]) -> Generated | None:
+    def _with(
+        self, base: request_pool.Generated, changes: Sequence[_Changed]
+    ) -> request_pool.Generated | None:
         case: Case | None = base.case
         for change in changes:
             case = None if case is None else change(case)
         return None if case is None else self._pool.taken(case, base.origin)
 
     def _taken_inputs(
-        self, base: Generated, group: Inputs, *, of_matching: bool
+        self, base: request_pool.Generated, group: Inputs, *, of_matching: bool
     ) -> Iterator[_Input]:
         """Yield inputs that make another request that the API server does not refuse."""
         for all_input in self._all_inputs(base.case, group, of_matching=of_matching):
@@ -558,7 +553,7 @@ class InputCombinations:
         return [operation for operation in Operation if of_matching or operation in operations]
 
     def _putting(self, choice: Value) -> _Changed:
-        change = with_second_item if choice.second else with_value_at
+        change = read_places.with_second_item if choice.second else read_places.with_value_at
         return lambda case: self._pool.changes.with_value(case, choice.place, choice.value, change)
 
 
@@ -580,7 +575,9 @@ def _count(sizes: Sequence[int], strength: int) -> int:
 def _asking(operation: Operation) -> _Changed:
     def change(case: Case) -> Case | None:
         other_cases = (
-            other_case for other_case in asked_otherwise(case) if other_case.operation is operation
+            other_case
+            for other_case in request_pool.asked_otherwise(case)
+            if other_case.operation is operation
         )
         return next(other_cases, None)
 
@@ -600,5 +597,7 @@ def _answered(*answers: AuthorizerAnswer) -> _Changed:
     return lambda case: replace(case, answers=answers)
 
 
-def _labelled(changes: CaseChanges, labels: Mapping[str, str], case: Case) -> Case | None:
+def _labelled(
+    changes: request_pool.CaseChanges, labels: Mapping[str, str], case: Case
+) -> Case | None:
     return changes.in_namespace(case, labels)

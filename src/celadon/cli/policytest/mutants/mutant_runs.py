@@ -299,7 +299,7 @@ def _user(case: Case) -> JsonDict:
 
 
 def _answer(answer: AuthorizerAnswer) -> JsonDict:
-    result: dict[str, object] = {"decision": _DECISIONS[answer.ruling], **answer.asked}
+    result: dict[str, object] = {"decision": _DECISIONS[answer.ruling], **answer.attributes}
     if answer.reason:
         result["reason"] = answer.reason
     if answer.error is not None:

@@ -11,26 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
-from celadon.admission import Decision, ExpressionMemory, Outcome, PolicyFrame, Verdict
-from celadon.admission.registration import (
-    BINDING_KIND,
-    POLICY_KIND,
-    Binding,
-    Policy,
-    RegistrationObject,
-    decode_object,
-)
+from celadon import admission
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, WebhookOutcome
+from celadon.cli.policytest import case_results
 from celadon.cli.policytest.case_judging import Bench, PreparedRequest
-from celadon.cli.policytest.case_results import (
-    Case,
-    Expectation,
-    Measured,
-    PolicyTest,
-    Status,
-    TextMatch,
-)
 from celadon.cli.policytest.case_running import full_name, run_case
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
@@ -46,7 +31,7 @@ from celadon.records import dataclass
 # the test: the requests, what there is in the cluster, the other policies, and the programs of
 # all expressions that are the same.
 
-_VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
+_VALIDATING = frozenset({admission.registration.POLICY_KIND, admission.registration.BINDING_KIND})
 
 
 def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
@@ -77,10 +62,10 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     )
 
 
-def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
+def compiled_policy(engines: Engines, name: str) -> admission.PolicyFrame:
     """The policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
-    frames: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    frames: list[admission.PolicyFrame] = [*engines.validating.policies, *mutating]
     return next(frame for frame in frames if frame.name == name)
 
 
@@ -98,29 +83,33 @@ def is_original(document: Document, original: Document) -> bool:
     )
 
 
-def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
+def _decoded(alteration: Alteration) -> Placed[admission.registration.RegistrationObject] | None:
     value = alteration.altered
     if value is None:
         return None
     document = replace(alteration.document, value=value)
     version = str(value["apiVersion"]).rpartition("/")[2]
-    return Placed(decode_object(value, value["kind"], version).value, document)
+    return Placed(
+        admission.registration.decode_object(value, value["kind"], version).value, document
+    )
 
 
 def _changed(
-    policy_set: PolicySet, document: Document, placed: Placed[RegistrationObject] | None
+    policy_set: PolicySet,
+    document: Document,
+    placed: Placed[admission.registration.RegistrationObject] | None,
 ) -> PolicySet:
     """Return the set with other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
     for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
             policies[name] = policy
-        elif placed is not None and isinstance(placed.value, Policy):
+        elif placed is not None and isinstance(placed.value, admission.registration.Policy):
             policies[name] = Placed(placed.value, placed.document)
     for name, binding in policy_set.bindings.items():
         if not is_original(binding.document, document):
             bindings[name] = binding
-        elif placed is not None and isinstance(placed.value, Binding):
+        elif placed is not None and isinstance(placed.value, admission.registration.Binding):
             bindings[name] = Placed(placed.value, placed.document)
     return replace(policy_set, policies=policies, bindings=bindings)
 
@@ -137,19 +126,21 @@ def _changed(
 # `shown` nobody can be told apart by what a client or the audit log gets to see.
 
 
-_LOOKED: frozenset[Outcome] = frozenset({Outcome.EVALUATED})
+_LOOKED: frozenset[admission.Outcome] = frozenset({admission.Outcome.EVALUATED})
 
 
 class Glance:
     """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
     are the policies that were evaluated."""
 
-    __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
+    __slots__ = ("_text", "_verdict", "reached", "seen", "sent")
 
-    def __init__(self, sent: PreparedRequest | None, verdict: Verdict | None = None) -> None:
+    def __init__(
+        self, sent: PreparedRequest | None, verdict: admission.Verdict | None = None
+    ) -> None:
         self.sent = sent
         self._verdict = verdict
-        self._shown: str | None = None
+        self._text: str | None = None
         self.seen: tuple[Any, ...] = ()
         self.reached: frozenset[str] = frozenset()
         if sent is not None and verdict is not None:
@@ -161,12 +152,12 @@ class Glance:
     @property
     def shown(self) -> str:
         """Return JSON that is equal for what looks the same from outside."""
-        if self._shown is None and self.sent is not None and self._verdict is not None:
+        if self._text is None and self.sent is not None and self._verdict is not None:
             outcome, verdict = self.sent.outcome, self._verdict
             spoken = sorted(map(json.dumps, _spoken(outcome, verdict)))
             result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
-            self._shown = json.dumps(result, sort_keys=True, default=str)
-        return self._shown or ""
+            self._text = json.dumps(result, sort_keys=True, default=str)
+        return self._text or ""
 
     @property
     def answer(self) -> tuple[Json, ...]:
@@ -183,7 +174,7 @@ class Glance:
         return _signs(self.sent.outcome, self._verdict)
 
 
-def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Glance:
+def glance(bench: Bench, case: case_results.Case, sent: PreparedRequest | None = None) -> Glance:
     """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
     if sent is None:
         sent = bench.sent(case)
@@ -193,7 +184,7 @@ def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Gla
     return Glance(sent, engine.noted(sent.document_request.request, sent.setting.world))
 
 
-def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
+def _answer(sent: PreparedRequest, verdict: admission.Verdict) -> tuple[Any, ...]:
     return (
         sent.document_request.request.object,
         verdict.status,
@@ -202,13 +193,13 @@ def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     )
 
 
-def _reached(outcome: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
+def _reached(outcome: WebhookOutcome, verdict: admission.Verdict) -> frozenset[str]:
     notes = (*verdict.notes, *(() if outcome.mutation is None else outcome.mutation.notes))
     reached = {note.policy for note in notes if note.outcome in _LOOKED}
     return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
-def _signs(outcome: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
+def _signs(outcome: WebhookOutcome, verdict: admission.Verdict) -> tuple[Any, ...]:
     happened = outcome.mutation
     spoke = [
         (decision.policy, decision.binding, decision.source, decision.cause)
@@ -231,7 +222,7 @@ def _said(outcome: WebhookOutcome) -> tuple[Any, ...]:
     return happened.failures, happened.notes
 
 
-def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
+def _spoken(outcome: WebhookOutcome, verdict: admission.Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
     failures = () if outcome.mutation is None else outcome.mutation.failures
@@ -248,7 +239,7 @@ def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
     }
 
 
-def _without_cost(decision: Decision) -> Decision:
+def _without_cost(decision: admission.Decision) -> admission.Decision:
     return decision if decision.cost is None else replace(decision, cost=None)
 
 
@@ -265,7 +256,7 @@ _QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
 """What stands before and behind an expression, as `celadon.admission` puts it."""
 
 
-def for_altered(case: Case, alteration: Alteration) -> Case:
+def for_altered(case: case_results.Case, alteration: Alteration) -> case_results.Case:
     """The case with what is expected where its messages quote the altered expression."""
     texts = _texts(alteration)
     if texts is None:
@@ -273,14 +264,14 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     original, altered = texts
     expectation = case.expect
 
-    def put(match: TextMatch) -> TextMatch:
+    def put(match: case_results.TextMatch) -> case_results.TextMatch:
         return replace(match, text=_quoting(match.text, original, altered))
 
     text_matches = (
         isinstance(expectation.validation, str)
         and expectation.validation.split() == original.split()
     )
-    expect: Expectation = replace(
+    expect: case_results.Expectation = replace(
         expectation,
         message=None if expectation.message is None else put(expectation.message),
         warnings=None if expectation.warnings is None else tuple(map(put, expectation.warnings)),
@@ -324,9 +315,9 @@ class Stage:
     """`documents` are the policy and its bindings; those that stand in the test itself are part of
     the test, and stay. `glances` are at the cases, with the policy as it is."""
 
-    test: PolicyTest
+    test: case_results.PolicyTest
     bench: Bench
-    cases: list[Case]
+    cases: list[case_results.Case]
     documents: tuple[Document, ...]
     glances: list[Glance] = field(default_factory=list)
 
@@ -357,11 +348,12 @@ def is_mutating(alteration: Alteration) -> bool:
 
 
 def stages(
-    chosen: Sequence[tuple[PolicyTest, Sequence[Case]]], versions: Sequence[str]
-) -> dict[Measured, list[Stage]]:
+    chosen: Sequence[tuple[case_results.PolicyTest, Sequence[case_results.Case]]],
+    versions: Sequence[str],
+) -> dict[case_results.Measured, list[Stage]]:
     """Return the stages by the policies that cases are about. `versions` are for tests that name
     none."""
-    result: dict[Measured, list[Stage]] = {}
+    result: dict[case_results.Measured, list[Stage]] = {}
     for test, cases in chosen:
         if not test.problems:
             for policy, stage in _stages(test, cases, (test.versions or tuple(versions))[-1]):
@@ -370,16 +362,16 @@ def stages(
 
 
 def _stages(
-    test: PolicyTest, cases: Sequence[Case], version: str
-) -> Iterator[tuple[Measured, Stage]]:
-    memory: ExpressionMemory = {}
+    test: case_results.PolicyTest, cases: Sequence[case_results.Case], version: str
+) -> Iterator[tuple[case_results.Measured, Stage]]:
+    memory: admission.ExpressionMemory = {}
     bench = Bench(test, version, memory=memory)
-    stages_by_policy: dict[Measured, Stage] = {}
+    stages_by_policy: dict[case_results.Measured, Stage] = {}
     for case in cases:
         if version not in (case.versions or (version,)):
             continue
         result = run_case(bench, case)
-        if result.status is not Status.PASSED or result.outcome is None:
+        if result.status is not case_results.Status.PASSED or result.outcome is None:
             continue
         before = glance(bench, case)
         for part in bench.setting(case).sets.all:
@@ -393,7 +385,7 @@ def _stages(
     yield from stages_by_policy.items()
 
 
-def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:
+def _documents(part: PolicySet, name: str, test: case_results.PolicyTest) -> tuple[Document, ...]:
     bindings = (
         binding.document
         for binding in part.bindings.values()

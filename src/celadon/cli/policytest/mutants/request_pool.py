@@ -394,26 +394,26 @@ class RequestPool:
         self._cases = cases
         self.read: ReadPolicy = read_policy(bench.setting(cases[0]).engines, name)
         self._name = name
-        self._known: dict[str, Generated | None] = {}
+        self._by_key: dict[str, Generated | None] = {}
         self._signs: set[object] = set()
-        self._made: list[Generated] = []
+        self._requests: list[Generated] = []
         self._source = self._all()
         self.changes = CaseChanges(bench, self.read.param_kind, {})
 
     def first(self, count: int) -> Iterator[Generated]:
         """So many, or fewer if there are no more; the same ones each time."""
-        count_made = len(self._made)
-        yield from self._made[:count]
+        count_made = len(self._requests)
+        yield from self._requests[:count]
         for generated in islice(self._source, max(0, count - count_made)):
-            self._made.append(generated)
+            self._requests.append(generated)
             yield generated
 
     def taken(self, case: Case, origin: Case | None) -> Generated | None:
         """The request; None if the API server refuses it. Made once."""
         key = _key(case)
-        if key not in self._known:
-            self._known[key] = self._made_of(case, origin)
-        return self._known[key]
+        if key not in self._by_key:
+            self._by_key[key] = self._made_of(case, origin)
+        return self._by_key[key]
 
     def _made_of(self, case: Case, origin: Case | None) -> Generated | None:
         first_glance = glance(self._bench, case)
@@ -433,7 +433,7 @@ class RequestPool:
             result = list(islice(turn, _TURN))
             trials += len(result)
             for case, origin in result:
-                generated = None if _key(case) in self._known else self.taken(case, origin)
+                generated = None if _key(case) in self._by_key else self.taken(case, origin)
                 if generated is not None:
                     yield generated
                     if self._is_news(generated):

@@ -355,7 +355,7 @@ class Surroundings:
 
 
 def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
-    """All three lists; `path` is that of the pod's spec."""
+    """Validate all three lists; `path` is that of the pod's spec."""
     # As `validateContainers` of `pkg/apis/core/validation`.
     if spec.get("containers"):
         yield from _regular(path, spec, around)

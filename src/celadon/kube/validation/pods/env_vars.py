@@ -8,19 +8,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    ENV_FILES,
-    NO_ERRORS,
-    RELAXED_VARIABLES,
-    Errors,
-    by_gate,
-    containers_of,
-    each,
-    items,
-    qualified_name,
-    required_name,
-)
+from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (
@@ -71,10 +59,10 @@ SOURCES: Final = (
 ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 
-def environment(path: FieldPath, container: JsonObject) -> Errors:
+def environment(path: FieldPath, container: JsonObject) -> field_checks.Errors:
     """`env` and `envFrom` of a container."""
     # As `ValidateEnv` of `pkg/apis/core/validation`.
-    for variable_path, variable in items(container, "env", path):
+    for variable_path, variable in field_checks.items(container, "env", path):
         name = variable.get("name") or ""
         if name:
             yield from _variable_name(variable_path.child("name"), name)
@@ -82,19 +70,21 @@ def environment(path: FieldPath, container: JsonObject) -> Errors:
             yield fieldpath.required(variable_path.child("name"))
         if variable.get("valueFrom") is not None:
             yield from _value_from(variable_path.child("valueFrom"), variable)
-    for source_path, source in items(container, "envFrom", path):
+    for source_path, source in field_checks.items(container, "envFrom", path):
         yield from _env_from(source_path, path.child("envFrom"), source)
 
 
-def _variable_name(path: FieldPath, name: str) -> Errors:
+def _variable_name(path: FieldPath, name: str) -> field_checks.Errors:
     strict = text_rules.strict_environment_name(name)
     if not strict:
-        return NO_ERRORS
-    free = each(path, name, text_rules.environment_name(name))
-    return by_gate(RELAXED_VARIABLES, free, each(path, name, strict))
+        return field_checks.NO_ERRORS
+    free = field_checks.each(path, name, text_rules.environment_name(name))
+    return field_checks.by_gate(
+        field_checks.RELAXED_VARIABLES, free, field_checks.each(path, name, strict)
+    )
 
 
-def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
+def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> field_checks.Errors:
     # As `ValidateEnvFrom` of `pkg/apis/core/validation`.
     prefix = source.get("prefix") or ""
     if prefix:
@@ -103,7 +93,7 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     for kind in present:
         name = source[kind].get("name") or ""
         name_path = path.child(kind, "name")
-        yield from required_name(name_path, name, name_rules.dns1123_subdomain)
+        yield from field_checks.required_name(name_path, name, name_rules.dns1123_subdomain)
     if not present:
         detail = "must specify one of: `configMapRef` or `secretRef`"
         yield fieldpath.invalid(whole, "", detail)
@@ -111,7 +101,7 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
         yield fieldpath.invalid(whole, "", ONE_ONLY)
 
 
-def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
+def _value_from(path: FieldPath, variable: JsonObject) -> field_checks.Errors:
     # As `validateEnvVarValueFrom` of `pkg/apis/core/validation`.
     source = variable["valueFrom"]
     sources = [kind for kind in SOURCES if source.get(kind) is not None]
@@ -129,38 +119,40 @@ def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
         named = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
         with_files = fieldpath.invalid(path, "", f"{named}, `secretKeyRef` or `fileKeyRef`")
         without = fieldpath.invalid(path, "", f"{named} or `secretKeyRef`")
-        yield from by_gate(ENV_FILES, (with_files,), (without,))
+        yield from field_checks.by_gate(field_checks.ENV_FILES, (with_files,), (without,))
     elif variable.get("value"):
         yield fieldpath.invalid(path, "", "may not be specified when `value` is not empty")
     elif len(sources) > 1:
         yield fieldpath.invalid(path, "", ONE_ONLY)
 
 
-def _key_selector(path: FieldPath, value: JsonObject) -> Errors:
+def _key_selector(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     name, key = value.get("name") or "", value.get("key") or ""
-    yield from each(path.child("name"), name, name_rules.dns1123_subdomain(name))
-    yield from required_name(path.child("key"), key, text_rules.config_key)
+    yield from field_checks.each(path.child("name"), name, name_rules.dns1123_subdomain(name))
+    yield from field_checks.required_name(path.child("key"), key, text_rules.config_key)
 
 
-def _file_key_selector(path: FieldPath, value: JsonObject) -> Errors:
+def _file_key_selector(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateFileKeySelector` of `pkg/apis/core/validation`.
     key, volume, file = (value.get(item) or "" for item in ("key", "volumeName", "path"))
-    yield from required_name(path.child("key"), key, text_rules.environment_name)
-    yield from required_name(path.child("volumeName"), volume, name_rules.dns1123_label)
+    yield from field_checks.required_name(path.child("key"), key, text_rules.environment_name)
+    yield from field_checks.required_name(
+        path.child("volumeName"), volume, name_rules.dns1123_label
+    )
     if file:
         yield from no_backsteps(path.child("path"), file)
     else:
         yield fieldpath.required(path.child("path"))
 
 
-def no_backsteps(path: FieldPath, value: str) -> Errors:
+def no_backsteps(path: FieldPath, value: str) -> field_checks.Errors:
     """No `..` among the steps of a path."""
     # As `validatePathNoBacksteps` of `pkg/apis/core/validation`.
     if ".." in value.split("/"):
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
 
-def descending_path(path: FieldPath, value: str) -> Errors:
+def descending_path(path: FieldPath, value: str) -> field_checks.Errors:
     """Relative, and never upwards."""
     # As `validateLocalDescendingPath` of `pkg/apis/core/validation`.
     if value.startswith("/"):
@@ -168,7 +160,7 @@ def descending_path(path: FieldPath, value: str) -> Errors:
     yield from no_backsteps(path, value)
 
 
-def local_path(path: FieldPath, value: str) -> Errors:
+def local_path(path: FieldPath, value: str) -> field_checks.Errors:
     """Descending, with a first part that is not reserved."""
     # As `ValidateLocalNonReservedPath` of `pkg/apis/core/validation`.
     yield from descending_path(path, value)
@@ -184,7 +176,7 @@ def _reads_files(container: JsonObject) -> bool:
     )
 
 
-def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
+def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
     """The volumes of a pod's spec that variables come from."""
     # As `validateFileKeyRefVolumes` of `pkg/apis/core/validation`.
     if not any(
@@ -192,8 +184,8 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
     ):
         return
     volumes = {volume.get("name") or "": volume for volume in spec.get("volumes") or ()}
-    for container_path, container in containers_of(path, spec):
-        for variable_path, variable in items(container, "env", container_path):
+    for container_path, container in field_checks.containers_of(path, spec):
+        for variable_path, variable in field_checks.items(container, "env", container_path):
             source = (variable.get("valueFrom") or {}).get("fileKeyRef")
             if source is None:
                 continue
@@ -206,7 +198,9 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
                 yield fieldpath.invalid(named, name, detail)
 
 
-def field_selector(path: FieldPath, value: JsonObject, supported: tuple[str, ...]) -> Errors:
+def field_selector(
+    path: FieldPath, value: JsonObject, supported: tuple[str, ...]
+) -> field_checks.Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
     # As `validateObjectFieldSelector` of `pkg/apis/core/validation`.
     field = value.get("fieldPath") or ""
@@ -228,14 +222,16 @@ def field_selector(path: FieldPath, value: JsonObject, supported: tuple[str, ...
         yield fieldpath.invalid(path.child("fieldPath"), field, detail)
     elif subscripted:
         key = rest.removesuffix("']")
-        yield from qualified_name(path, key.lower() if base == SUBSCRIPTED[0] else key)
+        yield from field_checks.qualified_name(path, key.lower() if base == SUBSCRIPTED[0] else key)
     else:
         text = OLD_NAMES.get(field, field)
         if text not in supported:
             yield fieldpath.not_supported(path.child("fieldPath"), text, sorted(supported))
 
 
-def resource_selector(path: FieldPath, value: JsonObject, *, in_volume: bool) -> Errors:
+def resource_selector(
+    path: FieldPath, value: JsonObject, *, in_volume: bool
+) -> field_checks.Errors:
     """`resourceFieldRef`: what a container requests or is limited to."""
     # As `validateContainerResourceFieldSelector` of `pkg/apis/core/validation`.
     resource = value.get("resource") or ""

@@ -486,7 +486,7 @@ def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
 
 
 def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
-    """The same of conditions of requests for certificates."""
+    """Show the same of conditions of requests for certificates."""
     before, after = (
         [internal_value(item, _SIGNING) for item in each] or None for each in (old, new)
     )
@@ -513,7 +513,7 @@ def _diff(old: object, new: object) -> str:
 
 
 def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """One hunk with everything between the first and the last line that differ."""
+    """Show one hunk with everything between the first and the last line that differ."""
     least = min(len(before), len(after))
     start = next((index for index in range(least) if before[index] != after[index]), least)
     rest = least - start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from celadon.kube import fieldpath, metadata
+from celadon.kube import fieldpath, metadata, well_known_values
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
@@ -30,6 +30,7 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.pods import security_contexts
 from celadon.kube.validation.pods.containers import (
     Surroundings,
     containers,
@@ -39,29 +40,7 @@ from celadon.kube.validation.pods.containers import (
 from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
-from celadon.kube.validation.pods.security_contexts import (
-    for_linux,
-    for_windows,
-    host_processes,
-    pod_security_context,
-)
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.validation.text_rules import (
-    TOLERATIONS,
-    AnnotationError,
-    annotated_tolerations,
-    labels,
-    older_address,
-)
-from celadon.kube.well_known_values import (
-    APPARMOR_OF_CONTAINER,
-    CONTAINER_LISTS,
-    DELETION_COST,
-    MIRROR_POD,
-    PREEMPTION_POLICIES,
-    SECCOMP_OF_CONTAINER,
-    SECCOMP_OF_POD,
-)
 from celadon.patterns import late_pattern
 
 # --- Annotations -------------------------------------------------------------
@@ -72,7 +51,11 @@ from celadon.patterns import late_pattern
 # an annotation that stands beside its field must say the same.
 
 
-_OF_PROFILES: Final = (SECCOMP_OF_POD, SECCOMP_OF_CONTAINER, APPARMOR_OF_CONTAINER)
+_OF_PROFILES: Final = (
+    well_known_values.SECCOMP_OF_POD,
+    well_known_values.SECCOMP_OF_CONTAINER,
+    well_known_values.APPARMOR_OF_CONTAINER,
+)
 LOCALHOST: Final = "localhost/"
 RUNTIME_DEFAULT: Final = "runtime/default"
 UNCONFINED: Final = "unconfined"
@@ -94,13 +77,13 @@ class ProfileKind(NamedTuple):
 SECCOMP: Final = ProfileKind(
     "seccomp",
     "seccompProfile",
-    SECCOMP_OF_CONTAINER,
+    well_known_values.SECCOMP_OF_CONTAINER,
     {"Unconfined": (UNCONFINED,), "RuntimeDefault": (RUNTIME_DEFAULT, DOCKER_DEFAULT)},
 )
 APPARMOR: Final = ProfileKind(
     "apparmor",
     "appArmorProfile",
-    APPARMOR_OF_CONTAINER,
+    well_known_values.APPARMOR_OF_CONTAINER,
     {"Unconfined": (UNCONFINED,), "RuntimeDefault": (RUNTIME_DEFAULT,)},
 )
 
@@ -108,25 +91,31 @@ APPARMOR: Final = ProfileKind(
 def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) -> Errors:
     """Yield what is wrong with the annotations of a pod or a template; `path` is where they are."""
     # As `ValidatePodSpecificAnnotations` of `pkg/apis/core/validation`.
-    if MIRROR_POD in notes and not spec.get("nodeName"):
+    if well_known_values.MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
+        yield fieldpath.invalid(
+            path.key(well_known_values.MIRROR_POD), notes[well_known_values.MIRROR_POD], detail
+        )
     try:
-        tolerated = annotated_tolerations(notes)
-    except AnnotationError as error:
-        yield fieldpath.invalid(path, TOLERATIONS, str(error))
+        tolerated = text_rules.annotated_tolerations(notes)
+    except text_rules.AnnotationError as error:
+        yield fieldpath.invalid(path, text_rules.TOLERATIONS, str(error))
     else:
-        yield from tolerations(path, {TOLERATIONS: tolerated}, TOLERATIONS)
-    cost = notes.get(DELETION_COST)
+        yield from tolerations(path, {text_rules.TOLERATIONS: tolerated}, text_rules.TOLERATIONS)
+    cost = notes.get(well_known_values.DELETION_COST)
     if cost is not None and not _is_int32(cost):
-        yield fieldpath.invalid(path.key(DELETION_COST), cost, "must be a 32bit integer")
-    if SECCOMP_OF_POD in notes:
-        yield from _seccomp(path.child(SECCOMP_OF_POD), notes[SECCOMP_OF_POD])
+        yield fieldpath.invalid(
+            path.key(well_known_values.DELETION_COST), cost, "must be a 32bit integer"
+        )
+    if well_known_values.SECCOMP_OF_POD in notes:
+        yield from _seccomp(
+            path.child(well_known_values.SECCOMP_OF_POD), notes[well_known_values.SECCOMP_OF_POD]
+        )
     for key in sorted(notes):
-        if key.startswith(SECCOMP_OF_CONTAINER):
+        if key.startswith(well_known_values.SECCOMP_OF_CONTAINER):
             yield from _seccomp(path.child(key), notes[key])
     for key in sorted(notes):
-        if key.startswith(APPARMOR_OF_CONTAINER):
+        if key.startswith(well_known_values.APPARMOR_OF_CONTAINER):
             yield from _apparmor(path.key(key), key, notes[key], spec)
 
 
@@ -148,7 +137,7 @@ def _seccomp(path: FieldPath, profile: str) -> Errors:
 
 def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Errors:
     # As `ValidateAppArmorPodAnnotations` of `pkg/apis/core/validation`.
-    name = key.removeprefix(APPARMOR_OF_CONTAINER)
+    name = key.removeprefix(well_known_values.APPARMOR_OF_CONTAINER)
     if all(container.get("name") != name for _, container in _containers(FieldPath(), spec)):
         yield fieldpath.invalid(path, name, "container not found")
     is_known = profile in {"", RUNTIME_DEFAULT, UNCONFINED} or profile.startswith(LOCALHOST)
@@ -158,7 +147,7 @@ def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Erro
 
 
 def _containers(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
-    for field in CONTAINER_LISTS:
+    for field in well_known_values.CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield path.child(field).index(index), container
 
@@ -168,9 +157,9 @@ def profiles_match(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) 
     if not any(key.startswith(_OF_PROFILES) for key in notes):
         return
     of_pod = (spec.get("securityContext") or {}).get(SECCOMP.field)
-    if of_pod is not None and SECCOMP_OF_POD in notes:
+    if of_pod is not None and well_known_values.SECCOMP_OF_POD in notes:
         field_path = path.child("securityContext", SECCOMP.field)
-        yield from _match(field_path, SECCOMP, notes[SECCOMP_OF_POD], of_pod)
+        yield from _match(field_path, SECCOMP, notes[well_known_values.SECCOMP_OF_POD], of_pod)
     yield from _containers_match(path, SECCOMP, notes, spec)
     if (spec.get("os") or {}).get("name") != "windows":
         yield from _containers_match(path, APPARMOR, notes, spec)
@@ -222,9 +211,9 @@ def annotation_changes(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _fixed(key: str, verb: str) -> Errors:
-    if key.startswith(APPARMOR_OF_CONTAINER):
+    if key.startswith(well_known_values.APPARMOR_OF_CONTAINER):
         yield fieldpath.forbidden(_NOTES.key(key), f"may not {verb} AppArmor annotations")
-    if key == MIRROR_POD:
+    if key == well_known_values.MIRROR_POD:
         yield fieldpath.forbidden(_NOTES.key(key), f"may not {verb} mirror pod annotation")
 
 
@@ -267,7 +256,7 @@ def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
     yield from pod_annotations(notes, meta.get("annotations") or {}, spec)
-    is_static = MIRROR_POD in (meta.get("annotations") or {})
+    is_static = well_known_values.MIRROR_POD in (meta.get("annotations") or {})
     name = meta.get("name") or ""
     before = (old or {}).get("spec")
     yield from pod_spec(SPEC, spec, before, pod_name=name, in_pod=True, is_static=is_static)
@@ -303,7 +292,7 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
 def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Complained about without `metadata` in the path, as upstream does."""
     meta, annotations_path = template.get("metadata") or {}, path.child("annotations")
-    yield from labels(path.child("labels"), meta.get("labels"))
+    yield from text_rules.labels(path.child("labels"), meta.get("labels"))
     yield from validate_annotations(annotations_path, meta.get("annotations"))
     yield from pod_annotations(
         annotations_path, meta.get("annotations") or {}, template.get("spec") or {}
@@ -365,12 +354,12 @@ def pod_spec(
     yield from choice_in(spec, "restartPolicy", RESTART_POLICIES, path)
     yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
     if spec.get("nodeSelector"):
-        yield from labels(path.child("nodeSelector"), spec["nodeSelector"])
-    yield from pod_security_context(path.child("securityContext"), spec, before)
+        yield from text_rules.labels(path.child("nodeSelector"), spec["nodeSelector"])
+    yield from security_contexts.pod_security_context(path.child("securityContext"), spec, before)
     if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
         yield from _seldom(path, spec, before)
     else:
-        yield from host_processes(path, spec)
+        yield from security_contexts.host_processes(path, spec)
     yield from files_are_in_empty_dirs(path, spec)
 
 
@@ -380,7 +369,7 @@ def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
     yield from spread_constraints(path, spec)
-    yield from host_processes(path, spec)
+    yield from security_contexts.host_processes(path, spec)
     yield from _host_users(path, spec, before)
     yield from _hostname_override(path.child("hostnameOverride"), spec)
     yield from _placement(path, spec)
@@ -413,7 +402,7 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     yield from tolerations(path, spec)
     for active_deadline_seconds_path, alias in items(spec, "hostAliases", path):
         address = alias.get("ip") or ""
-        yield from older_address(active_deadline_seconds_path.child("ip"), address)
+        yield from text_rules.older_address(active_deadline_seconds_path.child("ip"), address)
         for hostname_path, hostname in items(alias, "hostnames", active_deadline_seconds_path):
             yield from dns_subdomain(hostname_path, hostname)
     if spec.get("priorityClassName"):
@@ -423,7 +412,9 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     policy = spec.get("preemptionPolicy")
     if policy is not None:
         active_deadline_seconds_path = path.child("preemptionPolicy")
-        yield from required_choice(active_deadline_seconds_path, policy, PREEMPTION_POLICIES)
+        yield from required_choice(
+            active_deadline_seconds_path, policy, well_known_values.PREEMPTION_POLICIES
+        )
     if spec.get("overhead"):
         yield from requirements(path.child("overhead"), {"limits": spec["overhead"]}, ())
     yield from _operating_system(path, spec)
@@ -460,9 +451,9 @@ def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
     if not name:
         yield fieldpath.required(path.child("os", "name"), _NO_SYSTEM.text)
     elif name == "linux":
-        yield from for_linux(path, spec)
+        yield from security_contexts.for_linux(path, spec)
     elif name == "windows":
-        yield from for_windows(path, spec)
+        yield from security_contexts.for_windows(path, spec)
     else:
         yield fieldpath.not_supported(path.child("os"), NamedText(name), OPERATING_SYSTEMS)
 
@@ -573,7 +564,7 @@ def _dns(path: FieldPath, spec: JsonObject) -> Errors:
         detail = f"must not have more than {MAX_NAMESERVERS} nameservers"
         yield fieldpath.invalid(path.child("nameservers"), servers, detail)
     for nameserver_path, server in items(config, "nameservers", path):
-        yield from older_address(nameserver_path, server)
+        yield from text_rules.older_address(nameserver_path, server)
     yield from _searches(path.child("searches"), searches)
     for nameserver_path, option in items(config, "options", path):
         if not option.get("name"):

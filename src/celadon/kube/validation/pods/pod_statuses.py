@@ -14,22 +14,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    METADATA,
-    NODES_STAY_NOMINATED,
-    RESTART_ALL,
-    RESTART_RULES,
-    Errors,
-    by_gate,
-    dns_label,
-    dns_subdomain,
-    each,
-    items,
-    only_with,
-    qualified_name,
-)
+from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.validation.pods.pod_specs import annotation_changes
 from celadon.kube.validation.pods.security_contexts import NOT_ON_WINDOWS
 from celadon.kube.validation.text_rules import older_address
@@ -52,7 +37,7 @@ _ADDRESSES: Final = {"podIPs": "[]core.PodIP", "hostIPs": "[]core.HostIP"}
 ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 
-def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
+def pod_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Yield what is wrong with the status of a pod."""
     # As `ValidatePodStatusUpdate` of `pkg/apis/core/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
@@ -63,7 +48,9 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _generation(_STATUS, status)
     quality = status.get("qosClass") or ""
     if quality != (before.get("qosClass") or "") and is_since("1.32"):
-        yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
+        yield fieldpath.invalid(
+            _STATUS.child("qosClass"), NamedText(quality), field_checks.IMMUTABLE
+        )
     policy = spec.get("restartPolicy") or ""
     sidecars = {
         init_container.get("name")
@@ -83,8 +70,8 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         by_rules = _ended_for_good(status, before, statuses, declared, policy)
         if _has_all_restarted(spec):
             all_off = _ended_for_good(status, before, statuses, declared, policy, all_too=False)
-            by_rules = by_gate(RESTART_ALL, (), all_off)
-        yield from by_gate(RESTART_RULES, by_rules, plain)
+            by_rules = field_checks.by_gate(field_checks.RESTART_ALL, (), all_off)
+        yield from field_checks.by_gate(field_checks.RESTART_RULES, by_rules, plain)
     yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
     pod_spec = obj.get("spec") or {}
     yield from _pod_statuses_claims(status, pod_spec)
@@ -97,37 +84,43 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _users(status, field, system)
     for field, containers in _ALLOCATING.items():
         yield from _allocated(status, field, pod_spec.get(containers) or ())
-    for path, container_status in items(status, "ephemeralContainerStatuses", _STATUS):
+    for path, container_status in field_checks.items(status, "ephemeralContainerStatuses", _STATUS):
         if container_status.get("allocatedResourcesStatus"):
             detail = "must not be specified in container status"
             yield fieldpath.forbidden(path.child("allocatedResourcesStatus"), detail)
 
 
-def _conditions(status: JsonObject) -> Errors:
+def _conditions(status: JsonObject) -> field_checks.Errors:
     """Before 1.33 they are said to be metadata."""
     # As `validatePodConditions` of `pkg/apis/core/validation`.
-    for path, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
+    for path, condition in field_checks.items(
+        status, "conditions", _STATUS if is_since("1.33") else field_checks.METADATA
+    ):
         yield from _generation(path, condition)
         kind = condition.get("type") or ""
         if kind not in SYSTEM_CONDITIONS:
-            yield from qualified_name(path.child("Type"), kind)
+            yield from field_checks.qualified_name(path.child("Type"), kind)
 
 
-def _generation(path: FieldPath, observed: JsonObject) -> Errors:
+def _generation(path: FieldPath, observed: JsonObject) -> field_checks.Errors:
     generation = observed.get("observedGeneration") or 0
     if generation < 0:
         detail = "must be a non-negative integer"
         yield fieldpath.invalid(path.child("observedGeneration"), generation, detail)
 
 
-def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) -> Errors:
+def _nominated_node(
+    status: JsonObject, before: JsonObject, spec: JsonObject
+) -> field_checks.Errors:
     nominated, path = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
     if not nominated or nominated == before.get("nominatedNodeName"):
         return
-    yield from dns_subdomain(path, nominated)
+    yield from field_checks.dns_subdomain(path, nominated)
     if spec.get("nodeName"):
         detail = "may not be set on pods that are already bound to a node"
-        yield from only_with(NODES_STAY_NOMINATED, [fieldpath.forbidden(path, detail)])
+        yield from field_checks.only_with(
+            field_checks.NODES_STAY_NOMINATED, [fieldpath.forbidden(path, detail)]
+        )
 
 
 def _terminated(
@@ -136,7 +129,7 @@ def _terminated(
     field: str,
     policy: str,
     restarted: Collection[str | None] = (),
-) -> Errors:
+) -> field_checks.Errors:
     """Yield an error for each container that has ended for good and runs again."""
     # As `ValidateContainerStateTransition` of `pkg/apis/core/validation`.
     if policy == "Always":
@@ -165,7 +158,7 @@ def _ended_for_good(
     policy: str,
     *,
     all_too: bool = True,
-) -> Errors:
+) -> field_checks.Errors:
     """The same by the rules that containers have for restarts."""
     declared = {container.get("name"): container for container in reversed([*containers])}
     for index, old in enumerate(before.get(field) or ()):
@@ -216,12 +209,12 @@ def _has_all_restarted(spec: JsonObject) -> bool:
     return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
 
 
-def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
+def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> field_checks.Errors:
     resource_claims = {
         resource_claim.get("name") for resource_claim in spec.get("resourceClaims") or ()
     }
     seen: set[str] = set()
-    for path, resource_claim_status in items(status, "resourceClaimStatuses", _STATUS):
+    for path, resource_claim_status in field_checks.items(status, "resourceClaimStatuses", _STATUS):
         name = resource_claim_status.get("name") or ""
         if name not in resource_claims:
             detail = "must match the name of an entry in `spec.resourceClaims`"
@@ -231,10 +224,10 @@ def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
         seen.add(name)
         if resource_claim_status.get("resourceClaimName") is not None:
             named = path.child("resourceClaimName" if is_since("1.36") else "name")
-            yield from dns_subdomain(named, resource_claim_status["resourceClaimName"])
+            yield from field_checks.dns_subdomain(named, resource_claim_status["resourceClaimName"])
 
 
-def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
+def _extended_claim(claim: JsonObject, spec: JsonObject) -> field_checks.Errors:
     """The claim that was made for extended resources of the pod's containers."""
     # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
     path = _STATUS.child("extendedResourceClaimStatus")
@@ -247,7 +240,7 @@ def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
     if not claim.get("requestMappings"):
         yield fieldpath.required(mappings, "at least one request mapping is required")
     seen: set[tuple[str, ...]] = set()
-    for place, request_mapping in items(claim, "requestMappings", path):
+    for place, request_mapping in field_checks.items(claim, "requestMappings", path):
         named = {field: request_mapping.get(field) or "" for field in _MAPPING}
         name, resource, request = named.values()
         container = containers.get(name)
@@ -263,14 +256,14 @@ def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
                 "spec.initContainers.resources.requests or spec.containers.resources.requests"
             )
             yield fieldpath.invalid(place.child("resourceName"), resource, detail)
-        yield from dns_label(path.child("requestName"), request)
+        yield from field_checks.dns_label(path.child("requestName"), request)
         if (name, resource, request) in seen:
             for field, value in named.items():
                 yield fieldpath.duplicate(place.child(field), value)
         seen.add((name, resource, request))
     resource_claim_name = claim.get("resourceClaimName") or ""
     if resource_claim_name:
-        yield from dns_subdomain(path.child("resourceClaimName"), resource_claim_name)
+        yield from field_checks.dns_subdomain(path.child("resourceClaimName"), resource_claim_name)
     else:
         yield fieldpath.required(path.child("resourceClaimName"))
 
@@ -280,10 +273,10 @@ def _requests(container: JsonObject) -> Collection[str]:
     return requests
 
 
-def _users(status: JsonObject, field: str, system: str) -> Errors:
+def _users(status: JsonObject, field: str, system: str) -> field_checks.Errors:
     """Whom the processes of a container run as."""
     # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
-    for path, container_status in items(status, field, _STATUS):
+    for path, container_status in field_checks.items(status, field, _STATUS):
         user = (container_status.get("user") or {}).get("linux")
         if user is None:
             continue
@@ -294,19 +287,25 @@ def _users(status: JsonObject, field: str, system: str) -> Errors:
             continue
         for member in ("uid", "gid"):
             number = user.get(member) or 0
-            yield from each(place.child(member), number, text_rules.user_or_group_id(number))
-        for group_at, group in items(user, "supplementalGroups", place):
-            yield from each(group_at, group, text_rules.user_or_group_id(group))
+            yield from field_checks.each(
+                place.child(member), number, text_rules.user_or_group_id(number)
+            )
+        for group_at, group in field_checks.items(user, "supplementalGroups", place):
+            yield from field_checks.each(group_at, group, text_rules.user_or_group_id(group))
 
 
-def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
+def _allocated(
+    status: JsonObject, field: str, containers: Iterable[JsonObject]
+) -> field_checks.Errors:
     """Yield what is wrong with the health of the devices of containers. The spec need not know a
     container."""
     # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
     declared = {container.get("name") or "": container for container in reversed([*containers])}
-    for path, container_status in items(status, field, _STATUS):
+    for path, container_status in field_checks.items(status, field, _STATUS):
         container = declared.get(container_status.get("name") or "")
-        for place, resource in items(container_status, "allocatedResourcesStatus", path):
+        for place, resource in field_checks.items(
+            container_status, "allocatedResourcesStatus", path
+        ):
             if container is not None:
                 yield from _allocated_name(place.child("name"), resource, container)
             yield from _health(place, resource)
@@ -318,7 +317,9 @@ _NO_REQUEST: Final = wording(
 )
 
 
-def _allocated_name(path: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
+def _allocated_name(
+    path: FieldPath, resource: JsonObject, container: JsonObject
+) -> field_checks.Errors:
     name: str = resource.get("name") or ""
     if name.startswith(_CLAIM) and is_since("1.32"):
         claims = (container.get("resources") or {}).get("claims") or ()
@@ -339,9 +340,9 @@ def _claim_name(claim: JsonObject) -> str:
     return f"{_CLAIM}{claim.get('name') or ''}{f'/{request}' if request else ''}"
 
 
-def _health(path: FieldPath, resource: JsonObject) -> Errors:
+def _health(path: FieldPath, resource: JsonObject) -> field_checks.Errors:
     seen: set[str] = set()
-    for place, item in items(resource, "resources", path):
+    for place, item in field_checks.items(resource, "resources", path):
         health = item.get("health") or ""
         if health not in _HEALTH:
             yield fieldpath.not_supported(place.child("health"), NamedText(health), _HEALTH)
@@ -356,7 +357,7 @@ def _health(path: FieldPath, resource: JsonObject) -> Errors:
         seen.add(device)
 
 
-def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+def _addresses(status: JsonObject, before: JsonObject, field: str) -> field_checks.Errors:
     # As `validatePodIPs` of `pkg/apis/core/validation`.
     old_addresses = [address.get("ip") or "" for address in before.get(field) or ()]
     addresses = [address.get("ip") or "" for address in status.get(field) or ()]

@@ -20,13 +20,8 @@ from celadon.kube.validation.field_checks import (
     items,
 )
 from celadon.kube.validation.object_meta import Update
+from celadon.kube.validation.pods import internal_types
 from celadon.kube.validation.pods.containers import trimmed_image
-from celadon.kube.validation.pods.internal_types import (
-    ephemeral_container_diff,
-    internal_value,
-    is_same_pod_spec,
-    pod_spec_diff,
-)
 from celadon.kube.validation.pods.pod_specs import annotation_changes, pod_in_general
 from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
@@ -71,9 +66,9 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     if before.get("schedulingGates"):
         yield from _chosen_nodes(fixed, before)
         fixed = _with_old_nodes(fixed, before)
-    if not is_same_pod_spec(fixed, before):
+    if not internal_types.is_same_pod_spec(fixed, before):
         named = ",".join(CHANGEABLE)
-        difference = pod_spec_diff(before, fixed)
+        difference = internal_types.pod_spec_diff(before, fixed)
         detail = f"pod updates may not change fields other than {named}\n{difference}"
         yield fieldpath.forbidden(SPEC, detail)
 
@@ -178,14 +173,14 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     if not old_terms:
         return
     if len(terms) != len(old_terms):
-        inner = [internal_value(term, "core.v1.NodeSelectorTerm") for term in terms]
+        inner = [internal_types.internal_value(term, "core.v1.NodeSelectorTerm") for term in terms]
         go_value = GoValue(None if required_terms is None else inner, "[]core.NodeSelectorTerm")
         yield fieldpath.invalid(path, go_value, ADDED_TERMS)
         return
     for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
         if not _only_adds(term, old):
             detail = "only additions are allowed (no mutations or deletions)"
-            internal_term = internal_value(term, "core.v1.NodeSelectorTerm")
+            internal_term = internal_types.internal_value(term, "core.v1.NodeSelectorTerm")
             yield fieldpath.invalid(
                 path.index(index), GoValue(internal_term, "core.NodeSelectorTerm"), detail
             )
@@ -238,7 +233,7 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
         if new is None:
             yield fieldpath.forbidden(path, f"{intro} removed\n")
         elif new != container:
-            difference = ephemeral_container_diff(container, new)
+            difference = internal_types.ephemeral_container_diff(container, new)
             yield fieldpath.forbidden(path, f"{intro} changed\n{difference}")
 
 
@@ -283,8 +278,8 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
         errors += _only_amounts(spec, before, field)
     yield from errors
     fixed = _with_old_amounts(spec, before)
-    if not errors and not is_same_pod_spec(fixed, before):
-        difference = pod_spec_diff(before, fixed)
+    if not errors and not internal_types.is_same_pod_spec(fixed, before):
+        difference = internal_types.pod_spec_diff(before, fixed)
         yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS}\n{difference}")
 
 
@@ -418,9 +413,9 @@ def _less_memory(path: FieldPath, container: JsonObject, had: JsonObject) -> Err
 def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
     for path, container, was in _pairs(spec, before, field):
         fixed = _with_old(container, was)
-        changed = internal_value(fixed, "core.v1.Container") != internal_value(
-            was, "core.v1.Container"
-        )
+        changed = internal_types.internal_value(
+            fixed, "core.v1.Container"
+        ) != internal_types.internal_value(was, "core.v1.Container")
         if field == "containers":
             if changed:
                 yield fieldpath.forbidden(SPEC, ONLY_AMOUNTS)
@@ -447,7 +442,9 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
         if changed:
             detail = "only cpu and memory resources for sidecar containers are mutable"
             yield fieldpath.forbidden(SPEC, detail)
-    elif internal_value(container, "core.v1.Container") != internal_value(was, "core.v1.Container"):
+    elif internal_types.internal_value(
+        container, "core.v1.Container"
+    ) != internal_types.internal_value(was, "core.v1.Container"):
         yield fieldpath.forbidden(SPEC, "resources for non-sidecar init containers are immutable")
 
 

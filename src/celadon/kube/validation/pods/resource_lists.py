@@ -11,16 +11,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse_amounts, pod_total
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation.field_checks import (
-    NEGATIVE,
-    NOT_POSITIVE,
-    Errors,
-    dns_label,
-    each,
-    entries,
-    items,
-    once_sound,
-)
+from celadon.kube.validation import field_checks
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 
 REQUESTS_PREFIX: Final = "requests."
@@ -61,7 +52,7 @@ SUPPORTED_FOR_PODS: Final = ("cpu", HUGE_PAGES, "memory")
 ZERO: Final = Quantity(0)
 ONE: Final = Quantity(1)
 
-NameRule = Callable[[FieldPath, str], Errors]
+NameRule = Callable[[FieldPath, str], field_checks.Errors]
 
 
 def is_huge_page(name: str) -> bool:
@@ -91,18 +82,18 @@ def may_overcommit(name: str) -> bool:
     return is_native(name) and not is_huge_page(name)
 
 
-def resource_name(path: FieldPath, name: str) -> Errors:
+def resource_name(path: FieldPath, name: str) -> field_checks.Errors:
     """A name of any resource list."""
     # As `validateResourceName` of `pkg/apis/core/validation`.
     messages = name_rules.qualified_name(name)
     if messages:
-        yield from each(path, GoValue(name, "core.ResourceName"), messages)
+        yield from field_checks.each(path, GoValue(name, "core.ResourceName"), messages)
     elif "/" not in name and not (name in STANDARD_RESOURCES or is_huge_page_of_quota(name)):
         detail = "must be a standard resource type or fully qualified"
         yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
-def container_resource_name(path: FieldPath, name: str) -> Errors:
+def container_resource_name(path: FieldPath, name: str) -> field_checks.Errors:
     """Yield what is wrong with the name of a request or limit of a container: it is standard, or
     has a domain."""
     # As `validateContainerResourceName` of `pkg/apis/core/validation`.
@@ -116,7 +107,7 @@ def container_resource_name(path: FieldPath, name: str) -> Errors:
         yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
-def pod_resource_name(path: FieldPath, name: str) -> Errors:
+def pod_resource_name(path: FieldPath, name: str) -> field_checks.Errors:
     """Yield what is wrong with the name of a request or limit of a whole pod: only cpu, memory and
     huge pages are known."""
     # As `validatePodResourceName` of `pkg/apis/core/validation`.
@@ -133,7 +124,7 @@ def is_of_quota(name: str) -> bool:
     return name in QUOTA_RESOURCES or is_huge_page_of_quota(name)
 
 
-def quota_resource_name(path: FieldPath, name: str) -> Errors:
+def quota_resource_name(path: FieldPath, name: str) -> field_checks.Errors:
     """Yield what is wrong with a name in a ResourceQuota, which may also be a count of objects."""
     # As `ValidateResourceQuotaResourceName` of `pkg/apis/core/validation`.
     yield from resource_name(path, name)
@@ -142,23 +133,23 @@ def quota_resource_name(path: FieldPath, name: str) -> Errors:
         yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
-def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
+def quantity_value(path: FieldPath, name: str, text: str) -> field_checks.Errors:
     """Yield what is wrong with an amount: it may not be negative, and is whole where there are no
     parts."""
     # As `ValidateResourceQuantityValue` of `pkg/apis/core/validation`.
     amount = parse_amounts(text)
     if amount.sign < 0:
-        yield fieldpath.invalid(path, str(amount), NEGATIVE)
+        yield fieldpath.invalid(path, str(amount), field_checks.NEGATIVE)
     if (name in COUNTED or is_extended(name)) and not _is_whole(amount):
         value = GoValue(str(amount), "resource.Quantity")
         yield fieldpath.invalid(path, value, "must be an integer")
 
 
-def positive_quantity(path: FieldPath, text: str) -> Errors:
+def positive_quantity(path: FieldPath, text: str) -> field_checks.Errors:
     """More than zero."""
     amount = parse_amounts(text)
     if amount.sign <= 0:
-        yield fieldpath.invalid(path, str(amount), NOT_POSITIVE)
+        yield fieldpath.invalid(path, str(amount), field_checks.NOT_POSITIVE)
 
 
 def _is_whole(amount: Quantity) -> bool:
@@ -179,28 +170,28 @@ def _divides(name: str, amount: Quantity) -> bool:
     return EXACT.remainder(whole, size.as_decimal()) == 0
 
 
-def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
+def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> field_checks.Errors:
     if is_huge_page(name) and not _divides(name, amount):
         detail = f"{amount} is not positive integer multiple of {name}"
         yield fieldpath.invalid(path, str(amount), detail)
 
 
-@once_sound
+@field_checks.once_sound
 def requirements(
     path: FieldPath,
     value: JsonObject,
     claims: Collection[str],
     name_rule: NameRule = container_resource_name,
-) -> Errors:
+) -> field_checks.Errors:
     """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
     # As `ValidateContainerResourceRequirements` of `pkg/apis/core/validation`.
-    limits = dict(entries(value, "limits"))
+    limits = dict(field_checks.entries(value, "limits"))
     for name, amount in limits.items():
         field_path = path.child("limits").key(name)
         yield from name_rule(field_path, name)
         yield from quantity_value(field_path, name, amount)
         yield from _huge_pages(field_path, name, parse_amounts(amount))
-    for name, amount in entries(value, "requests"):
+    for name, amount in field_checks.entries(value, "requests"):
         field_path = path.child("requests").key(name)
         yield from name_rule(field_path, name)
         yield from quantity_value(field_path, name, amount)
@@ -218,7 +209,9 @@ _NO_CLAIMS: Final = wording(
 )
 
 
-def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str]) -> Errors:
+def pod_requirements(
+    path: FieldPath, spec: JsonObject, claims: Collection[str]
+) -> field_checks.Errors:
     """`resources` of a pod's spec; `path` is theirs."""
     # As `validatePodResourceRequirements` of `pkg/apis/core/validation`.
     resources: JsonObject | None = spec.get("resources")
@@ -233,7 +226,9 @@ def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str])
     yield from _room_for_containers(path, spec, resources)
 
 
-def _room_for_containers(path: FieldPath, spec: JsonObject, value: JsonObject) -> Errors:
+def _room_for_containers(
+    path: FieldPath, spec: JsonObject, value: JsonObject
+) -> field_checks.Errors:
     """A pod asks for as much as its containers together, and none may have more than it. Before
     1.34 it asked for nothing of what it did not name."""
     # As `validatePodResourceConsistency` of `pkg/apis/core/validation`.
@@ -251,14 +246,14 @@ def _room_for_containers(path: FieldPath, spec: JsonObject, value: JsonObject) -
         if total.compare(parse_amounts(limits[name])) > 0:
             field_path = path.child("limits").key(name)
             yield fieldpath.invalid(field_path, limits[name], f"{more} limits of {total}")
-    for field_path, container in items(spec, "containers", path):
-        for name, amount in entries(container.get("resources") or {}, "limits"):
+    for field_path, container in field_checks.items(spec, "containers", path):
+        for name, amount in field_checks.entries(container.get("resources") or {}, "limits"):
             if name in limits and parse_amounts(amount).compare(parse_amounts(limits[name])) > 0:
                 detail = f"must be less than or equal to pod limits of {limits[name]}"
                 yield fieldpath.invalid(field_path.key(name).child("limits"), amount, detail)
 
 
-def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:
+def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> field_checks.Errors:
     request, requests_path = parse_amounts(text), path.child("requests")
     if limit is None:
         if not may_overcommit(name):
@@ -302,11 +297,11 @@ class _NameTree:
         return place.below
 
 
-def _claims(path: FieldPath, value: JsonObject, claims: Collection[str]) -> Errors:
+def _claims(path: FieldPath, value: JsonObject, claims: Collection[str]) -> field_checks.Errors:
     used: set[str] = set()
     tree = _NameTree()
     listed = ""
-    for claim_path, claim in items(value, "claims", path):
+    for claim_path, claim in field_checks.items(value, "claims", path):
         name, request = claim.get("name") or "", claim.get("request") or ""
         if not name:
             yield fieldpath.required(claim_path)
@@ -316,7 +311,7 @@ def _claims(path: FieldPath, value: JsonObject, claims: Collection[str]) -> Erro
             yield fieldpath.duplicate(claim_path, name)
         else:
             if request:
-                yield from dns_label(claim_path.child("request"), request)
+                yield from field_checks.dns_label(claim_path.child("request"), request)
             if key in used:
                 yield fieldpath.duplicate(claim_path, key)
             elif not request:

@@ -11,18 +11,7 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    SELINUX_MOUNT,
-    Errors,
-    containers_of,
-    dns_subdomain,
-    each,
-    items,
-    once_sound,
-    only_with,
-    supported,
-)
+from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.validation.pods.env_vars import descending_path
 from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.patterns import late_pattern
@@ -63,14 +52,14 @@ _ONLY_DOTS: Final = late_pattern(r"[\. ]+")
 _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
 
 
-def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
+def windows_options(path: FieldPath, options: JsonObject | None) -> field_checks.Errors:
     """`windowsOptions` of a security context."""
     # As `validateWindowsSecurityContextOptions` of `pkg/apis/core/validation`.
     if options is None:
         return
     name = options.get("gmsaCredentialSpecName")
     if name is not None:
-        yield from dns_subdomain(path.child("gmsaCredentialSpecName"), name)
+        yield from field_checks.dns_subdomain(path.child("gmsaCredentialSpecName"), name)
     credentials, gmsa_credential_spec_path = (
         options.get("gmsaCredentialSpec"),
         path.child("gmsaCredentialSpec"),
@@ -114,14 +103,17 @@ def _user_faults(name: str) -> Iterator[str]:
         yield "'s User cannot contain the following characters: \"/\\:;|=,+*?<>@[]"
 
 
-def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
+def host_processes(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
     """Containers that run as processes of the host: all of a pod or none, on its network."""
     # As `validateWindowsHostProcessPod` of `pkg/apis/core/validation`.
     of_pod = _is_host_process(spec)
     every = (container for field in CONTAINER_LISTS for container in spec.get(field) or ())
     if of_pod is None and all(_is_host_process(container) is None for container in every):
         return
-    flags = [(path, _is_host_process(container)) for path, container in containers_of(path, spec)]
+    flags = [
+        (path, _is_host_process(container))
+        for path, container in field_checks.containers_of(path, spec)
+    ]
     for flag_path, of_container in flags:
         if None not in (of_pod, of_container) and of_pod is not of_container:
             text = "true" if of_pod else "false"
@@ -148,17 +140,17 @@ def _is_host_process(obj: JsonObject) -> bool | None:
     return host_process
 
 
-def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
+def for_linux(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
     """Yield errors for what a pod may not say if it says that it is for Linux."""
     # As `validateLinux` of `pkg/apis/core/validation`.
-    for context_path, holder in ((path, spec), *containers_of(path, spec)):
+    for context_path, holder in ((path, spec), *field_checks.containers_of(path, spec)):
         if (holder.get("securityContext") or {}).get("windowsOptions") is not None:
             yield fieldpath.forbidden(
                 context_path.child("securityContext", "windowsOptions"), NOT_ON_LINUX
             )
 
 
-def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
+def for_windows(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
     """Yield errors for what a pod may not say if it says that it is for Windows."""
     # As `validateWindows` of `pkg/apis/core/validation`.
     context = spec.get("securityContext") or {}
@@ -167,7 +159,7 @@ def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
         if _is_set(spec if in_spec else context, name):
             field_path = path.child(name) if in_spec else path.child("securityContext", name)
             yield fieldpath.forbidden(field_path, NOT_ON_WINDOWS)
-    for field_path, container in containers_of(path, spec):
+    for field_path, container in field_checks.containers_of(path, spec):
         for field in _ON_CONTAINER_CONTEXT:
             if (container.get("securityContext") or {}).get(field) is not None:
                 yield fieldpath.forbidden(
@@ -217,7 +209,7 @@ CONTEXT_FIELDS: Final = {
 
 def pod_security_context(
     path: FieldPath, spec: JsonObject, stored: JsonObject | None = None
-) -> Errors:
+) -> field_checks.Errors:
     """`stored` is the spec that is changed."""
     # As `validatePodSpecSecurityContext` of `pkg/apis/core/validation`.
     context = spec.get("securityContext")
@@ -225,8 +217,10 @@ def pod_security_context(
         return
     for field in ("fsGroup", "runAsUser", "runAsGroup"):
         yield from _id(path, context, field)
-    for supplemental_group_path, group in items(context, "supplementalGroups", path):
-        yield from each(supplemental_group_path, group, text_rules.user_or_group_id(group))
+    for supplemental_group_path, group in field_checks.items(context, "supplementalGroups", path):
+        yield from field_checks.each(
+            supplemental_group_path, group, text_rules.user_or_group_id(group)
+        )
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield fieldpath.invalid(path.child("shareProcessNamespace"), value=True, detail=detail)
@@ -239,7 +233,9 @@ def pod_security_context(
     yield from _selinux_change(path, context, stored or {})
 
 
-def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) -> Errors:
+def _selinux_change(
+    path: FieldPath, context: JsonObject, stored: JsonObject
+) -> field_checks.Errors:
     """Labels of volumes are changed file by file, unless mounting with them is allowed, or the
     pod has had a policy before."""
     # As `validateSELinuxChangePolicy` of `pkg/apis/core/validation`.
@@ -248,13 +244,15 @@ def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) ->
     if before is not None:
         yield from free
         return
-    yield from only_with(SELINUX_MOUNT, free)
+    yield from field_checks.only_with(field_checks.SELINUX_MOUNT, free)
     only = _choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES[1:])
-    yield from only_with(f"!{SELINUX_MOUNT}", only)
+    yield from field_checks.only_with(f"!{field_checks.SELINUX_MOUNT}", only)
 
 
-@once_sound
-def container_security_context(path: FieldPath, context: JsonObject, *, host_users: bool) -> Errors:
+@field_checks.once_sound
+def container_security_context(
+    path: FieldPath, context: JsonObject, *, host_users: bool
+) -> field_checks.Errors:
     """`host_users`: the pod is in the host's user namespace."""
     # As `ValidateSecurityContext` of `pkg/apis/core/validation`.
     for field in ("runAsUser", "runAsGroup"):
@@ -271,7 +269,7 @@ def container_security_context(path: FieldPath, context: JsonObject, *, host_use
     yield from _app_armor(path.child("appArmorProfile"), context.get("appArmorProfile"))
 
 
-def _escalation(path: FieldPath, context: JsonObject) -> Errors:
+def _escalation(path: FieldPath, context: JsonObject) -> field_checks.Errors:
     detail = "cannot set `allowPrivilegeEscalation` to false and "
     if context.get("privileged"):
         yield fieldpath.invalid(path, _printed(context), f"{detail}`privileged` to true")
@@ -319,25 +317,27 @@ _NESTED: Final[dict[str, dict[str, tuple[str, str | None]]]] = {
 }
 
 
-def _id(path: FieldPath, context: JsonObject, field: str) -> Errors:
+def _id(path: FieldPath, context: JsonObject, field: str) -> field_checks.Errors:
     value = context.get(field)
     if value is not None:
-        yield from each(path.child(field), value, text_rules.user_or_group_id(value))
+        yield from field_checks.each(path.child(field), value, text_rules.user_or_group_id(value))
 
 
-def _choice(path: FieldPath, context: JsonObject, field: str, choices: tuple[str, ...]) -> Errors:
+def _choice(
+    path: FieldPath, context: JsonObject, field: str, choices: tuple[str, ...]
+) -> field_checks.Errors:
     value = context.get(field)
     if value is not None:
-        yield from supported(path.child(field), value, choices)
+        yield from field_checks.supported(path.child(field), value, choices)
 
 
-def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
+def _seccomp(path: FieldPath, profile: JsonObject | None) -> field_checks.Errors:
     # As `validateSeccompProfileField` of `pkg/apis/core/validation`.
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
     if kind:
-        yield from supported(path.child("type"), kind, PROFILE_TYPES)
+        yield from field_checks.supported(path.child("type"), kind, PROFILE_TYPES)
     else:
         detail = "type is required when seccompProfile is set"
         yield fieldpath.required(path.child("type"), detail)
@@ -356,7 +356,7 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
         yield from descending_path(localhost_profile_path, local)
 
 
-def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
+def _app_armor(path: FieldPath, profile: JsonObject | None) -> field_checks.Errors:
     # As `ValidateAppArmorProfileField` of `pkg/apis/core/validation`.
     if profile is None:
         return
@@ -375,7 +375,7 @@ def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
             yield fieldpath.too_long(localhost_profile_path, LOCAL_PROFILE_MAX_BYTES)
     elif kind not in PROFILE_TYPES:
         if kind:
-            yield from supported(path.child("type"), kind, PROFILE_TYPES)
+            yield from field_checks.supported(path.child("type"), kind, PROFILE_TYPES)
         else:
             detail = "type is required when appArmorProfile is set"
             yield fieldpath.required(path.child("type"), detail)
@@ -391,10 +391,10 @@ def normal_name(sysctl: str) -> str:
     return sysctl if first == "." else sysctl.translate(_SWAPPED)
 
 
-def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
+def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> field_checks.Errors:
     # As `validateSysctls` of `pkg/apis/core/validation`.
     taken: set[str] = set()
-    for sysctl_path, sysctl in items(context, "sysctls", path):
+    for sysctl_path, sysctl in field_checks.items(context, "sysctls", path):
         name, name_path = sysctl.get("name") or "", sysctl_path.child("name")
         if not name:
             yield fieldpath.required(name_path)

@@ -23,13 +23,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import inherited_metadata
-from celadon.kube.validation.pods.env_vars import (
-    descending_path,
-    field_selector,
-    local_path,
-    no_backsteps,
-    resource_selector,
-)
+from celadon.kube.validation.pods import env_vars
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
 from celadon.kube.validation.text_rules import selector
 from celadon.patterns import late_pattern
@@ -419,7 +413,7 @@ def _mode(path: FieldPath, value: JsonObject, field: str) -> Errors:
 def _key_to_path(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateKeyToPath` of `pkg/apis/core/validation`.
     yield from present(value, path, "key", "path")
-    yield from local_path(path.child("path"), value.get("path") or "")
+    yield from env_vars.local_path(path.child("path"), value.get("path") or "")
     yield from _mode(path, value, "mode")
 
 
@@ -437,14 +431,14 @@ def host_path(path: FieldPath, data: JsonObject) -> Errors:
     if not value:
         yield fieldpath.required(path.child("path"))
         return
-    yield from no_backsteps(path.child("path"), value)
+    yield from env_vars.no_backsteps(path.child("path"), value)
     yield from supported(path.child("type"), data.get("type") or "", HOST_PATH_TYPES)
 
 
 def _git_repo(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateGitRepoVolumeSource` of `pkg/apis/core/validation`.
     yield from present(value, path, "repository")
-    yield from descending_path(path.child("directory"), value.get("directory") or "")
+    yield from env_vars.descending_path(path.child("directory"), value.get("directory") or "")
 
 
 def _keys(name_field: str) -> Callable[[FieldPath, JsonObject], Errors]:
@@ -467,15 +461,17 @@ def _downward(path: FieldPath, value: JsonObject) -> Errors:
 def _downward_file(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateDownwardAPIVolumeFile` of `pkg/apis/core/validation`.
     yield from present(value, path, "path")
-    yield from local_path(path.child("path"), value.get("path") or "")
+    yield from env_vars.local_path(path.child("path"), value.get("path") or "")
     field, resource = value.get("fieldRef"), value.get("resourceFieldRef")
     if field is not None:
-        yield from field_selector(path.child("fieldRef"), field, VOLUME_FIELDS)
+        yield from env_vars.field_selector(path.child("fieldRef"), field, VOLUME_FIELDS)
         if resource is not None:
             detail = "fieldRef and resourceFieldRef can not be specified simultaneously"
             yield fieldpath.invalid(path, "resource", detail)
     elif resource is not None:
-        yield from resource_selector(path.child("resourceFieldRef"), resource, in_volume=True)
+        yield from env_vars.resource_selector(
+            path.child("resourceFieldRef"), resource, in_volume=True
+        )
     else:
         yield fieldpath.required(path, "one of fieldRef and resourceFieldRef is required")
     yield from _mode(path, value, "mode")
@@ -540,7 +536,7 @@ def _free_path(path: FieldPath, item: JsonObject, printed: object, taken: set[st
 def _token(path: FieldPath, whole: FieldPath, value: JsonObject) -> Errors:
     yield from token_lifetime(path.child("expirationSeconds"), value.get("expirationSeconds", 0))
     if value.get("path"):
-        yield from local_path(whole.child("path"), value["path"])
+        yield from env_vars.local_path(whole.child("path"), value["path"])
     else:
         yield fieldpath.required(whole.child("path"))
 
