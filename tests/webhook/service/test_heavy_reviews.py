@@ -183,7 +183,7 @@ class Inline:
 
 @pytest.fixture
 def no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review_handler, "Template", InlineTemplate)
+    monkeypatch.setattr(review_handler.apiserver, "Template", InlineTemplate)
 
 
 def handling(

@@ -44,6 +44,8 @@ class PlacedPods:
         """Of namespaces."""
         self._promises: list[tuple[str, JsonObject]] = []
         """Names of nodes, and pods for which others make room there."""
+        self.node_changes = 0
+        """How often nodes have changed in what pods are placed by."""
         self._pods.follow(self._pod_changed)
         self._nodes.follow(self._node_changed)
         self._spaces.follow(self._space_changed)
@@ -89,6 +91,7 @@ class PlacedPods:
         state = None if new is None else self._states.get(metadata.name(new))
         if old is None or new is None or state is None or _node_facts(old) != _node_facts(new):
             self._neighbours = None
+            self.node_changes += 1
         else:
             state.node = new
 
@@ -157,7 +160,13 @@ class Scheduler:
         # One pod that somebody else has changed must not hold up all others; it is tried again
         # afterwards.
         has_lost = False
+        self._placed.neighbours()
+        node_changes = self._placed.node_changes
         for pod in waiting:
+            self._placed.neighbours()
+            if self._placed.node_changes != node_changes:
+                # All are tried again, and pods that were refused have the first say in what is new.
+                return
             try:
                 await self._schedule(pod)
             except loops.Stale:
