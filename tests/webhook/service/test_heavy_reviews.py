@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from celadon import apiserver
 from celadon.admission import ObjectWorld, Operation, Request, Verdict
 from celadon.apiserver import (
     Elsewhere,
@@ -183,7 +184,7 @@ class Inline:
 
 @pytest.fixture
 def no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review_handler.apiserver, "Template", InlineTemplate)
+    monkeypatch.setattr(apiserver, "Template", InlineTemplate)
 
 
 def handling(
