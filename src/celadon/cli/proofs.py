@@ -1,11 +1,10 @@
-"""Proofs about the policies and definitions in files (`celadon prove`): read, asked of the prover
-or of a folder of earlier answers, and as one value that every output format is made from."""
+"""Proofs about the policies and definitions in files (`celadon prove`): read, and asked of the
+prover or of a folder of earlier answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
-from itertools import groupby
 from typing import Final
 
 from celadon.admission import (
@@ -15,10 +14,20 @@ from celadon.admission import (
     decode_policy,
 )
 from celadon.admission.registration import RegistrationError
-from celadon.cli.check.check_report import Place
-from celadon.cli.exits import Exit
+from celadon.cli.definition_proofs import definition_items
 from celadon.cli.own_files import AnswerCache
 from celadon.cli.project_config import read_manifests
+from celadon.cli.proof_report import (
+    CONDITION,
+    OPEN,
+    PART,
+    UNDECIDED,
+    VALIDATION,
+    ProofExample,
+    ProofItem,
+    Remark,
+    kept_items,
+)
 from celadon.cli.reading.documents import (
     NOTHING_EXCLUDED,
     Document,
@@ -26,12 +35,12 @@ from celadon.cli.reading.documents import (
     Problem,
     shape_problem,
 )
-from celadon.kube import FieldPath, Json, JsonObject, metadata
-from celadon.kube.crd import CustomKind
+from celadon.kube import FieldPath, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.prove import (
     Answer,
+    BoundParts,
     Comparison,
     Endpoint,
     Fault,
@@ -41,327 +50,8 @@ from celadon.prove import (
     Question,
     Reply,
     Superfluous,
-    shadow,
-)
-from celadon.prove.definitions import (
-    ChangeReply,
-    DefinitionProver,
-    RuleNode,
-    RuleQuestion,
-    RuleReply,
-    Transitions,
-    schema_path,
 )
 from celadon.records import dataclass
-
-# --- What was proved ---------------------------------------------------------
-
-# What `celadon prove` says of policies and definitions, as one value; every output format is made
-# from it.
-
-VALIDATION: Final = "validation"
-CONDITION: Final = "condition"
-PART: Final = "part"
-RULE: Final = "rule"
-"""What is asked about: validations, match conditions and variables of policies, and their parts;
-and rules of definitions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that is found, proved or not decided."""
-
-    title: str
-    text: str = ""
-    is_fault: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ProofExample:
-    """An object that shows a fault, and what it is: `before` an update, say."""
-
-    manifest: JsonObject
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ProofItem:
-    """All that is said of one place in a document. `path` leads there; `place` is known once it is
-    told in which file. `data` is the same for programs."""
-
-    sort: str
-    subject: str
-    field: str
-    path: tuple[str | int, ...]
-    remarks: tuple[Remark, ...]
-    data: JsonObject
-    is_finding: bool = False
-    is_undecided: bool = False
-    examples: tuple[ProofExample, ...] = ()
-    place: Place = Place()
-
-    def placed(self, document: Document) -> ProofItem:
-        """Return the item with its file."""
-        return replace(self, place=Place(document.file, document.line(self.path)))
-
-
-@dataclass(frozen=True, slots=True)
-class ProofReport:
-    """Everything, in the order of the files."""
-
-    items: tuple[ProofItem, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-    def of(self, sort: str) -> list[ProofItem]:
-        """Return what is said of things of one sort."""
-        return [item for item in self.items if item.sort == sort]
-
-    @property
-    def exit(self) -> Exit:
-        """Return the exit code: that of what was not read goes before that of a finding; what is
-        not decided is none."""
-        if self.problems:
-            return Exit.USAGE
-        return Exit.DENIED if any(item.is_finding for item in self.items) else Exit.OK
-
-
-# What `AnswerCache` keeps of a document: the items of the report.
-
-_FIELDS: Final = {
-    "sort": str,
-    "subject": str,
-    "field": str,
-    "path": list,
-    "remarks": list,
-    "data": dict,
-    "is_finding": bool,
-    "examples": list,
-}
-
-
-def _kept_items(value: Json) -> list[ProofItem] | None:
-    """Return the items that were kept; None for what is none."""
-    try:
-        return [_item(item) for item in value]  # type: ignore[union-attr, arg-type]
-    except (TypeError, KeyError):
-        return None
-
-
-def _item(value: JsonDict) -> ProofItem:
-    """Raises TypeError or KeyError for what is no item."""
-    for name, kind in _FIELDS.items():
-        if not isinstance(value[name], kind):
-            raise TypeError(name)
-    if not all(isinstance(step, str | int) for step in value["path"]):
-        raise TypeError("path")
-    return ProofItem(
-        value["sort"],
-        value["subject"],
-        value["field"],
-        tuple(value["path"]),
-        tuple(
-            Remark(str(remark["title"]), str(remark["text"]), bool(remark["is_fault"]))
-            for remark in value["remarks"]
-        ),
-        value["data"],
-        value["is_finding"],
-        examples=tuple(
-            ProofExample(dict(example["manifest"]), str(example["title"]))
-            for example in value["examples"]
-        ),
-    )
-
-
-# --- Rules of definitions ----------------------------------------------------
-
-# What `celadon prove` says of the validation rules of CustomResourceDefinitions.
-
-_UNDECIDED: Final = "not decided"
-OPEN: Final = "no example found"
-"""Up to a bound, where none at all would be a fault."""
-_PROVED: Final = (Answer.NO, Answer.BOUNDED)
-
-_FAULTS: Final = {
-    (RuleQuestion.FAILS, Answer.YES): "can fail",
-    (RuleQuestion.MESSAGE, Answer.YES): "can have no message",
-    (RuleQuestion.REFUSES, Answer.NO): "never refuses (proved)",
-    (RuleQuestion.ADMITS, Answer.NO): "never admits (proved)",
-    (RuleQuestion.ALONE, Answer.NO): "changes nothing (proved)",
-    (RuleQuestion.FITS, Answer.NO): "admit nothing together (proved)",
-}
-"""Answers that are faults, and what they are called."""
-
-
-def definition_items(
-    definition: JsonObject,
-    version: str,
-    items: int,
-    seconds: float,
-    progress: Callable[[str], None],
-) -> Iterator[ProofItem]:
-    """Yield what there is to say of each rule, of the rules at a place, and of each field that does
-    not change; versions with the same schema are asked once."""
-    name = metadata.name(definition)
-    prover = DefinitionProver(definition, version, items, seconds)
-    custom_kinds: list[CustomKind] = []
-    for number, kind in enumerate(prover.kinds.values()):
-        if any(kind.schema == custom_kind.schema for custom_kind in custom_kinds):
-            continue
-        custom_kinds.append(kind)
-        root = ("spec", "versions", number, "schema", "openAPIV3Schema")
-        replies = prover.replies(kind)
-        for (node, index), group in groupby(replies, lambda reply: (reply.node, reply.index)):
-            progress(f"{name} {kind.gvk.version} {node.text or 'the object'}")
-            yield _rule_item(name, root, node, index, list(group))
-        with answering_as(version):
-            changes = Transitions(kind, version, items, seconds).replies()
-            for subject, same in groupby(changes, lambda reply: reply.subject):
-                progress(f"{name} {kind.gvk.version} {subject.text}")
-                yield _change_item(name, root, list(same))
-
-
-def _rule_item(
-    name: str,
-    root: tuple[str | int, ...],
-    node: RuleNode,
-    index: int | None,
-    replies: Sequence[RuleReply],
-) -> ProofItem:
-    path = (*schema_path(root, node.names), "x-kubernetes-validations")
-    field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
-    if index is not None:
-        path, field = (*path, index, "rule"), f"{field} rule {index}"
-    faults = [reply for reply in replies if _fault(reply) is not None]
-    reply = next((fault for fault in faults if fault.example is not None), None)
-    examples = [] if reply is None else _examples(reply)
-    return ProofItem(
-        RULE,
-        name,
-        field,
-        path,
-        tuple(_remarks(replies)),
-        {"answers": [_rule_json(reply) for reply in replies]},
-        bool(faults),
-        any(reply.answer is Answer.UNKNOWN for reply in replies),
-        tuple(examples),
-    )
-
-
-def _fault(reply: RuleReply) -> str | None:
-    return _FAULTS.get((reply.question, reply.answer))
-
-
-def _remarks(replies: Sequence[RuleReply]) -> Iterator[Remark]:
-    for reply in replies:
-        title = _fault(reply)
-        if title is not None:
-            yield Remark(title, is_fault=True)
-        elif reply.answer is Answer.BOUNDED and (reply.question, Answer.NO) in _FAULTS:
-            # It would be at fault if longer lists had nothing else; nobody knows that.
-            yield Remark(OPEN, f"{reply.question.value}? not {_bounds_of_rule(reply)}")
-    reasons: dict[str, list[str]] = {}
-    for reply in replies:
-        if reply.answer is Answer.UNKNOWN:
-            reasons.setdefault(reply.reason, []).append(f"{reply.question.value}?")
-    for reason, questions in reasons.items():
-        yield Remark(_UNDECIDED, f"{', '.join(questions)} {reason}")
-
-
-def _bounds_of_rule(reply: RuleReply | ChangeReply) -> str:
-    if not reply.bounded:
-        return ""
-    return f"with at most {reply.items} items in {', '.join(dict.fromkeys(reply.bounded))}"
-
-
-def _examples(reply: RuleReply) -> Iterator[ProofExample]:
-    assert reply.example is not None
-    if reply.before is not None:
-        yield ProofExample(reply.before, "before")
-    yield ProofExample(reply.example, "" if reply.before is None else "after")
-
-
-def _rule_json(reply: RuleReply) -> JsonObject:
-    result: dict[str, Json] = {
-        "question": reply.question.value,
-        "answer": reply.answer.value,
-    }
-    if reply.example is not None:
-        result["object"] = reply.example
-    if reply.before is not None:
-        result["oldObject"] = reply.before
-    if reply.reason:
-        result["reason"] = reply.reason
-    if reply.offset is not None:
-        result["offset"] = reply.offset
-    if reply.bounded:
-        result |= {"items": reply.items, "bounded": list(reply.bounded)}
-    return result
-
-
-def _change_item(
-    name: str, root: tuple[str | int, ...], replies: Sequence[ChangeReply]
-) -> ProofItem:
-    subject = replies[0].subject
-    node = subject.node
-    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.rule, "rule")
-    faults = [reply for reply in replies if reply.is_finding]
-    remarks = [
-        *(Remark(fault.change.value, is_fault=True) for fault in faults),
-        *(
-            Remark(_cannot(reply), _bounds_of_rule(reply))
-            for reply in replies
-            if reply.answer in _PROVED
-        ),
-        *(
-            Remark(_UNDECIDED, f"{reply.change.value}? {reply.reason}")
-            for reply in replies
-            if reply.answer is Answer.UNKNOWN
-        ),
-    ]
-    objects = faults[-1].objects if faults else ()
-    return ProofItem(
-        RULE,
-        name,
-        f"{root[1]}[{root[2]}] {subject.text} (unchanged)",
-        path,
-        tuple(remarks),
-        {
-            "subject": subject.text,
-            "isClaimed": subject.is_claimed,
-            "answers": [_change_json(reply) for reply in replies],
-        },
-        bool(faults),
-        any(reply.answer is Answer.UNKNOWN for reply in replies),
-        tuple(
-            ProofExample(obj, title) for obj, title in zip(objects, _titles(objects), strict=True)
-        ),
-    )
-
-
-def _cannot(reply: ChangeReply) -> str:
-    proved = " (proved)" if reply.answer is Answer.NO else ""
-    return f"cannot {reply.change.value.removeprefix('can ')}{proved}"
-
-
-def _titles(objects: Sequence[JsonObject]) -> list[str]:
-    if len(objects) < 3:
-        return ["before", "after"][: len(objects)]
-    return ["created", "then removed", "then added again"]
-
-
-def _change_json(reply: ChangeReply) -> JsonObject:
-    result: dict[str, Json] = {"question": reply.change.value, "answer": reply.answer.value}
-    if reply.objects:
-        result["objects"] = list(reply.objects)
-    if reply.reason:
-        result["reason"] = reply.reason
-    if reply.bounded:
-        result |= {"items": reply.items, "bounded": list(reply.bounded)}
-    return result
-
-
-# --- Policies ----------------------------------------------------------------
-
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 _BINDING: Final = (_POLICY[0], "ValidatingAdmissionPolicyBinding")
@@ -398,7 +88,7 @@ class Subject:
         progress(self.policy.name)
         kinds = KnownKinds.of(self.definitions)
         if self.bindings:
-            yield self._binding_item(self.policy, limits, kinds)
+            yield from self._binding_items(self.policy, limits, kinds)
             return
         prover = Prover(self.policy, limits.items, limits.seconds, kinds)
         for proof in Proof.of_policy(prover):
@@ -415,7 +105,7 @@ class Subject:
         not decided is asked again."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
-        items = None if self.bindings else _kept_items(cache.get(key))
+        items = None if self.bindings else kept_items(cache.get(key))
         if items is None:
             with answering_as(limits.version):
                 items = list(self.items(limits, progress))
@@ -423,38 +113,42 @@ class Subject:
                 cache.put(key, [asdict(item) for item in items])
         return [item.placed(self.document) for item in items]
 
-    def _binding_item(
+    def _binding_items(
         self, policy: ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
-    ) -> ProofItem:
-        """Return the item that says whether the other bindings of the policy do all that this one
-        does."""
-        shadowing = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
-        proof = PartProof(
-            self.bindings[self.number].name,
-            ("spec",),
-            Fault.SUPERFLUOUS.value,
-            shadowing.answers,
-            Prover(policy, kinds=kinds).left_out,
-            f"the other bindings of {policy.name} do the same",
-        )
-        example = shadowing.example
-        manifest = example and (example.manifest or example.old_manifest)
-        examples = (ProofExample(manifest, "both speak against this"),) if manifest else ()
-        return replace(proof.item, data={**proof.item.data, "object": manifest}, examples=examples)
+    ) -> Iterator[ProofItem]:
+        """Yield what says whether the other bindings of the policy do all that this one does, and
+        whether its rules exclude anything."""
+        name = self.bindings[self.number].name
+        left_out = Prover(policy, kinds=kinds).left_out
+        fault = Fault.SUPERFLUOUS.value
+        bound_parts = BoundParts(policy, self.bindings, limits.items, limits.seconds, kinds)
+        if len(self.bindings) > 1:
+            shadowing = bound_parts.shadow(self.number)
+            reason = f"the other bindings of {policy.name} do the same"
+            proof = PartProof(name, ("spec",), fault, shadowing.answers, left_out, reason)
+            example = shadowing.example
+            manifest = example and (example.manifest or example.old_manifest)
+            examples = (ProofExample(manifest, "both speak against this"),) if manifest else ()
+            data = {**proof.item.data, "object": manifest}
+            yield replace(proof.item, data=data, examples=examples)
+        for path, answers in bound_parts.exclusions(self.number, self.document.value):
+            yield PartProof(name, path, fault, answers, left_out).item
 
 
 def _of_bindings(
     policies: Sequence[Subject],
     bindings: Sequence[tuple[Document, ValidatingAdmissionPolicyBinding]],
 ) -> Iterator[Subject]:
-    """The bindings of policies that have several."""
+    """The bindings of policies that have several, and those that exclude resources."""
     for subject in policies:
         assert subject.policy is not None
         name = subject.policy.name
         policy_bindings = [binding for binding in bindings if binding[1].spec.policy_name == name]
-        if len(policy_bindings) > 1:
-            every = tuple(binding for _, binding in policy_bindings)
-            for number, (document, _) in enumerate(policy_bindings):
+        every = tuple(binding for _, binding in policy_bindings)
+        for number, (document, binding) in enumerate(policy_bindings):
+            constraints = binding.spec.match_resources
+            has_exclusions = constraints is not None and constraints.exclude_resource_rules
+            if len(every) > 1 or has_exclusions:
                 yield replace(subject, document=document, bindings=every, number=number)
 
 
@@ -613,7 +307,7 @@ class Proof:
         """Yield what is found, proved and not decided, each with the endpoints it is about."""
         if not self.replies:
             yield Remark(
-                _UNDECIDED, "its policy matches no kind that is known, or subresources only"
+                UNDECIDED, "its policy matches no kind that is known, or subresources only"
             )
         for bad in _BAD:
             if bad in self.words and (replies := self._of(bad, Answer.YES)):
@@ -631,7 +325,7 @@ class Proof:
                 is_fault = question is not Question.FAILS and not self.left_out
                 yield Remark(f"{never} (proved)", text, is_fault)
         if self.left_out and self.replies:
-            yield Remark(_UNDECIDED, _LEFT_OUT)
+            yield Remark(UNDECIDED, _LEFT_OUT)
         undecided: dict[str, list[Reply]] = {}
         for reply in self._reported:
             if reply.answer is Answer.UNKNOWN:
@@ -639,7 +333,7 @@ class Proof:
         for reason, replies in undecided.items():
             asked = dict.fromkeys(f"{self.words[reply.question][0]}?" for reply in replies)
             questions = ", ".join(asked)
-            yield Remark(_UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
+            yield Remark(UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""
@@ -711,7 +405,7 @@ class PartProof:
                 if answer.finding is Finding.UNDECIDED
             )
             text = f"{self.fault}? {', '.join(dict.fromkeys(reasons))}"
-            yield Remark(_UNDECIDED, text)
+            yield Remark(UNDECIDED, text)
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""

@@ -22,13 +22,14 @@ from celadon.prove.differences import (
 )
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
-from celadon.prove.parts import Fault, Part, Superfluous, shadow
+from celadon.prove.parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
 
 __all__ = [
     "Answer",
+    "BoundParts",
     "BoundPolicy",
     "Comparison",
     "Differences",
@@ -55,5 +56,4 @@ __all__ = [
     "Superfluous",
     "TellingRequests",
     "judged",
-    "shadow",
 ]

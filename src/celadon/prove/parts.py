@@ -3,10 +3,10 @@
 A validation may be implied by the others, a match condition may hold of all that the policy would
 refuse, a rule may exclude what is not matched. For each of them two policies are compared, the one
 that refuses more with the one that refuses less: where they do not differ, the part is superfluous.
-A match condition is compared both ways: where it fails, all is refused. A binding is compared in
-the same way: it is shadowed if the other bindings do all that it does. Where a policy does not
-differ from one that refuses everything, and that refuses something, its validations contradict each
-other.
+A match condition is compared both ways: where it fails, all is refused. A binding, and a rule in it
+that excludes, are compared in the same way: a binding is shadowed if the others do all that it
+does. Where a policy does not differ from one that refuses everything, and that refuses something,
+its validations contradict each other.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ _VALIDATIONS: Final = ("validations",)
 _CONDITIONS: Final = ("matchConditions",)
 _LISTS: Final = (_CONDITIONS, ("matchConstraints", "excludeResourceRules"))
 """Lists of a policy's spec whose items make it refuse less."""
+_EXCLUSIONS: Final = ("matchResources", "excludeResourceRules")
+"""The list of a binding's."""
 
 
 class Fault(enum.Enum):
@@ -168,27 +170,43 @@ class Shadow:
     example: Example | None = None
 
 
-def shadow(
-    policy: ValidatingAdmissionPolicy,
-    bindings: Sequence[ValidatingAdmissionPolicyBinding],
-    number: int,
-    items: int = ITEMS,
-    seconds: float = 10,
-    kinds: KnownKinds = BUILT_IN,
-) -> Shadow:
-    """Compare a policy with all its bindings to the same without the one with this number."""
+@dataclass(frozen=True, slots=True)
+class BoundParts:
+    """Asks what the bindings of one policy, and rules in them, change. `items` and `seconds` as in
+    `Superfluous`."""
 
-    def compared(
+    policy: ValidatingAdmissionPolicy
+    bindings: Sequence[ValidatingAdmissionPolicyBinding]
+    items: int = ITEMS
+    seconds: float = 10
+    kinds: KnownKinds = BUILT_IN
+
+    def shadow(self, number: int) -> Shadow:
+        """Compare the policy with all its bindings to the same without the one with this number."""
+        answers = tuple(self._stricter(self._others(number), self.bindings))
+        if any(answer.finding not in PROVED for answer in answers):
+            return Shadow(answers)
+        alone = (answer.example for answer in self._stricter([], [self.bindings[number]]))
+        return Shadow(answers, next((example for example in alone if example is not None), None))
+
+    def exclusions(
+        self, number: int, document: JsonObject
+    ) -> Iterator[tuple[tuple[str | int, ...], tuple[Comparison, ...]]]:
+        """Yield the path of each rule that excludes resources from the binding with this number,
+        which `document` is, and how the policy differs from the same without the rule."""
+        for place, rest in _without_each(document, _EXCLUSIONS):
+            without = [*self._others(number), decode_binding(rest).value]
+            yield ("spec", *_EXCLUSIONS, place), tuple(self._stricter(self.bindings, without))
+
+    def _others(self, number: int) -> list[ValidatingAdmissionPolicyBinding]:
+        return [*self.bindings[:number], *self.bindings[number + 1 :]]
+
+    def _stricter(
+        self,
         old: Sequence[ValidatingAdmissionPolicyBinding],
         new: Sequence[ValidatingAdmissionPolicyBinding],
     ) -> Iterator[Comparison]:
-        before, after = (Side(Engine([policy], list(bindings))) for bindings in (old, new))
-        differences = Differences(before, after, items, seconds, kinds=kinds)
+        """Ask at each endpoint whether the policy refuses more with other bindings."""
+        before, after = (Side(Engine([self.policy], list(bindings))) for bindings in (old, new))
+        differences = Differences(before, after, self.items, self.seconds, kinds=self.kinds)
         return differences.comparisons((Direction.STRICTER,))
-
-    remaining = [*bindings[:number], *bindings[number + 1 :]]
-    answers = tuple(compared(remaining, bindings))
-    if any(answer.finding not in PROVED for answer in answers):
-        return Shadow(answers)
-    alone = (comparison.example for comparison in compared([], [bindings[number]]))
-    return Shadow(answers, next((example for example in alone if example is not None), None))

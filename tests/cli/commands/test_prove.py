@@ -308,6 +308,37 @@ def test_a_binding_that_others_shadow(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "kind: ConfigMap" in shown
 
 
+@pytest.mark.parametrize(
+    ("resources", "names", "remark"),
+    [
+        (["configmaps"], [], ""),
+        (["configmaps"], ["kept"], ""),
+        (["secrets"], [], "  changes nothing (proved)\n"),
+        (["configmaps/status"], [], "  changes nothing (proved)\n"),
+    ],
+)
+def test_a_rule_of_a_binding_that_excludes_nothing(
+    resources: list[str],
+    names: list[str],
+    remark: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"]}
+    excluded = {**rule, "resources": resources, "resourceNames": names}
+    documents = [
+        binding_policy("limit", "has(object.data)"),
+        binding("here", "limit", matchResources={"excludeResourceRules": [excluded]}),
+    ]
+    file = tmp_path / "p.yaml"
+    file.write_text("\n---\n".join(map(json.dumps, documents)))
+    code, out, _ = run(capsys, "prove", str(file))
+    field = f"here spec.matchResources.excludeResourceRules[0]\n{remark}"
+    assert (field in out) is bool(remark)
+    assert ("excludeResourceRules" in out) is bool(remark)
+    assert code == (Exit.DENIED if remark else Exit.OK)
+
+
 def test_a_binding_that_is_alone_somewhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.proofs import PART, RULE, VALIDATION, ProofExample, ProofItem, ProofReport, Remark
+from celadon.cli.proof_report import (
+    PART,
+    RULE,
+    VALIDATION,
+    ProofExample,
+    ProofItem,
+    ProofReport,
+    Remark,
+)
 from celadon.cli.report.proof_view import ProofView
 from celadon.cli.report.report_model import CaseState, Level, ReportStyle
 

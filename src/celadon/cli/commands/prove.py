@@ -122,7 +122,8 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     """Prove what can be said of policies and definitions by themselves."""
     from celadon.cli.own_files import AnswerCache
     from celadon.cli.project_config import summary
-    from celadon.cli.proofs import ProofItem, ProofLimits, ProofReport, read_subjects
+    from celadon.cli.proof_report import ProofItem, ProofReport
+    from celadon.cli.proofs import ProofLimits, read_subjects
     from celadon.cli.reading.documents import Exclusion, Problem
 
     unread: list[Problem] = []

@@ -16,7 +16,7 @@ from celadon.cli.claims import (
     ClaimReport,
 )
 from celadon.cli.diff import Against, Reason
-from celadon.cli.proofs import CONDITION, OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
+from celadon.cli.proof_report import CONDITION, OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
 from celadon.cli.report.diff_view import request_lines
 from celadon.cli.report.report_model import (
     SHAPES,
