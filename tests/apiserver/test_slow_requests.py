@@ -18,11 +18,11 @@ import pytest
 from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
 from celadon.admission.webhooks import Call, HookSet, Reply, hooks, phases
-from celadon.apiserver import object_store, request_layers
+from celadon.apiserver import negotiation, object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, endpoints, pods, verbs, write
+from celadon.apiserver.handlers import calls, endpoints, pods, reviews, verbs, write
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
@@ -322,7 +322,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "what is accepted",
-        request_layers,
+        negotiation,
         "accepted_of_error",
         lambda running: ask(running, "GET", MAPS, token="", accept="a/b," * 20_000),
     ),
@@ -379,7 +379,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_read_options",
         lambda running: ask(running, "POST", f"{MAPS}?fieldManager={'x' * 20_000}", {}),
     ),
-    ("a refusal", request_layers, "status_answer", badly_labelled),
+    ("a refusal", negotiation, "status_answer", badly_labelled),
     ("a question for access", Reviewer, "_reviewed", access_review),
     ("the form of a question", Draft, "form", access_review),
     ("an object as YAML", verbs.Verbs, "_got", large_again("GET", accept="application/yaml")),
@@ -404,7 +404,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),
     ("what a quota counts", upkeep, "recounted", under_a_quota),
-    ("what somebody may", verbs, "self_subject_rules_review", rules_review),
+    ("what somebody may", reviews, "self_subject_rules_review", rules_review),
     ("copies of a patch", write.Writer, "_read_patch", doubling),
     ("a list of wide objects", Reader, "_page", wide_list),
     (

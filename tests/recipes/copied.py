@@ -59,7 +59,13 @@ class Copy:
         return self.python("-m", "pytest", "-p", "no:cacheprovider", *arguments)
 
     def python(self, *arguments: str, code: int = 0) -> str:
-        environment = os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONHASHSEED": "0"}
+        environment = os.environ | {
+            "PYTHONPATH": str(self.root / "src"),
+            "PYTHONHASHSEED": "0",
+            # A file that is changed twice in one second, and keeps its size, would stay what was
+            # compiled of it first.
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         done = subprocess.run(  # our own interpreter, our own code
             [sys.executable, *arguments],
             cwd=self.root,
