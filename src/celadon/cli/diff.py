@@ -346,7 +346,7 @@ class DiffReport:
             }
             changes = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
             return f"{DIFFERS}: {changes}"
-        if self.of(UNDECIDED) or self.unseen or self.errors:
+        if self.of(UNDECIDED) or self.unseen or self.errors or self.problems:
             return UNDECIDED
         bounded = self.of(BOUNDED)
         if bounded:

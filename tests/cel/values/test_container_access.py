@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
-from tests.growth.counted_steps import steps_of
+from tests.growth.counted_steps import LINEAR, growth, steps_of
 
 
 class Weight(Opaque):
@@ -167,6 +168,63 @@ def test_python_looks_for_what_is_equal_for_it_too(element: object) -> None:
     few, many = [0.5] * 100, [0.5] * 100_000
     steps = steps_of(lambda: container_access.contains(element, few))
     assert steps_of(lambda: container_access.contains(element, many)) == steps
+
+
+VALUES: list[Any] = [
+    *(None, True, False, "", "a", b"a", 0, -0.0, 1, 1.0, Uint(1), 1.5, "1.0", math.nan, math.inf),
+    *(2**53, 2**53 + 1, 2.0**53, Uint(2**53), -(2**63), Duration(1), Weight(), MIXED),
+    *([], {}, [1], [1.0], [[True]], [[1]], {"a": [1]}, {"a": [1.0]}, {1: "a"}, {Uint(1): "a"}),
+    *([math.nan], [2**53 + 1], [2.0**53], [None, "a"], ["a", None], {"a": 1, "b": "1"}),
+]
+
+
+@pytest.mark.parametrize("left_out", range(len(VALUES)))
+def test_looking_up_finds_what_searching_finds(left_out: int) -> None:
+    elements = [*VALUES[:left_out], *VALUES[left_out + 1 :], *("b",) * container_access.LONG]
+    searches: list[container_access.Searches] = []
+    for value in VALUES * 3:
+        again = container_access.contains_again(searches, value, elements)
+        assert again is container_access.contains(value, elements)
+
+
+def test_searching_short_lists_and_maps_again_is_searching() -> None:
+    for container in ([1, 2], {2: "a"}):
+        assert container_access.contains_again([], 2.0, container)
+        assert not container_access.contains_again([], 3, container)
+    with pytest.raises(EvaluationError, match=r"^no such overload$"):
+        container_access.contains_again([], 2, "a")
+
+
+def test_new_lists_without_end_are_not_searched() -> None:
+    searches: list[container_access.Searches] = []
+    with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+        any(container_access.contains_again(searches, 1, [0] * 100_000) for _ in range(200))
+
+
+def _maps(count: int) -> list[Any]:
+    return [{"a": number, "b": [{"c": "x"}]} for number in range(count)]
+
+
+def _evaluation(source: str, method: str) -> Callable[[int], Callable[[], object]]:
+    environment = Environment({"object": types.DYN})
+    program = environment.program(environment.compile(source).checked()).prepare()
+    evaluate = program.hot() if method == "evaluate" else getattr(program, method)
+    return lambda count: partial(evaluate, {"object": {"items": _maps(count), "one": {}}})
+
+
+@pytest.mark.parametrize("method", ["evaluate", "evaluate_metered", "evaluate_exactly"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "object.items.all(x, x in object.items)",
+        "object.items.all(x, !(object.one in object.items))",
+        "object.items.map(x, dyn({'y': x})).all(x, !(x in object.items))",
+        # in a function of its own, since loops are nested deeply
+        f"{'[1].all(y, ' * 13}object.items.all(x, x in object.items){')' * 13}",
+    ],
+)
+def test_loops_that_search_take_steps_in_proportion(source: str, method: str) -> None:
+    assert growth(_evaluation(source, method), 100) < LINEAR
 
 
 @pytest.mark.parametrize("container", [1, "abc", None, b"a"])

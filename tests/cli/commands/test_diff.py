@@ -54,6 +54,21 @@ def test_answers(
     assert said in out
 
 
+@pytest.mark.parametrize(
+    "unread", ["apiVersion: v1", "apiVersion: v1\nkind: [", "{'apiVersion': 1, 'kind': 'List'}"]
+)
+def test_nothing_is_proved_of_a_file_that_cannot_be_read(
+    unread: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("new").mkdir()
+    write(Path("new/new.json"), *SAME)
+    Path("new/more.yaml").write_text(unread, encoding="utf-8")
+    code, out, err = run(capsys, "diff", "old.json", "new")
+    assert code == Exit.USAGE
+    assert out.splitlines()[-1] == "not decided"
+    assert err.startswith("error: new/more.yaml:")
+
+
 def test_an_example_is_a_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("new.json"), *LOOSER)
     _, out, _ = run(capsys, "diff", "old.json", "new.json")

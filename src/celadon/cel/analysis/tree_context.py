@@ -274,6 +274,20 @@ class Context:
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
 
+    def is_unpaid_search(self, node: Expr) -> bool:
+        """Is it an `in` that is charged 1 although it may search a list?"""
+        if not isinstance(node, Call) or node.function != syntax.IN:
+            return False
+        return len(self.overload_ids(node)) != 1 and not self.is_constant(node.args[1])
+
+    def searches_again(self) -> bool:
+        """May a loop search the same list in each of its rounds, hardly charged for it?"""
+        nodes = self.checked.nodes
+        loops = (node for node in nodes if isinstance(node, syntax.Comprehension))
+        return any(map(self.is_unpaid_search, nodes)) and any(
+            not isinstance(classify(loop), Bind) for loop in loops
+        )
+
     def constructor(self, type_name: str) -> declarations.Impl:
         """Return what turns a message literal's fields into a value."""
         declared = self.find_object(type_name)

@@ -48,6 +48,7 @@ class Emitter:
         self.nodes: list[int] = []
         self.indent = 1
         self.loops = 0
+        self.searches = ""
         self._node = 0
         self._counter = 0
         self._by_identity: dict[int, str] = {}
@@ -65,6 +66,14 @@ class Emitter:
         """A name that nothing in the module has: the prefix and a number."""
         self._counter += 1
         return f"{prefix}{self._counter}"
+
+    def begin_searches(self, context: Context) -> dict[str, str]:
+        """Where a loop may search the same list again, begin what remembers it: a name that all
+        functions of the module get, as if it were one of the expression's own."""
+        if not context.searches_again():
+            return {}
+        self.searches = self.assign("[]")
+        return {"@searches": self.searches}
 
     def assign(self, code: str, node: int = 0) -> str:
         """Store the value of `code` in a new temporary and return its name."""

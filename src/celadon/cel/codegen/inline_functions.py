@@ -20,6 +20,7 @@ from celadon.cel.codegen.inline_operators import (
 )
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
+from celadon.cel.values.container_access import LONG
 from celadon.cel.values.text import MAX_LENGTH, Broken, Uint, parse
 
 
@@ -264,12 +265,25 @@ def _in(w: PlainWriter, node: Call) -> str | None:
         # a string equals only a string; abstract list elements raise
         x = e.key(c.constant(element)) if c.is_constant(element) else w.atom(element)
         t, o = e.name(), w.value(container)
-        dicts, lists, slow = e.runtime("dict"), e.runtime("list"), e.runtime("contains")
+        dicts, lists = e.runtime("dict"), e.runtime("list")
         test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
+        if searches_again(w, node):
+            test = f"{test} and {e.runtime('len')}({t}) < {LONG}"
+            slow = f"{e.runtime('contains_again')}({e.searches}, {x}, {t})"
+        else:
+            slow = f"{e.runtime('contains')}({x}, {t})"
         if c.certain(element) is None:
             test = f"({test}) and {x}.__class__ is {e.runtime('str')}"
-        return f"({x} in {t} if {test} else {slow}({x}, {t}))"
+        return f"({x} in {t} if {test} else {slow})"
+    if searches_again(w, node):
+        again, key, items = e.runtime("contains_again"), w.value(element), w.value(container)
+        return f"{again}({e.searches}, {key}, {items})"
     return None
+
+
+def searches_again(w: Writer, node: Call) -> bool:
+    """Is it an `in` that may search the same list in each round of a loop?"""
+    return bool(w.emitter.searches) and w.context.is_unpaid_search(node)
 
 
 #: What cel-go can put in its set of constants.

@@ -17,6 +17,7 @@ from typing import assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import MeteredWriter, Writer
+from celadon.cel.codegen.inline_functions import searches_again
 from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, length, operands
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
@@ -56,6 +57,8 @@ def general(w: MeteredWriter, node: Call) -> str:
         w.flush()  # Go may panic
     result = e.name()
     run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
+    if searches_again(w, node):
+        run = f"{e.runtime('contains_again_v')}({', '.join([e.searches, *atoms])})"
     form = native(w, node, atoms)
     stops = w.context.has_constant_pattern(node) and not w.never_fails(parts[0])
     if form is None and not stops:

@@ -124,6 +124,7 @@ class Plain:
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a):", root.id):
+            self.locals = e.begin_searches(self.context)
             with e.block("try:"):
                 self._body(root)
             with e.block(f"except {e.runtime('Exception')}:"):

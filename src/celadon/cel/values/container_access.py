@@ -8,11 +8,12 @@ itself and comes here for what is left, so these functions take any value (the r
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, Final
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.values import Value
-from celadon.cel.values.equality import equal, refusal
+from celadon.cel.values.equality import FIRST_INEXACT, ExactKeys, NoKey, equal, refusal
 from celadon.cel.values.maps import MISSING, AnyMap, MixedMap, find, is_map, put, with_entry
 from celadon.cel.values.runtime_types import (
     NONE,
@@ -23,12 +24,11 @@ from celadon.cel.values.runtime_types import (
     is_list,
     type_of,
 )
-from celadon.cel.values.text import Uint
+from celadon.cel.values.text import Uint, too_long
 from celadon.cel.values.typed_lists import LIST_CLASSES
 
 _SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
 _NEVER_EQUAL_TO_OTHERS: frozenset[type] = frozenset({type(None), str, bytes})
-_FIRST_INEXACT = 1 << 53
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
@@ -164,6 +164,81 @@ def contains(element: Any, container: Any) -> bool:
     raise no_such_overload()
 
 
+#: A list of fewer elements is searched as fast as looked up.
+LONG: Final = 64
+#: Searches of one list before keys of its elements are made, which take as long as some of them.
+_FEW_SEARCHES: Final = 16
+#: Elements that one evaluation compares in searches that are hardly charged.
+_MOST_COMPARED: Final = 10_000_000
+
+
+def contains_again(searches: list[Searches], element: Any, container: Any) -> bool:
+    """`contains` in an expression that may search a list in each round of a loop. `searches` is
+    empty where an evaluation begins, and is its own."""
+    if container.__class__ not in LIST_CLASSES:
+        return contains(element, container)
+    if len(container) < LONG:
+        return _list_contains(element, container)
+    if not searches:
+        searches.append(Searches())
+    return searches[0].contains(element, container)
+
+
+class Searches:
+    """The searches of one evaluation in long lists. Where nothing is declared of a list, each is
+    charged 1, as in cel-go, so that a loop over a list that searches it would take its square."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_COMPARED
+        self._keys = ExactKeys()
+        self._lists: dict[int, _Searched] = {}
+
+    def contains(self, element: object, elements: list[Value]) -> bool:
+        """Return whether the element is in the list. Raises EvaluationError for what compares too
+        many."""
+        searched = self._lists.get(id(elements))
+        if searched is None:
+            searched = self._lists[id(elements)] = _Searched(elements)
+        searched.count += 1
+        if searched.count <= _FEW_SEARCHES:
+            return self._walk(element, elements)
+        if searched.keys is None:
+            searched.keys = self._keys_of(searched)
+        try:
+            key = self._keys.of(element)
+        except NoKey:
+            return self._walk(element, elements)
+        return key in searched.keys or self._walk(element, searched.others)
+
+    def _keys_of(self, searched: _Searched) -> set[Hashable]:
+        keys: set[Hashable] = set()
+        for element in searched.elements:
+            try:
+                keys.add(self._keys.of(element))
+            except NoKey:
+                searched.others.append(element)
+        return keys
+
+    def _walk(self, element: object, elements: list[Value]) -> bool:
+        self._left -= len(elements)
+        if self._left < 0:
+            raise too_long()
+        return _list_contains(element, elements)
+
+
+class _Searched:
+    """A list, how often it was searched, and from then on the keys of its elements, and the
+    `others`, which have none."""
+
+    __slots__ = ("count", "elements", "keys", "others")
+
+    def __init__(self, elements: list[Value]) -> None:
+        self.elements = elements
+        self.count = 0
+        self.keys: set[Hashable] | None = None
+        self.others: list[Value] = []
+
+
 def _list_contains(element: object, elements: list[Value]) -> bool:
     if _equals_as_python(element):
         try:
@@ -186,7 +261,7 @@ def _equals_as_python(element: Any) -> bool:
     if kind is float and not element.is_integer():
         return bool(element == element)
     if kind is int or kind is float or kind is Uint:
-        return bool(1 < abs(element) < _FIRST_INEXACT)
+        return bool(1 < abs(element) < FIRST_INEXACT)
     return kind in _NEVER_EQUAL_TO_OTHERS
 
 

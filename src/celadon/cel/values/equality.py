@@ -13,7 +13,7 @@ section 8.4): kinds without the comparer trait name the operator, others do not.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
@@ -28,6 +28,8 @@ _PLAIN = frozenset({str, bool, int, Uint, float, bytes, _NONE_TYPE, Timestamp, D
 #: Those of them whose values all equal themselves.
 _THEMSELVES = _PLAIN - {float}
 _NUMBERS = frozenset({int, Uint, float})
+#: From here on there are integers that are not exact as doubles.
+FIRST_INEXACT: Final = 1 << 53
 #: Classes of containers that compare part by part with their like.
 _WITH_PARTS = frozenset({dict, list, MixedMap})
 #: Pairs of containers that one comparison looks at before it begins to remember them: more than
@@ -336,11 +338,11 @@ def common_keys(values: Sequence[Any]) -> list[Hashable]:
     keys = _CommonKeys()
     try:
         return [keys.of(value) for value in values]
-    except _NoKey:
+    except NoKey:
         return [None] * len(values)
 
 
-class _NoKey(Exception):
+class NoKey(Exception):
     """Says that a value has no key, or a costly one."""
 
 
@@ -353,7 +355,7 @@ class _CommonKeys:
         self._levels = _MOST_LEVELS
 
     def of(self, value: Any) -> Hashable:
-        """Return the key. Raises _NoKey."""
+        """Return the key. Raises NoKey."""
         kind = value.__class__
         self._parts -= 1
         if kind is str:
@@ -364,7 +366,7 @@ class _CommonKeys:
         if kind in _PLAIN:
             return kind.__name__, value if kind is bytes else str(hash(value))
         if (kind is not dict and kind is not list) or self._parts < len(value) or not self._levels:
-            raise _NoKey
+            raise NoKey
         self._levels -= 1
         key: Hashable
         if kind is dict:
@@ -372,4 +374,44 @@ class _CommonKeys:
         else:
             key = "list", tuple(map(self.of, value))
         self._levels += 1
+        return key
+
+
+class ExactKeys:
+    """Makes keys that are the same exactly where values are equal, for what JSON holds. A list or
+    map gets its key once: who asks for it again does not pay for what is in it."""
+
+    def __init__(self) -> None:
+        self._parts = _MOST_PARTS
+        self._of_containers: dict[int, tuple[Any, object]] = {}
+        self._alike: dict[Hashable, object] = {}
+
+    def of(self, value: Any, levels: int = _MOST_LEVELS) -> Hashable:
+        """Return the key. Raises NoKey, also for integers that doubles equal after rounding, and
+        for NaN."""
+        kind = value.__class__
+        if kind is str:
+            return value  # type: ignore[no-any-return]  # the class was just compared
+        if kind in _NUMBERS:
+            if value != value or (kind is not float and abs(value) >= FIRST_INEXACT):
+                raise NoKey
+            return repr(float(value) + 0.0).encode()  # nobody can foresee its hash; of -0.0, 0.0
+        if value is None or kind is bool:
+            return value  # type: ignore[no-any-return]  # the class was just compared
+        if kind is not dict and kind is not list:
+            raise NoKey
+        if (remembered := self._of_containers.get(id(value))) is not None:
+            return remembered[1]
+        self._parts -= 1 + len(value)
+        if self._parts < 0 or not levels:
+            raise NoKey
+        parts: Hashable
+        if kind is dict:
+            parts = frozenset(
+                (self.of(key), self.of(part, levels - 1)) for key, part in value.items()
+            )
+        else:
+            parts = tuple([self.of(part, levels - 1) for part in value])
+        key = self._alike.setdefault(parts, object())
+        self._of_containers[id(value)] = value, key
         return key
