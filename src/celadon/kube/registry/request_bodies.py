@@ -721,8 +721,12 @@ def require_object(document: object, kind: GroupVersionKind) -> None:
 def require_kind(document: JsonObject) -> None:
     """StatusError (500) for a custom resource that does not say its kind."""
     if not document.get("kind"):
-        text = json_text(sorted_members(document))
-        raise status.internal_error(f"Object 'Kind' is missing in '{text}'")
+        raise kind_missing(sorted_members(document))
+
+
+def kind_missing(document: JsonObject) -> StatusError:
+    """Return the error (500) for an object, as it was written, that does not say its kind."""
+    return status.internal_error(f"Object 'Kind' is missing in '{json_text(document)}'")
 
 
 def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
