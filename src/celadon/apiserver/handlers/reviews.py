@@ -475,6 +475,8 @@ class TokenIssuer:
         return {**request, "status": token_status}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
+        if not namespace:
+            raise status.namespace_required()
         status.require_name(name)
         result = self.objects.get(resource, namespace, name)
         if result is None:
