@@ -436,6 +436,8 @@ class TokenIssuer:
         """A TokenRequest (decoded and defaulted) for this account with all that it left open, which
         is what admission sees. `uid` is what the client says of the account. Raises StatusError."""
         _require_own(request, namespace, name)
+        if not namespace:
+            raise status.namespace_required()
         account = self._get(well_known_values.SERVICE_ACCOUNTS, namespace, name)
         if uid and uid != metadata.uid(account) and self.has_gate(_UID_GATE):
             raise _other_account(uid, account)
@@ -475,8 +477,6 @@ class TokenIssuer:
         return {**request, "status": token_status}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
-        if not namespace:
-            raise status.namespace_required()
         status.require_name(name)
         result = self.objects.get(resource, namespace, name)
         if result is None:
