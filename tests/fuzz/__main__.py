@@ -34,6 +34,7 @@ from tests.fuzz import (
     messages,
     operations,
     policy_decisions,
+    policy_matches,
     policy_values,
     policy_writes,
     reads,
@@ -60,6 +61,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,
+    "policy-matches": policy_matches.campaign,
     "policy-values": policy_values.campaign,
     "types": type_checks.campaign,
 }

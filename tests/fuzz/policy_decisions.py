@@ -102,19 +102,22 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
         made = [Scenario(number) for number in range(first, min(first + _TOGETHER, seed + count))]
         for scenario in made:
             for request in scenario.setup:
-                yield _sent(ours, real, request, scenario)
+                yield sent_to_both(ours, real, request, scenario.setup)
         for server in (ours, real):
             server.settle()
         for scenario in made:
             for request in scenario.requests:
-                yield _sent(ours, real, request, scenario)
+                yield sent_to_both(ours, real, request, scenario.setup)
         for server in (ours, real):
             for scenario in made:
                 scenario.removed(server)
             server.settle()
 
 
-def _sent(ours: Server, real: Server, request: Request, scenario: Scenario) -> Difference | None:
+def sent_to_both(
+    ours: Server, real: Server, request: Request, setup: Sequence[Request]
+) -> Difference | None:
+    """Return how the answers differ; `setup` is what was made before, to be told with it."""
     told, body = [], request.body
     for server in (ours, real):
         body = request.body
@@ -128,7 +131,7 @@ def _sent(ours: Server, real: Server, request: Request, scenario: Scenario) -> D
         told[1] = _plain(real.call(request.method, request.path, body, request.headers))
         if told[0] == told[1]:
             break
-    what = json.dumps([request.body, request.headers, [one.body for one in scenario.setup]])
+    what = json.dumps([request.body, request.headers, [one.body for one in setup]])
     if told[0] == told[1]:
         return None
     return Difference(request.method, request.path, what, *told)

@@ -138,6 +138,33 @@ def test_subresources_of_nothing(widgets: Running, method: str, path: str, code:
     assert said(answer) == (code, messages[code])
 
 
+TOKEN_OF_NONE = "/api/v1/namespaces//serviceaccounts/default/token"
+EVICTION_OF_NONE = "/api/v1/namespaces//pods/a/eviction"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        (TOKEN_OF_NONE, {}, "Namespace parameter required."),
+        (TOKEN_OF_NONE, {"metadata": {"namespace": "q"}}, "Namespace parameter required."),
+        (TOKEN_OF_NONE, [], "the object provided is unrecognized (must be of type TokenRequest)"),
+        (EVICTION_OF_NONE, {"metadata": {"name": "a"}}, "Namespace parameter required."),
+        (EVICTION_OF_NONE, {"kind": "Foo"}, 'Foo in version "v1" cannot be handled as a Eviction'),
+    ],
+)
+def test_bodies_are_read_before_a_namespace_is_missed(
+    running: Running, path: str, body: Any, message: str
+) -> None:
+    code, text = said(ask(running, "POST", path, body))
+    assert (code, text[: len(message)]) == (400, message)
+
+
+@pytest.mark.parametrize("path", ["/apis//apps/v1", "/apis//v1/pods", "/apis//v1/namespaces/a"])
+def test_there_is_no_group_without_a_name(running: Running, path: str) -> None:
+    answer = ask(running, "GET", path)
+    assert (answer.code, answer.body) == (404, b"404 page not found\n")
+
+
 def endpoint_of(path: str) -> Endpoint:
     info = request_info(HttpRequest("GET", path))
     return find_endpoint(info, known_resources(), {"", "apiextensions.k8s.io", "apps"})

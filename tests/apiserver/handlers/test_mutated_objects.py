@@ -181,17 +181,54 @@ def test_an_object_is_kept_where_the_path_says(running: Running) -> None:
     assert ask(running, "DELETE", path)[0] == 200
 
 
-def test_scales_of_custom_resources_are_not_patched(running: Running) -> None:
+DENIED = "policy 'm' with binding 'm' denied request: "
+NO_SCALE = f"{DENIED}request to convert CR to an invalid group/version: autoscaling/v1"
+FIVE = "op: 'replace', path: '/spec/replicas', value: 5"
+ODD = "op: 'add', path: '/spec/zz', value: 'x'"
+
+
+@pytest.mark.parametrize(
+    ("patches", "code", "causes"),
+    [
+        ((FIVE,), 403, [NO_SCALE]),
+        ((FIVE, ODD), 403, [NO_SCALE, NO_SCALE]),
+        (("op: 'replace', path: '/spec/replicas', value: 'x'",), 403, [NO_SCALE]),
+        (("op: 'replace', path: '/kind', value: 'Foo'",), 403, [NO_SCALE]),
+        (
+            ("op: 'replace', path: '/apiVersion', value: 'b/v1'",),
+            403,
+            [
+                f"{DENIED}b/v1, Kind=Scale is unstructured and is not suitable for converting to "
+                '"autoscaling/v1"'
+            ],
+        ),
+        (("op: 'test', path: '/metadata/name', value: 'other'",), 200, []),
+    ],
+)
+def test_scales_of_custom_resources_are_not_patched(
+    running: Running, patches: tuple[str, ...], code: int, causes: list[str]
+) -> None:
     mutate(running, "op: 'add', path: '/metadata/name', value: 'scaled'")
-    assert ask(running, "POST", THINGS, thing("scaled"))[0] == 201
+    assert ask(running, "POST", THINGS, thing("scaled"))[0] in (201, 409)
     scale = ask(running, "GET", f"{THINGS}/scaled/scale")[1]
-    mutate(running, "op: 'replace', path: '/spec/replicas', value: 5", resource="things/scale")
-    code, answer = ask(running, "PUT", f"{THINGS}/scaled/scale", scale)
-    assert (code, answer["message"]) == (
-        403,
-        "policy 'm' with binding 'm' denied request: "
-        "request to convert CR to an invalid group/version: autoscaling/v1",
+    mutate(running, *patches, resource="things/scale")
+    answered, answer = ask(running, "PUT", f"{THINGS}/scaled/scale", scale)
+    told = [cause["message"] for cause in answer.get("details", {}).get("causes", ())]
+    assert (answered, told) == (code, causes)
+
+
+def test_a_scale_of_a_custom_resource_without_a_kind_is_shown_as_it_was_patched(
+    running: Running,
+) -> None:
+    mutate(running, "op: 'add', path: '/metadata/name', value: 'shown'")
+    assert ask(running, "POST", THINGS, thing("shown"))[0] == 201
+    mutate(running, FIVE, "op: 'remove', path: '/kind'", resource="things/scale")
+    scale = {"metadata": {"name": "shown", "namespace": "default"}, "spec": {"replicas": 2}}
+    code, answer = ask(running, "PUT", f"{THINGS}/shown/scale", scale)
+    begins = (
+        'Internal error occurred: Object \'Kind\' is missing in \'{"apiVersion":"autoscaling/v1",'
     )
+    assert (code, answer["message"][: len(begins)]) == (500, begins)
 
 
 def test_who_mutates_a_scale_sees_its_managers() -> None:

@@ -24,6 +24,7 @@ from celadon.kube.registry.request_bodies import (
 )
 from celadon.kube.resources.api_resources import custom_resources, known_resources
 from celadon.kube.status import StatusError
+from celadon.records import replace
 
 GROUP = "admissionregistration.k8s.io"
 CONTEXT = DefaultingContext()
@@ -244,6 +245,9 @@ FORMER = [
     (GROUP, "v1alpha1", "ValidatingAdmissionPolicyBinding"),
     (GROUP, "v1beta1", "ValidatingWebhookConfiguration"),
     (GROUP, "v1beta1", "MutatingWebhookConfiguration"),
+    ("apps", "v1beta2", "Deployment"),
+    ("batch", "v1beta1", "CronJob"),
+    ("storage.k8s.io", "v1alpha1", "VolumeAttachment"),
 ]
 
 
@@ -254,6 +258,39 @@ def test_versions_that_are_no_longer_served_are_read_like_v1(
     found = GroupVersionKind(group, version, kind)
     assert structure_of(found) == found._replace(version="v1")
     assert structure_of(found._replace(version="v9")) == found._replace(version="v9")
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ("apps/v1beta1 Deployment", "apps/v1 Deployment"),
+        ("extensions/v1beta1 Deployment", "apps/v1 Deployment"),
+        ("extensions/v1beta1 Ingress", "networking.k8s.io/v1 Ingress"),
+        ("extensions/v1beta1 Scale", "autoscaling/v1 Scale"),
+        ("apps/v1beta2 Scale", "autoscaling/v1 Scale"),
+        ("events.k8s.io/v1beta1 Event", "v1 Event"),
+        ("events.k8s.io/v1 Event", "v1 Event"),
+        ("v1 Event", "events.k8s.io/v1 Event"),
+    ],
+)
+def test_of_a_former_group_or_version_only_the_version_is_wrong(sent: str, expected: str) -> None:
+    api_version, kind = sent.split()
+    expected_version, _ = expected.split()
+    group, _, version = expected_version.rpartition("/")
+    if kind == "Scale":
+        target = replace(
+            target_of(GroupVersionKind("apps", "v1", "Deployment")), subresource="scale"
+        )
+    else:
+        target = target_of(GroupVersionKind(group, version, kind))
+    body = json.dumps({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}})
+    incoming = read_object(body.encode(), target, CONTEXT)
+    with pytest.raises(StatusError) as caught:
+        require_version(incoming, target)
+    assert str(caught.value) == (
+        f"the API version in the data ({api_version}) does not match the expected API version "
+        f"({expected_version})"
+    )
 
 
 MAP = GroupVersionKind("", "v1", "ConfigMap")

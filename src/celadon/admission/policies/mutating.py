@@ -47,8 +47,13 @@ from celadon.admission.request import Operation, Reinvocation, Request
 from celadon.admission.verdict import Note, Outcome
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
-from celadon.kube.crd import invalid_version
-from celadon.kube.fieldmanager import MergePlanner, MutatedKinds, MutationRefused, Patched
+from celadon.kube.fieldmanager import (
+    CustomScaleKinds,
+    MergePlanner,
+    MutatedKinds,
+    MutationRefused,
+    Patched,
+)
 from celadon.kube.releases import current_release
 from celadon.records import replace
 
@@ -120,7 +125,7 @@ class MutationCase:
         self._param = planned.param
         self._context = context
         self._versions = versions
-        self._kinds = kinds
+        self._kinds = _kinds_for(context, kinds)
         context.begin(planned.policy.name, planned.binding, planned.param_name, planned.hit)
 
     def condition_result(self) -> compiled_expressions.ConditionResult:
@@ -194,17 +199,7 @@ class MutationCase:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
         data = DataValues(activation[name] for name in _DATA)
-        patched = apply(value, live, data, kinds, kind, expected)
-        if self._context.request.subresource == "scale" and self._is_of_custom_resource():
-            raise MutationRefused(invalid_version("to", expected.api_version))
-        return patched
-
-    def _is_of_custom_resource(self) -> bool:
-        """Return whether the request is about one, whose scale upstream converts as if it were
-        one."""
-        context = self._context
-        resource = context.world.catalog.by_gvr(context.request.resource)
-        return resource is not None and resource.custom
+        return apply(value, live, data, kinds, kind, expected)
 
     def _phases(self, live: JsonObject | None) -> Phases:
         """Return whether an object is small enough for an expression need not be asked: to count
@@ -240,6 +235,15 @@ class MutationCase:
             policy.ignores_failures,
             index,
         )
+
+
+def _kinds_for(context: RequestContext, kinds: MutatedKinds) -> MutatedKinds:
+    """Return the kinds as objects of the request are read."""
+    if context.request.subresource != "scale":
+        return kinds
+    resource = context.world.catalog.by_gvr(context.request.resource)
+    is_custom = resource is not None and resource.custom
+    return CustomScaleKinds(kinds.context, kinds.custom) if is_custom else kinds
 
 
 _DATA = ("object", "oldObject", "params", "request", "namespaceObject")

@@ -123,6 +123,8 @@ class Endpoint:
 
 def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
     """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
+    if info.prefix == "apis" and not info.group:
+        raise NoSuchPath(info.path)
     gvr = kube.GroupVersionResource(info.group, info.version, info.resource)
     resource = catalog.by_gvr(gvr)
     if resource is None or not resource.served or not _fits_scope(info, resource):
@@ -184,8 +186,9 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if subresource is not None and not info.name:
         raise _without_name(subresource, info)
     _check_verb(endpoint, info)
-    is_missing = is_named and resource.namespaced and not info.namespace
-    if is_missing and info.verb not in NAMED_VERBS:  # these miss it where they look for the object
+    # Who looks for the object, or reads a body before, misses the namespace later.
+    is_early = info.verb not in NAMED_VERBS and (subresource is None or info.verb != "create")
+    if is_early and is_named and resource.namespaced and not info.namespace:
         raise kube.status.namespace_required()
     return endpoint
 

@@ -436,6 +436,8 @@ class TokenIssuer:
         """A TokenRequest (decoded and defaulted) for this account with all that it left open, which
         is what admission sees. `uid` is what the client says of the account. Raises StatusError."""
         _require_own(request, namespace, name)
+        if not namespace:
+            raise status.namespace_required()
         account = self._get(well_known_values.SERVICE_ACCOUNTS, namespace, name)
         if uid and uid != metadata.uid(account) and self.has_gate(_UID_GATE):
             raise _other_account(uid, account)

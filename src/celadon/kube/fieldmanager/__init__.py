@@ -30,6 +30,7 @@ from celadon.kube.fieldmanager.merge_types import (
     merge_type,
 )
 from celadon.kube.fieldmanager.mutated_kinds import (
+    CustomScaleKinds,
     MergePlanner,
     MutatedKinds,
     MutationRefused,
@@ -38,6 +39,7 @@ from celadon.kube.fieldmanager.mutated_kinds import (
 
 __all__ = [
     "LAST_APPLIED",
+    "CustomScaleKinds",
     "EveryItem",
     "FieldSet",
     "FieldWriter",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
-from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
@@ -447,13 +447,33 @@ class MutatedKinds:
         if gvk.api_version == kind.api_version:
             return Patched(form)
         if gvk.group != kind.group:
-            version = kind.api_version
-            reason = f'{gvk} is unstructured and is not suitable for converting to "{version}"'
+            reason = _unsuitable(gvk, kind)
         elif self.custom(gvk) is None:
             reason = f"request to convert CR from an invalid group/version: {gvk.api_version}"
         else:
             return Patched({**form, "apiVersion": kind.api_version})
         return Patched(form, _not_converted(reason))
+
+
+class CustomScaleKinds(MutatedKinds):
+    """The kinds for the scale of a custom resource, which upstream reads as if it were the custom
+    resource, and never converts back."""
+
+    def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
+        """Raise MutationRefused, or StatusError (500) for what has no kind."""
+        request_bodies.require_object(document, kind)
+        if not document.get("kind"):
+            # Unlike a custom resource, a scale is written in Go's order, but for what is patched.
+            raise request_bodies.kind_missing(dict(sorted(document.items())))
+        gvk = metadata.gvk(document)
+        if gvk.group != expected.group:
+            raise MutationRefused(_unsuitable(gvk, expected))
+        raise MutationRefused(invalid_version("to", expected.api_version))
+
+
+def _unsuitable(gvk: GroupVersionKind, expected: GroupVersionKind) -> str:
+    version = expected.api_version
+    return f'{gvk} is unstructured and is not suitable for converting to "{version}"'
 
 
 def _not_converted(reason: str) -> StatusError:

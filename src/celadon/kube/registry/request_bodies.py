@@ -231,16 +231,6 @@ def unknown_scale() -> StatusError:
     )
 
 
-def other_kind(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
-    """A registered kind, but another than the endpoint's."""
-    package = expected.group.partition(".")[0] or "core"
-    reason = (
-        f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{expected.kind}): "
-        "unknown conversion"
-    )
-    return undecodable(sent_kind, expected.kind, reason)
-
-
 def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """The body is of another version than the endpoint."""
     message = (
@@ -434,20 +424,50 @@ def _port(text: str) -> int:
 # does not fit is the mutator's fault and so a 500.
 
 
-FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
-    GroupKind("policy", "Eviction"): ("v1beta1",),
-    **{
-        GroupKind("admissionregistration.k8s.io", kind): versions
-        for kind, versions in {
-            "ValidatingAdmissionPolicy": ("v1beta1", "v1alpha1"),
-            "ValidatingAdmissionPolicyBinding": ("v1beta1", "v1alpha1"),
-            "ValidatingWebhookConfiguration": ("v1beta1",),
-            "MutatingWebhookConfiguration": ("v1beta1",),
-        }.items()
-    },
+_FORMER_KINDS: Final = {
+    "admissionregistration.k8s.io/v1alpha1": (
+        "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
+    ),
+    "admissionregistration.k8s.io/v1beta1": (
+        "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
+        "ValidatingWebhookConfiguration"
+    ),
+    "apps/v1beta1": "ControllerRevision Deployment Scale StatefulSet",
+    "apps/v1beta2": "ControllerRevision DaemonSet Deployment ReplicaSet Scale StatefulSet",
+    "authentication.k8s.io/v1alpha1": "SelfSubjectReview",
+    "authentication.k8s.io/v1beta1": "SelfSubjectReview TokenReview",
+    "authorization.k8s.io/v1beta1": (
+        "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview "
+        "SubjectAccessReview"
+    ),
+    "batch/v1beta1": "CronJob",
+    "certificates.k8s.io/v1beta1": "CertificateSigningRequest",
+    "coordination.k8s.io/v1beta1": "Lease",
+    "discovery.k8s.io/v1beta1": "EndpointSlice",
+    "events.k8s.io/v1beta1": "Event",
+    "extensions/v1beta1": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet Scale",
+    "flowcontrol.apiserver.k8s.io/v1beta1": "FlowSchema PriorityLevelConfiguration",
+    "flowcontrol.apiserver.k8s.io/v1beta2": "FlowSchema PriorityLevelConfiguration",
+    "flowcontrol.apiserver.k8s.io/v1beta3": "FlowSchema PriorityLevelConfiguration",
+    "networking.k8s.io/v1beta1": "Ingress IngressClass",
+    "node.k8s.io/v1alpha1": "RuntimeClass",
+    "node.k8s.io/v1beta1": "RuntimeClass",
+    "policy/v1beta1": "Eviction PodDisruptionBudget",
+    "rbac.authorization.k8s.io/v1alpha1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "rbac.authorization.k8s.io/v1beta1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "scheduling.k8s.io/v1beta1": "PriorityClass",
+    "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment VolumeAttributesClass",
+    "storage.k8s.io/v1beta1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment",
 }
-"""Versions that a server can still read where its release no longer serves them: their fields are
-those of v1."""
+"""Kinds of versions that a server can still read where its release no longer serves them: their
+fields are taken for those of v1, which is nearly so."""
+_MOVED: Final = {
+    **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet"), "apps"),
+    **dict.fromkeys(("Ingress", "NetworkPolicy"), "networking.k8s.io"),
+    "Scale": "autoscaling",
+}
+"""The groups of kinds that had another one before."""
+_FORMER: Final = {version: frozenset(kinds.split()) for version, kinds in _FORMER_KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +505,7 @@ def read_object(
         reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
         raise undecodable(sent_kind, target.kind.kind, reason)
     elif (other := internal_kind(sent_kind, target.kind.group)) is not None:
-        raise _other_kind(document, other, target.kind)
+        raise _other_kind(document, sent_kind, other, target.kind)
     elif sent_kind != target.kind:
         _require_kind(document, sent_kind, target)
     return read_document(document, sent_kind, target, context, field_validation, noticed)
@@ -495,8 +515,14 @@ def _require_kind(document: Document, sent_kind: GroupVersionKind, target: Targe
     """Work as `read_object` for a built-in kind; another version of it passes."""
     if not _is_registered(sent_kind) or _is_elsewhere(sent_kind, target.kind.group):
         raise not_registered(sent_kind, target.kind)
-    if sent_kind.group_kind != target.group_kind:
-        raise _other_kind(document, sent_kind, target.kind)
+    if _internal(sent_kind) != _internal(target.kind):
+        raise _other_kind(document, sent_kind, sent_kind, target.kind)
+
+
+def _internal(kind: GroupVersionKind) -> GroupKind:
+    """Return the kind without a version that this one becomes: events of both groups the same."""
+    internal = structure_of(kind).group_kind
+    return GroupKind("", "Event") if internal == ("events.k8s.io", "Event") else internal
 
 
 def internal_kind(sent_kind: GroupVersionKind, group: str) -> GroupVersionKind | None:
@@ -539,6 +565,8 @@ def _is_elsewhere(sent_kind: GroupVersionKind, group: str) -> bool:
 
 
 def _has_kinds(sent_kind: GroupVersionKind) -> bool:
+    if sent_kind.api_version in _FORMER:
+        return True
     resources = known_resources(all_versions=True)
     return any(resource.gvr.group_version == sent_kind.group_version for resource in resources)
 
@@ -606,10 +634,12 @@ def draft_of(
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     """The kind by whose structure it is read: that of v1 for versions no longer served."""
-    is_former = kind.version in FORMER_VERSIONS.get(kind.group_kind, ())
-    if is_former and typed_objects.codec_for(kind) is None:
-        return kind._replace(version="v1")
-    return kind
+    is_former = kind.kind in _FORMER.get(kind.api_version, ())
+    if not is_former or typed_objects.codec_for(kind) is not None:
+        return kind
+    is_moved = kind.group == "extensions" or kind.kind == "Scale"
+    group = _MOVED[kind.kind] if is_moved else kind.group
+    return GroupVersionKind(group, "v1", kind.kind)
 
 
 def stray_fields(
@@ -632,13 +662,15 @@ def _is_registered(kind: GroupVersionKind) -> bool:
 
 
 def _other_kind(
-    document: Document, sent_kind: GroupVersionKind, expected: GroupVersionKind
+    document: Document,
+    sent_kind: GroupVersionKind,
+    other: GroupVersionKind,
+    expected: GroupVersionKind,
 ) -> StatusError:
-    """Values that do not fit the other kind are found before it is known to be another."""
-    reason = misfit_of(document.value, sent_kind)
-    return (
-        undecodable(sent_kind, expected.kind, reason) if reason else other_kind(sent_kind, expected)
-    )
+    """Values that do not fit the `other` kind, which the one that was sent is taken for, are found
+    before it is known to be another."""
+    reason = misfit_of(document.value, other) or unknown_conversion(other, expected)
+    return undecodable(sent_kind, expected.kind, reason)
 
 
 def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
@@ -721,8 +753,12 @@ def require_object(document: object, kind: GroupVersionKind) -> None:
 def require_kind(document: JsonObject) -> None:
     """StatusError (500) for a custom resource that does not say its kind."""
     if not document.get("kind"):
-        text = json_text(sorted_members(document))
-        raise status.internal_error(f"Object 'Kind' is missing in '{text}'")
+        raise kind_missing(sorted_members(document))
+
+
+def kind_missing(document: JsonObject) -> StatusError:
+    """Return the error (500) for an object, as it was written, that does not say its kind."""
+    return status.internal_error(f"Object 'Kind' is missing in '{json_text(document)}'")
 
 
 def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
