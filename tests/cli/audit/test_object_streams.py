@@ -156,3 +156,15 @@ def test_memory_is_bounded(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> Non
     found, _, (problem,) = read(begin + b"x" * (4 << 20), 1 << 19)
     assert found == []
     assert "is larger than 1 MiB" in problem
+
+
+def test_inputs_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    missing = str(tmp_path / "gone.json")
+    for source, problem in (
+        (missing, Problem(missing, 0, "cannot be read: no such file or directory")),
+        (str(tmp_path), Problem(str(tmp_path), 0, "cannot be read: is a directory")),
+        ("a\0b", Problem("a\0b", 0, "cannot be read: not the name of a file")),
+        ("-", audit_inputs.STDIN_CLOSED),
+    ):
+        assert audit_inputs._input(source) == problem
