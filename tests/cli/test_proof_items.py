@@ -263,8 +263,9 @@ def test_what_is_kept_is_read_again() -> None:
     for field in ("sort", "subject", "field", "path", "remarks", "data", "is_finding", "examples"):
         assert _kept_items([{**kept[0], field: None}]) is None
         assert _kept_items([{key: value for key, value in kept[0].items() if key != field}]) is None
-    for path in ([None], [1.5], [{}]):
-        assert _kept_items([{**kept[0], "path": path}]) is None
+    wrong_steps: tuple[object, ...] = (None, 1.5, {})
+    for step in wrong_steps:
+        assert _kept_items([{**kept[0], "path": [step]}]) is None
     assert _kept_items(None) is None
 
 
