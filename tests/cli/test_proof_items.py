@@ -31,7 +31,7 @@ from celadon.cli.proofs import (
     _rule_item,
 )
 from celadon.cli.reading.documents import Problem
-from celadon.kube import FieldPath, GroupVersionKind
+from celadon.kube import FieldPath, GroupVersionKind, Json
 from celadon.kube.resources import known_resources
 from celadon.prove import Answer, Comparison, Endpoint, Finding, Gap, Question, Reply
 from celadon.prove.definitions import ChangeReply, RuleQuestion, RuleReply
@@ -263,7 +263,7 @@ def test_what_is_kept_is_read_again() -> None:
     for field in ("sort", "subject", "field", "path", "remarks", "data", "is_finding", "examples"):
         assert _kept_items([{**kept[0], field: None}]) is None
         assert _kept_items([{key: value for key, value in kept[0].items() if key != field}]) is None
-    wrong_steps: tuple[object, ...] = (None, 1.5, {})
+    wrong_steps: tuple[Json, ...] = (None, 1.5, {})
     for step in wrong_steps:
         assert _kept_items([{**kept[0], "path": [step]}]) is None
     assert _kept_items(None) is None
