@@ -273,7 +273,7 @@ class Proof:
             and not self.left_out
             and not self._of(question, Answer.BOUNDED)  # which is no proof
             for question in self.words
-            if question is not Question.FAILS
+            if question not in _BAD  # which should never be
         )
 
     @property

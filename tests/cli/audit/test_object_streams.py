@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from celadon.cli.audit import audit_blocks, audit_inputs
 from celadon.cli.audit.audit_blocks import ReadObject, blocks_of
 from celadon.cli.audit.audit_inputs import given_inputs
-from celadon.cli.reading.documents import DocumentReader, Problem
+from celadon.cli.reading.documents import STDIN_CLOSED, DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, Json, kubectl_json, packed, written
 from tests.examples import examples
 
@@ -156,3 +156,15 @@ def test_memory_is_bounded(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> Non
     found, _, (problem,) = read(begin + b"x" * (4 << 20), 1 << 19)
     assert found == []
     assert "is larger than 1 MiB" in problem
+
+
+def test_inputs_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    missing = str(tmp_path / "gone.json")
+    for source, problem in (
+        (missing, Problem(missing, 0, "cannot be read: no such file or directory")),
+        (str(tmp_path), Problem(str(tmp_path), 0, "cannot be read: is a directory")),
+        ("a\0b", Problem("a\0b", 0, "cannot be read: not the name of a file")),
+        ("-", STDIN_CLOSED),
+    ):
+        assert audit_inputs._input(source) == problem

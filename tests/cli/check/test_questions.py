@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from celadon.cli.check.check_options import wrong_calls
 from celadon.cli.check.questions import user_info
 from tests.cli.files import binding, policy, run, write
 
@@ -59,3 +61,30 @@ def test_groups_that_come_by_themselves(
     name: str, groups: Sequence[str], expected: tuple[str, ...]
 ) -> None:
     assert tuple(user_info(name, groups).groups) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "is_there", "text"),
+    [
+        ({}, True, ""),
+        ({"webhook_service": ["a/b=c"], "call_webhooks": True}, True, ""),
+        ({"webhook_service": ["a/b=c"], "call_conversion_webhooks": True}, True, ""),
+        (
+            {"webhook_service": ["a/b=c"]},
+            True,
+            "`--webhook-service` goes with `--call-webhooks` or `--call-conversion-webhooks`",
+        ),
+        (
+            {"call_conversion_webhooks": True},
+            False,
+            "`--call-conversion-webhooks` needs a package more: pip install 'celadon[serve]'",
+        ),
+        ({}, False, ""),
+    ],
+)
+def test_options_about_calls(
+    given: dict[str, object], is_there: bool, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: is_there or None)
+    nothing = {"webhook_service": [], "call_webhooks": False, "call_conversion_webhooks": False}
+    assert wrong_calls(Namespace(**nothing | given), "call_webhooks") == text

@@ -207,21 +207,31 @@ def test_releases(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the same (proved)" in out
 
 
+SIDES = "give OLD and NEW, a range of revisions, or --git and a revision"
+REVISIONS = "two releases are compared with the same policies, not with revisions"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("old.json",), "give OLD and NEW"),
-        (("map.json", "map.json"), "there is no policy and no CustomResourceDefinition"),
-        (("--git", "HEAD", "old.json"), "git knows no revision"),
-        (("--kubernetes-version", "1.30..1.36", "old.json"), "one release, or two"),
-        (("--kubernetes-version", "1.30,1.36", "--git", "a", "old.json"), "not with revisions"),
+        ((), SIDES),
+        (("old.json",), SIDES),
+        (("old.json", "old.json", "old.json"), SIDES),
+        (("map.json", "map.json"),
+         "there is no policy and no CustomResourceDefinition on either side"),
+        (("--git", "HEAD", "old.json"), "git knows no revision `HEAD`"),
+        (("--kubernetes-version", "1.30..1.36", "old.json"),
+         "`--kubernetes-version` takes one release, or two"),
+        (("--kubernetes-version", "1.30,1.36", "--git", "a", "old.json"), REVISIONS),
+        (("--kubernetes-version", "1.30,1.36", "a..b"), REVISIONS),
+        (("--kubernetes-version", "1.30,1.36"), "nothing to compare: give files or folders"),
     ],
-)
+)  # fmt: skip
 def test_wrong_usage(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("map.json"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
-    code, _, err = run(capsys, "diff", *words)
-    assert code == Exit.USAGE
-    assert said in err
+    code, out, err = run(capsys, "diff", *words)
+    assert (code, out) == (Exit.USAGE, "")
+    assert err == f"error: {said}\n  see `celadon diff --help`\n"
 
 
 def test_policies_without_bindings_are_compared(capsys: pytest.CaptureFixture[str]) -> None:

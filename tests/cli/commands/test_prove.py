@@ -67,6 +67,16 @@ def test_what_is_never_asked_admits_everything(
     )
 
 
+def test_a_message_that_is_always_right_is_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(json.dumps(GOOD))
+    document["spec"]["validations"][0]["messageExpression"] = "'no labels'"
+    code, out, _ = run(capsys, "prove", write(tmp_path / "p.json", document))
+    assert "1 validations, 0 with findings, 0 not decided" in out
+    assert code == Exit.OK
+
+
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "prove", "-o", "json", str(write(tmp_path / "p.json", FAILING)))
     assert code == Exit.DENIED

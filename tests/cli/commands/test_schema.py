@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+import ssl
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -11,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from celadon.cli.commands import schema
 from celadon.cli.envtest import kubectl_program
 from tests.cli.files import run, write
 
@@ -290,3 +293,24 @@ def test_unreadable_inputs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     (tmp_path / "x.json").write_text('{"components": {}}')
     code, _, err = run(capsys, "schema", "build", str(tmp_path), "--to", pack)
     assert (code, "no schemas in these documents" in err) == (2, True)
+
+
+@pytest.mark.parametrize("is_insecure", [False, True])
+def test_how_servers_are_trusted(is_insecure: bool) -> None:
+    """As kubectl does: a certificate that is given is trusted, whoever signed it."""
+    assert schema._context("http://127.0.0.1", schema.Access(insecure=is_insecure)) is None
+    context = schema._context("https://127.0.0.1", schema.Access(insecure=is_insecure))
+    assert context is not None
+    assert context.check_hostname is not is_insecure
+    assert context.verify_mode is (ssl.CERT_NONE if is_insecure else ssl.CERT_REQUIRED)
+    assert context.verify_flags & ssl.VERIFY_X509_PARTIAL_CHAIN
+    assert not context.verify_flags & ssl.VERIFY_X509_STRICT
+
+
+def test_authorities_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "ca.crt"
+    path.write_text("no certificate")
+    with pytest.raises(
+        ValueError, match=rf"^`{re.escape(str(path))}`: no certificates of authorities$"
+    ):
+        schema._context("https://127.0.0.1", schema.Access(ca_file=str(path)))

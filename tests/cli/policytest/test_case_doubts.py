@@ -1,4 +1,8 @@
-"""The ways in which a green test means nothing: each one is reported, with its reason."""
+"""The ways in which a green test means nothing: each one is reported, with its reason.
+
+`tests/cases/doubts.txt` has all that is said of each case; `pytest --update-golden` writes it anew,
+to be read like code.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,12 @@ from typing import Any
 import pytest
 
 from celadon.cli.policytest.case_results import POINTED_OUT, Status, Vacuity
+from celadon.cli.report.case_view import explained_plainly
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policytest.given_cases import POLICY, report, result, written
 from tests.paths import ROOT
 
+EXPLANATIONS = ROOT / "tests" / "cases" / "doubts.txt"
 NO = {"data": {"x": "no"}}
 RULE = POLICY["spec"]["matchConstraints"]["resourceRules"][0]
 DEPLOYMENT: Json = {
@@ -358,6 +364,188 @@ ROWS: dict[str, Row] = {
         [policy(expression="!('env' in namespaceObject.metadata.labels)"), binding()],
     ),
 }
+
+CLUSTER_WIDE: Json = {
+    "object": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+}
+MORE: dict[str, Row] = {
+    "three things at once": Row(
+        Vacuity.OPERATION, "", {}, ruled(apiGroups=["apps"], operations=["DELETE"], scope="Cluster")
+    ),
+    "four things at once": Row(
+        Vacuity.NEVER_REACHED,
+        "",
+        {},
+        ruled(
+            apiGroups=["apps"],
+            operations=["DELETE"],
+            scope="Cluster",
+            resourceNames=["other"],
+        ),
+    ),
+    "a scope of the cluster": Row(
+        Vacuity.SCOPE, "", CLUSTER_WIDE, ruled(resources=["namespaces"], scope="Namespaced")
+    ),
+    "any scope": Row(Vacuity.RESOURCE, "", CLUSTER_WIDE, ruled(scope="*")),
+    "several of everything": Row(
+        Vacuity.OPERATION,
+        "",
+        {},
+        [
+            policy(
+                rules=[
+                    {**RULE, "operations": ["UPDATE", "DELETE"]},
+                    {**RULE, "operations": ["DELETE", "CONNECT"]},
+                ]
+            ),
+            binding(),
+        ],
+    ),
+    "the core group": Row(Vacuity.RESOURCE, "", {}, ruled(resources=["secrets"])),
+    "another subresource": Row(
+        Vacuity.SUBRESOURCE,
+        "",
+        {
+            "object": DEPLOYMENT,
+            "operation": "UPDATE",
+            "subresource": "status",
+            "patch": {"status": {"replicas": 1}},
+        },
+        ruled(apiGroups=["apps"], resources=["deployments/scale"]),
+    ),
+    "the binding's labels of objects": Row(
+        Vacuity.OBJECT_SELECTOR,
+        "",
+        {},
+        [POLICY, binding(matchResources={"objectSelector": {"matchLabels": {"app": "web"}}})],
+    ),
+    "two bindings": Row(
+        Vacuity.OPERATION,
+        "",
+        {},
+        [
+            POLICY,
+            *(
+                binding(name, "limit", matchResources={"resourceRules": [{**RULE, **rule}]})
+                for name, rule in (
+                    ("first", {"operations": ["DELETE"]}),
+                    ("second", {"resourceNames": ["other"]}),
+                )
+            ),
+        ],
+    ),
+    "a dry run, and a user": Row(
+        Vacuity.CONDITION_FALSE,
+        "",
+        {"dryRun": True, "user": "jane"},
+        [
+            policy(
+                matchConditions=[
+                    {"name": "real", "expression": "!request.dryRun"},
+                    {"name": "people", "expression": "request.userInfo.username != 'jane'"},
+                ]
+            ),
+            binding(),
+        ],
+    ),
+    "mutations of something else": Row(
+        Vacuity.RESOURCE,
+        "",
+        {"object": {**config_map(), "kind": "Secret", "data": None}},
+        mutating(ADD),
+    ),
+    "mutations without a binding": Row(Vacuity.NO_BINDING, "", {}, mutating(ADD)[:1]),
+    "mutations whose condition is false": Row(
+        Vacuity.CONDITION_FALSE,
+        "",
+        {},
+        [
+            {
+                **mutating(ADD)[0],
+                "spec": {
+                    **mutating(ADD)[0]["spec"],
+                    "matchConditions": [{"name": "never", "expression": "false"}],
+                },
+            },
+            mutating(ADD)[1],
+        ],
+    ),
+    "a reason that nobody knows": Row(
+        Vacuity.OTHER_REASON,
+        "",
+        {"patch": NO, "expect": {"verdict": "noMatch", "because": "condition-false"}},
+        ruled(
+            apiGroups=["apps"],
+            operations=["DELETE"],
+            scope="Cluster",
+            resourceNames=["other"],
+        ),
+    ),
+    "warnings and annotations that any is": Row(
+        Vacuity.ANY_TEXT,
+        "",
+        {
+            "patch": NO,
+            "expect": {"warn": {"contains": ""}, "warnings": [{"matches": ".*"}, "x"]},
+        },
+        [POLICY, binding(actions="Warn")],
+    ),
+    "a pattern that matches some": Row(
+        Vacuity.ANY_DENIAL, "", {"patch": NO, "expect": {"deny": {"matches": "^x"}}}
+    ),
+    "any of the validations, warned of": Row(
+        Vacuity.ANY_DENIAL, "", {"patch": NO, "expect": "warn"}, [POLICY, binding(actions="Warn")]
+    ),
+    "any of the validations, audited": Row(
+        Vacuity.ANY_DENIAL, "", {"patch": NO, "expect": "audit"}, [POLICY, binding(actions="Audit")]
+    ),
+    "any of the validations of one": Row(
+        Vacuity.ANY_DENIAL,
+        "",
+        {"patch": NO, "expect": {"verdict": "deny", "policy": "limit"}},
+        [POLICY, binding(), policy("other", "true"), binding("other")],
+    ),
+    "a reason of its own": Row(
+        Vacuity.ANY_DENIAL, "", {"patch": NO, "expect": {"verdict": "deny", "reason": "Invalid"}}
+    ),
+    "a deletion": Row(Vacuity.NOTHING_CHANGES, "", {"operation": "DELETE", "expect": "admit"}),
+    "a change as a patch": Row(
+        Vacuity.CHANGE_UNSEEN,
+        "",
+        {"expect": {"patch": [{"op": "add", "path": "/data/z", "value": "new"}]}},
+        mutating(ADD),
+    ),
+    "namespaces that no policy looks at": Row(Vacuity.NAMESPACE_ASSUMED, "", {}),
+    "a namespace that a binding leaves out": Row(
+        Vacuity.NAMESPACE_ASSUMED,
+        "",
+        {},
+        [POLICY, binding(matchResources={"namespaceSelector": {"matchLabels": {"env": "prod"}}})],
+    ),
+    "a policy that has its params": Row(
+        Vacuity.NULL_PARAMS,
+        "",
+        {"params": [config_map("p", x="ok")]},
+        [PARAMS, binding(paramRef={"name": "p", "parameterNotFoundAction": "Deny"})],
+    ),
+}
+"""More cases, most of them a step beside one of the rows."""
+
+
+def test_whole_explanations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = ""
+    for name, row in {**ROWS, **MORE}.items():
+        case = {"expect": "admit", **row.case}
+        found = result(Path(), case, documents=row.documents, **row.test)
+        written += f"# {name}\n" + "".join(f"{line}\n" for line in explained_plainly(found))
+        written += "".join(f"  at {one.place}: {one.vacuity.value}\n" for one in found.doubts)
+        written += "\n"
+    if request.config.getoption("--update-golden"):
+        EXPLANATIONS.write_text(written, encoding="utf-8")
+    assert written == EXPLANATIONS.read_text(encoding="utf-8")
 
 
 def test_the_catalogue_is_long_enough() -> None:

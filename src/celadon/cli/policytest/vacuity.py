@@ -38,6 +38,7 @@ from celadon.cli.policytest.case_results import (
 )
 from celadon.kube import FieldPath, JsonObject, User, metadata
 from celadon.kube.releases import LATEST_RELEASE, OLDEST_RELEASE
+from celadon.kube.well_known_values import NAMESPACES
 
 # --- Unmatched reasons -------------------------------------------------------
 #
@@ -269,6 +270,8 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
             resource_name for rule in rules for resource_name in rule.resource_names
         ],
     }
+    # A Namespace is of the cluster, though its own name is the namespace of a request about it.
+    is_namespaced = bool(request.namespace) and request.resource != NAMESPACES
     actual = {
         Vacuity.OPERATION: request.operation.value,
         Vacuity.RESOURCE: request.resource.resource,
@@ -277,7 +280,7 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
         ),
         Vacuity.GROUP: request.resource.group or '""',
         Vacuity.VERSION: request.resource.version,
-        Vacuity.SCOPE: "namespaced" if request.namespace else "cluster-scoped",
+        Vacuity.SCOPE: "namespaced" if is_namespaced else "cluster-scoped",
         Vacuity.RESOURCE_NAME: request.name,
     }
     if part in texts:

@@ -151,7 +151,7 @@ def _side_lines(answer: diff.DiffAnswer, look: model.ReportStyle) -> Iterator[st
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
         for against in side.against:
             place = f"{against.place}: " if against.place.file else ""
-            yield f"       {model.lines(f'{place}{against.policy}: {against.message}')}"
+            yield f"       {model.one_line(f'{place}{against.policy}: {against.message}')}"
 
 
 _STYLES: Final = {
@@ -171,9 +171,9 @@ def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
     """A request as manifests."""
     if example.user:
         groups = f" of {', '.join(example.groups)}" if example.groups else ""
-        yield f"# by {model.lines(example.user)}{model.lines(groups)}"
+        yield model.one_line(f"# by {example.user}{groups}")
     if example.remark:
-        yield f"# {model.lines(example.remark)}"
+        yield model.one_line(f"# {example.remark}")
     manifests = [
         *(("", value) for value in example.around),
         *([("# before", example.old_manifest)] if example.old_manifest is not None else []),

@@ -286,7 +286,7 @@ def _against(answer: ClaimAnswer) -> Iterator[str]:
     assert answer.example is not None
     for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
-        yield lines(f"# {place}{by.policy}: {by.message}")
+        yield one_line(f"# {place}{by.policy}: {by.message}")
 
 
 def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 from celadon.cel import Environment, types
 from celadon.cel.syntax import Expr
 from celadon.cli.policytest.mutants.input_combinations import InputReader, Inputs, place_text
+from celadon.kube.library import environment
 
 ROOTS = ("object", "oldObject", "params", "request", "namespaceObject", "variables")
 
@@ -58,3 +59,11 @@ def test_variables_are_read_through() -> None:
 def test_one_root_less() -> None:
     found = read("oldObject.a == object.b").without("oldObject")
     assert [place_text(one) for one in found.leaves] == ["object.b"]
+
+
+def test_places_that_mutations_write() -> None:
+    env = environment(has_patch_types=True)
+    texts = ("Object{spec: Object.spec{size: 1}}", "[JSONPatch{op: 'add', path: '/data/y'}]")
+    roots = [env.compile(text).checked().root for text in texts]
+    places = [place_text(one) for one in InputReader({}).inputs(roots).related]
+    assert places == ["object.spec.size", "object.data.y"]
