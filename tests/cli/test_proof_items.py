@@ -14,22 +14,18 @@ pytest.importorskip("z3")
 
 from celadon.admission import Operation, Request, Source
 from celadon.cli.check.check_report import Place
+from celadon.cli.definition_proofs import _change_item, _rule_item
 from celadon.cli.exits import Exit
-from celadon.cli.proofs import (
-    _OF_CONDITIONS,
-    _OF_VARIABLES,
+from celadon.cli.proof_report import (
     CONDITION,
     PART,
     RULE,
     VALIDATION,
-    PartProof,
-    Proof,
     ProofItem,
     ProofReport,
-    _change_item,
-    _kept_items,
-    _rule_item,
+    kept_items,
 )
+from celadon.cli.proofs import _OF_CONDITIONS, _OF_VARIABLES, PartProof, Proof
 from celadon.cli.reading.documents import Problem
 from celadon.kube import FieldPath, GroupVersionKind, Json
 from celadon.kube.resources import known_resources
@@ -256,17 +252,17 @@ def test_what_is_kept_is_read_again() -> None:
     """All but what is never kept: whether something is undecided, and places."""
     items = [item for _, item in _items() if not item.is_undecided]
     kept = json.loads(json.dumps([asdict(item) for item in items]))
-    again = _kept_items(kept)
+    again = kept_items(kept)
     assert again is not None
     shown = [[list(_lines("", item)) for item in some] for some in (items, again)]
     assert shown[0] == shown[1]
     for field in ("sort", "subject", "field", "path", "remarks", "data", "is_finding", "examples"):
-        assert _kept_items([{**kept[0], field: None}]) is None
-        assert _kept_items([{key: value for key, value in kept[0].items() if key != field}]) is None
+        assert kept_items([{**kept[0], field: None}]) is None
+        assert kept_items([{key: value for key, value in kept[0].items() if key != field}]) is None
     wrong_steps: tuple[Json, ...] = (None, 1.5, {})
     for step in wrong_steps:
-        assert _kept_items([{**kept[0], "path": [step]}]) is None
-    assert _kept_items(None) is None
+        assert kept_items([{**kept[0], "path": [step]}]) is None
+    assert kept_items(None) is None
 
 
 FINDING: Final = ProofItem(RULE, "", "", (), (), {}, is_finding=True)
