@@ -321,8 +321,7 @@ class ObjectStore:
         return sum(len(entry.value) for entry in page.entries)
 
     def extent(self, group: str, name: str, sampled: int) -> tuple[int, int]:
-        """Return how many objects of a resource there are, and the mean of the bytes of the
-        first."""
+        """Return how many objects of a resource there are, and the mean size of the first."""
         group, name = STORED_ELSEWHERE.get(GroupResource(group, name), (group, name))
         page = self.store.range(f"{ROOT}/{group or 'core'}/{name}/", limit=sampled)
         some = [len(entry.value) for entry in page.entries]

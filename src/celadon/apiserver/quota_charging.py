@@ -102,7 +102,7 @@ class QuotaCharging:
         self._objects = objects
         self._resource = resource
         self._changes = ChangeCount(objects, collection_prefix(resource))
-        self._seen = self._changes.number()
+        self._quota_changes = self._changes.number()
         self._there: dict[str, bool] = {}
         """Whether namespaces have quotas: of those that were asked for since the last change."""
         self._now = now
@@ -118,8 +118,8 @@ class QuotaCharging:
 
     def _has_quotas(self, namespace: str) -> bool:
         number = self._changes.number()
-        if number != self._seen or len(self._there) >= _REMEMBERED:
-            self._seen, self._there = number, {}
+        if number != self._quota_changes or len(self._there) >= _REMEMBERED:
+            self._quota_changes, self._there = number, {}
         there = self._there.get(namespace)
         if there is None:
             there = self._there[namespace] = self._objects.has_any(self._resource, namespace)

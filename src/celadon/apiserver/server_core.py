@@ -69,7 +69,7 @@ class StoreWorld:
         self._served = served
         self._authorizer = authorizer
         self._changes = ChangeCount(objects, f"{ROOT}/core/namespaces/")
-        self._seen = self._changes.number()
+        self._namespace_changes = self._changes.number()
         self._namespaces: dict[str, JsonObject | None] = {}
         """Those that were asked for since the last change of any."""
 
@@ -82,8 +82,8 @@ class StoreWorld:
         """Asked three times by most writes; what was found is good until a namespace is written."""
         number = self._changes.number()
         namespaces = self._namespaces
-        if number != self._seen or len(namespaces) >= _REMEMBERED:
-            self._seen, self._namespaces = number, (namespaces := {})
+        if number != self._namespace_changes or len(namespaces) >= _REMEMBERED:
+            self._namespace_changes, self._namespaces = number, (namespaces := {})
         try:
             return namespaces[name]
         except KeyError:

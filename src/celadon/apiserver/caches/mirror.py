@@ -94,16 +94,16 @@ class ChangeCount:
         self._objects = objects
         self._prefix = prefix
         self._number = 0
-        self._seen = objects.store.revision()
-        self._watch = objects.store.watch(prefix, self._seen)
+        self._revision = objects.store.revision()
+        self._watch = objects.store.watch(prefix, self._revision)
 
     def number(self) -> int:
         """Return another number than before if anything has changed since then."""
         store = self._objects.store
         revision = store.revision()
-        if revision == self._seen:
+        if revision == self._revision:
             return self._number
-        self._seen = revision
+        self._revision = revision
         if self._watch.is_waiting():
             self._number += 1
             try:

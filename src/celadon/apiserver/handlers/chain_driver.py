@@ -244,16 +244,16 @@ class RequestAdmitters(Admitters, NoteTaker):
         """Take a chain through these steps of its. Raises StatusError."""
         call, pace, request = self._call, self.of.pace, chain.request
         self.rules = self.of.rules(request.resource)
+        if self.rules.are_empty:  # all steps are short
+            while await call.work.step(next, steps, None) is not None:
+                pass
+            return
         subject = request.resource, request.subresource, request.operation
-        step: Step | None = Stage.MUTATING_PLUGINS
-        if not self.rules.are_empty:
-            # The first step asks the views, which decode and compile what has changed.
-            kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
-            step = await pace.step(call.work, kind, self.rules, next, steps, None)
+        # The first step asks the views, which decode and compile what has changed.
+        kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
+        step = await pace.step(call.work, kind, self.rules, next, steps, None)
         while step is not None:
-            if self.rules.are_empty:  # all steps are short
-                step = await call.work.step(next, steps, None)
-            elif step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
+            if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = (step, *subject, chain.rounds)
                 waits = functools.partial(self._needs_conversion, chain.request)
                 step = await pace.step(call.work, kind, self.engine, next, steps, None, waits=waits)

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from celadon import admission
 from celadon.admission import registration
@@ -208,20 +208,12 @@ def with_policies(
 
 def validating_policies(policy_set: PolicySet) -> list[admission.ValidatingAdmissionPolicy]:
     """Return the validating policies of a set."""
-    policies = (placed.value for placed in policy_set.policies.values())
-    return [
-        policy for policy in policies if isinstance(policy, admission.ValidatingAdmissionPolicy)
-    ]
+    return _of_kind(policy_set.policies, admission.ValidatingAdmissionPolicy)
 
 
 def validating_bindings(policy_set: PolicySet) -> list[admission.ValidatingAdmissionPolicyBinding]:
     """Return the bindings of validating policies of a set."""
-    bindings = (placed.value for placed in policy_set.bindings.values())
-    return [
-        binding
-        for binding in bindings
-        if isinstance(binding, admission.ValidatingAdmissionPolicyBinding)
-    ]
+    return _of_kind(policy_set.bindings, admission.ValidatingAdmissionPolicyBinding)
 
 
 def mutating_engine(
@@ -239,20 +231,16 @@ def mutating_engine(
 
 def mutating_policies(policy_set: PolicySet) -> list[registration.MutatingAdmissionPolicy]:
     """Return the mutating policies of a set."""
-    policies = (placed.value for placed in policy_set.policies.values())
-    return [
-        policy for policy in policies if isinstance(policy, registration.MutatingAdmissionPolicy)
-    ]
+    return _of_kind(policy_set.policies, registration.MutatingAdmissionPolicy)
 
 
 def mutating_bindings(policy_set: PolicySet) -> list[registration.MutatingAdmissionPolicyBinding]:
     """Return the bindings of mutating policies of a set."""
-    bindings = (placed.value for placed in policy_set.bindings.values())
-    return [
-        binding
-        for binding in bindings
-        if isinstance(binding, registration.MutatingAdmissionPolicyBinding)
-    ]
+    return _of_kind(policy_set.bindings, registration.MutatingAdmissionPolicyBinding)
+
+
+def _of_kind(placed: Mapping[str, Placed[Any]], kind: type[T]) -> list[T]:
+    return [one.value for one in placed.values() if isinstance(one.value, kind)]
 
 
 def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:

@@ -144,8 +144,7 @@ def too_large(number: str, target_type: str = "Go value") -> str:
 
 
 def _decoded(body: bytes) -> str:
-    """Return what is no UTF-8 is replaced, in pieces: no other thread has its turn within one of
-    them."""
+    """Replace what is no UTF-8, in pieces: no other thread has its turn within one of them."""
     try:
         return body.decode()
     except UnicodeDecodeError:

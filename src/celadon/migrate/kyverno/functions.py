@@ -616,8 +616,7 @@ def _constants_in(items: Query) -> Iterator[Query]:
 
 
 def _check_no_wildcards(*values: Query) -> None:
-    """Raises NotTranslated if what becomes part of a text is a wildcard: Kyverno would read it as
-    one."""
+    """Raises NotTranslated for a wildcard that becomes part of a text: Kyverno would read it."""
     for value in values:
         if (
             isinstance(value, Constant)
