@@ -242,13 +242,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         output.complain(f"there is no policy to lint: {hint}")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT
-    output.show(
-        shown_report,
-        forms,
-        options.output,
-        no_color=options.no_color,
-        verbosity=-1 if options.quiet else 0,
-    )
+    output.show(shown_report, forms, options)
     return report.exit
 
 

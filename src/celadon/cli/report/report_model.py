@@ -28,8 +28,7 @@ from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cli.check.check_report import Notice, PolicyError, UnaskedPlugin
-    from celadon.kube import JsonObject
+    import argparse
 
 
 # --- Plain text --------------------------------------------------------------
@@ -512,6 +511,21 @@ class ReportForms:
     def for_people(self) -> str:
         """The form that people read."""
         return self.names[0]
+
+    def add_options(
+        self, group: argparse._ActionsContainer, *, quiet: str = "", verbose: str = ""
+    ) -> None:
+        """Declare how a report is shown: `--output` and `--no-color`; `--quiet` and `--verbose`
+        where their help is given."""
+        usual = self.for_people
+        group.add_argument(
+            "-o", "--output", choices=self.names, default=usual, help=f"(default: {usual})"
+        )
+        if quiet:
+            group.add_argument("-q", "--quiet", action="store_true", help=quiet)
+        if verbose:
+            group.add_argument("-v", "--verbose", action="count", default=0, help=verbose)
+        group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
     def view_of(self, report: object) -> ReportView[object]:
         """A report as renderers see it."""
