@@ -25,11 +25,10 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from threading import Lock
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -53,7 +52,7 @@ from celadon.storage.etcd.etcd_messages import (
     RevisionRefused,
     TransactionAnswer,
 )
-from celadon.storage.keyspace import Keyspace, Retention, Schedule, Watcher, Watchers
+from celadon.storage.keyspace import Keyspace, KeyspaceReads, Retention, Schedule, Watcher
 
 # --- Compaction by one -------------------------------------------------------
 #
@@ -335,27 +334,24 @@ class _PendingWrite:
     events: list[contract.Event]
 
 
-class EtcdStore:
+class EtcdStore(KeyspaceReads):
     """A `contract.Store`, and the `Audience` of its mirror."""
 
     def __init__(
         self, connections: EtcdConnections, settings: EtcdSettings, retention: Retention
     ) -> None:
+        super().__init__(Keyspace())
         self._loop = asyncio.get_running_loop()
         self._client = EtcdClient(connections)
         self._spelling = KeySpelling(settings.root, settings.prefix)
         self._mirror = EtcdMirror(self._client, self._spelling, self, self._kept_value)
         self._retention = retention
-        self._lock = Lock()
-        self._keyspace = Keyspace()
         self._schedule = Schedule(retention, time.monotonic)
-        self._watchers = Watchers(self._keyspace, self._lock)
         self._waiters = RevisionWaiters()
         self._order = KeyOrder()
         self._leases = SharedLeases(self._client.lease, self._loop.time)
         self._pending: dict[str, _PendingWrite] = {}
         self._current = SharedQuestion(self._ask)
-        self._closed = False
         self._full = ""
         self._work: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
@@ -388,9 +384,6 @@ class EtcdStore:
 
     # Reading
 
-    def revision(self) -> int:
-        return self._keyspace.revision
-
     def synced(self) -> Future[int]:
         if self._is_in_loop():
             return self._current.ask()
@@ -404,38 +397,6 @@ class EtcdStore:
 
     def writing_trouble(self) -> str:
         return self._full
-
-    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
-        with self._lock:
-            return self._keyspace.get(key, revision)
-
-    def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
-    ) -> contract.Page:
-        with self._lock:
-            return self._keyspace.range(prefix, start, limit, revision)
-
-    def watch(
-        self,
-        prefix: str,
-        after: int | None = None,
-        notify: Callable[[], object] | None = None,
-        buffer: int = contract.WATCH_BUFFER,
-    ) -> Watcher:
-        with self._lock:
-            self._must_be_open()
-            return self._watchers.open(prefix, after, notify, buffer)
-
-    def _must_be_open(self) -> None:
-        if self._closed:
-            raise contract.StoreClosed("the store is closed")
-
-    def held(self) -> AbstractContextManager[object]:
-        return self._lock
 
     def sweep(self) -> None:
         """Do nothing: leases of etcd remove what has outlived its time."""
