@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, Opinion, forbidden
 from celadon.admission.request import Operation, Request
@@ -375,18 +375,11 @@ def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> St
     if request.operation is Operation.UPDATE:
         _keep(spec, (request.old_object or {}).get("spec") or {})
         return None
-    name = spec.get("priorityClassName")
-    number, policy = defaulting.SYSTEM_PRIORITIES.get(name, 0), PREEMPT
-    if name not in defaulting.SYSTEM_PRIORITIES:
-        result = (
-            world.get(defaulting.PRIORITY_CLASSES, "", name)
-            if name
-            else defaulting.default_priority_class(world)
-        )
-        if result is None and name:
-            return forbidden(request, f"no PriorityClass with name {name} was found")
-        if result is not None:
-            number, policy = result.get("value", 0), result.get("preemptionPolicy") or PREEMPT
+    priority_class = _priority_class(spec.get("priorityClassName"), request, world)
+    if isinstance(priority_class, StatusError):
+        return priority_class
+    number = priority_class.get("value", 0)
+    policy = priority_class.get("preemptionPolicy") or PREEMPT
     priority, preemption_policy = spec.get("priority"), spec.get("preemptionPolicy")
     if priority is not None and priority != number:
         return forbidden(
@@ -402,6 +395,21 @@ def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> St
             f"priority admission controller computed {policy} from the given PriorityClass name",
         )
     return None
+
+
+def _priority_class(
+    name: str | None, request: Request, world: World
+) -> Mapping[str, Any] | StatusError:
+    """Return the PriorityClass of a name; of no name the default one, empty where there is none. An
+    error if there is no class of the name."""
+    if not name:
+        return defaulting.default_priority_class(world) or {}
+    if name in defaulting.SYSTEM_PRIORITIES:
+        return {"value": defaulting.SYSTEM_PRIORITIES[name]}
+    named = world.get(defaulting.PRIORITY_CLASSES, "", name)
+    if named is None:
+        return forbidden(request, f"no PriorityClass with name {name} was found")
+    return named
 
 
 def _keep(spec: JsonDict, old: JsonDict) -> None:
@@ -521,17 +529,10 @@ _JOBS: Final = frozenset({GroupResource("batch", "jobs")})
 
 def _check_priority(group: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = group.get("spec") or {}
-    name, priority = spec.get("priorityClassName") or "", spec.get("priority")
-    number = defaulting.SYSTEM_PRIORITIES.get(name, 0)
-    if name not in defaulting.SYSTEM_PRIORITIES:
-        result = (
-            world.get(defaulting.PRIORITY_CLASSES, "", name)
-            if name
-            else defaulting.default_priority_class(world)
-        )
-        if result is None and name:
-            return forbidden(request, f"no PriorityClass with name {name} was found")
-        number = 0 if result is None else result.get("value", 0)
+    priority_class = _priority_class(spec.get("priorityClassName"), request, world)
+    if isinstance(priority_class, StatusError):
+        return priority_class
+    priority, number = spec.get("priority"), priority_class.get("value", 0)
     if priority is None or priority == number:
         return None
     return forbidden(

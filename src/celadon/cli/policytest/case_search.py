@@ -30,13 +30,12 @@ from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
     read_places,
-    value_at,
     with_own_name,
     with_value_at,
 )
 from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.go import parse_int
 from celadon.kube.json_types import JsonDict

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.cel import syntax
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.schemas import Schema, decode_schema, schema_for
@@ -215,18 +215,6 @@ def with_second_item(
         other = {**other, "name": f"{other['name']}-2"}
     items.append(other)
     return result
-
-
-def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
-    """Return what is there; None where there is nothing."""
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 def _put(holder: Any, steps: Sequence[str | int], value: object) -> bool:  # noqa: ANN401 - any JSON

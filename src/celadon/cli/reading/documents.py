@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.json_text import Path, read_json
+from celadon.cli.reading.json_text import Path, read_json, value_at
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.kube.json_types import DEFINITION, OBJECT, JsonDict, misfit
@@ -434,15 +434,7 @@ class Document:
 
     def value_at(self, path: Path) -> object:
         """A field of the object; None where there is none."""
-        value: object = self.value
-        for step in path:
-            if isinstance(value, dict):
-                value = value.get(step)
-            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-                value = value[step]
-            else:
-                return None
-        return value
+        return value_at(self.value, path)
 
     @property
     def repeated(self) -> Sequence[RepeatedKey]:

@@ -9,7 +9,7 @@ in Go).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon import goyaml
@@ -32,6 +32,19 @@ from celadon.records import dataclass, field
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
+
+
+def value_at(value: object, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
+    """Return what is at a path below a value; None where there is nothing."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
 
 _TOKEN: Final = late_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 

@@ -31,12 +31,11 @@ from celadon.cli.policytest.read_places import (
     ReadPlaces,
     read_places,
     seed_object,
-    value_at,
     with_second_item,
     with_value_at,
 )
 from celadon.cli.reading.documents import Document, shape_problem
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube import User as KubeUser
 from celadon.kube.json_types import JsonDict
