@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request
-from celadon.admission.plugins.quota import Fit, fit, given_back, is_counted
+from celadon.admission.plugins.resource_quota import Fit, fit, given_back, is_counted
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from tests.admission.plugins.asking import asked, obj, pod, text
