@@ -1,4 +1,4 @@
-"""Where decisions come from: the field of a policy, or of a binding, as data.
+"""`Source`, the place that a decision comes from: a field of a policy, or of a binding, as data.
 
 Whoever compiles or evaluates a part of a policy knows the field; whoever shows a decision finds the
 line by its steps. Nothing is read out of texts.

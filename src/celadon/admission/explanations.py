@@ -1,4 +1,4 @@
-"""What an explanation is: a tree of values, from the request down to each expression.
+"""The values of an explanation: a tree from the request down to each expression.
 
     Explanation          a request and all policies of one type, in the order of evaluation
       PolicyExplanation    why it matches, or not

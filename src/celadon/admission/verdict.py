@@ -1,4 +1,4 @@
-"""What is answered: decisions, and how they fold into one verdict.
+"""`Verdict`, the answer to a request, and how decisions fold into it.
 
 Evaluation produces `Decision`s and annotation values; `Folder` takes them in order and builds the
 `Verdict`: the first denial becomes the Status, warnings go through the rules of the API server's

@@ -1,4 +1,4 @@
-"""What the engine may look up while it judges: the read-only `World`.
+"""`World`, the read-only interface through which the engine looks things up while it judges.
 
 The engine never reads a cluster; whoever asks it brings a `World`: namespaces, parameter objects,
 the catalogue of resources, an authorizer, version conversion. `ObjectWorld` is one made of plain

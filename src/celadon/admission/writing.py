@@ -1,4 +1,5 @@
-"""For those who let objects in: what is said against them, and what policies are asked."""
+"""Helps those who let objects in: makes the request that admission judges, and the refusal of what
+validation has found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Calling others over the network: where a cluster is, whom to trust, and who we are there.
+"""The configuration of a client: the address of a cluster, the authorities to trust, and the
+credentials to show there.
 
 Kubeconfigs say all three, or a pod's own files do; `ClientCredentials` are the headers of each
 request, and a certificate for TLS. A token in a file is read again once a minute, since those of

@@ -1,4 +1,5 @@
-"""What an environment knows: variables, functions, overloads, macros, validators, libraries.
+"""Declarations, the contents of an environment: variables, functions, overloads, macros,
+validators, libraries.
 
 Rule 5 of the house: one overload, one record. `Overload` carries all that any part of the compiler
 knows about a function: signature, implementation, cost (charged, estimated, bounded), the growth of

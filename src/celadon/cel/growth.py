@@ -1,4 +1,4 @@
-"""How sizes grow: bounds of sizes and costs as polynomials, and the growth of functions.
+"""Growth of sizes: bounds of sizes and costs as polynomials, and the growth of functions.
 
 The *size* of a value counts everything in it: one for each value, list or map, and one more for
 each character of a text. No JSON text of a value is shorter than that. It is never less than what

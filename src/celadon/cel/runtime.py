@@ -1,4 +1,4 @@
-"""Everything generated code may call, and nothing else: `EXPORTS` is the whole contract.
+"""The runtime of generated code: the functions that it may call. `EXPORTS` is the whole contract.
 
 Two dialects live here, because the two variants of a program treat errors differently:
 

@@ -124,7 +124,7 @@ class Mark:
 
     start: int
     end: int
-    at: int
+    offset: int
     state: State
     value: Any
     cost: int | None

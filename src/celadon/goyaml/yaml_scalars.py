@@ -1,4 +1,5 @@
-"""What all readers of YAML share: what a scalar without quotes means, documents, limits.
+"""The part that all readers of YAML share: the meaning of scalars without quotes, documents,
+limits.
 
 kubectl reads YAML with sigs.k8s.io/yaml: its fork of go-yaml v2 decides what a word means
 (`goyaml.v2/resolve.go`), the value becomes JSON text, and that text is read again by the JSON

@@ -106,8 +106,8 @@ class Misfit:
     """A value that does not fit, by its path, and the shape it should have: `text`, `a map`."""
 
     path: Path
-    wanted: str
-    found: object
+    expected: str
+    value: object
 
     @property
     def field(self) -> str:
@@ -117,7 +117,7 @@ class Misfit:
 
     def __str__(self) -> str:
         place = f"`{self.field}`" if self.path else "it"
-        return f"{place} must be {self.wanted}, not {_name_of(self.found)}"
+        return f"{place} must be {self.expected}, not {_name_of(self.value)}"
 
 
 def misfit(value: object, shape: Shape) -> Misfit | None:

@@ -1,4 +1,5 @@
-"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
+"""The objects that the controllers of workloads create: the Pod of a ReplicaSet, the Job of a
+CronJob.
 
 The last part names the controllers, and what each of them makes of a workload; before it stand the
 pods that templates give, and the claims of a StatefulSet. As k8s.io/kubernetes `pkg/controller`;

@@ -1,4 +1,5 @@
-"""Whether some bytes are a certificate, and one of an authority.
+"""Certificates (X.509) and what they are made of: DER, names, PEM blocks, points of curves; and
+whether one is that of an authority.
 
 As Go's `crypto/x509` reads them, as far as its basic constraints.
 """

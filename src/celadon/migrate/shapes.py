@@ -171,9 +171,9 @@ class Place:
     always: frozenset[str] = frozenset()
     """Fields, by their path from the root of the object, that every object of the kind has."""
     path: str = ""
-    taken: frozenset[str] = frozenset()
+    reserved_names: frozenset[str] = frozenset()
     """Names that items of its lists cannot have, since they are in use around it."""
-    given: Condition = ALWAYS
+    root_exists: Condition = ALWAYS
     """Whether the root can be read."""
 
     def member(self, name: str, shape: Shape) -> Place:
@@ -188,7 +188,7 @@ class Place:
     @property
     def unsure(self) -> int:
         """Return how many steps may lead nowhere."""
-        return sum(not step.is_sure for step in self.steps) + (self.given != ALWAYS)
+        return sum(not step.is_sure for step in self.steps) + (self.root_exists != ALWAYS)
 
     @property
     def plain(self) -> str:
@@ -198,8 +198,8 @@ class Place:
     @property
     def optional(self) -> str:
         """The value as an optional one: every step from the first one that may lead nowhere."""
-        if self.given != ALWAYS:
-            root = f"({self.given.text} ? optional.of({self.root}) : optional.none())"
+        if self.root_exists != ALWAYS:
+            root = f"({self.root_exists.text} ? optional.of({self.root}) : optional.none())"
             return root + "".join(step.optional() for step in self.steps)
         first = next((n for n, step in enumerate(self.steps) if not step.is_sure), len(self.steps))
         sure, unsure = self.steps[:first], self.steps[first:]
@@ -213,8 +213,8 @@ class Place:
         """Return the condition under which the value is there."""
         if not self.unsure:
             return ALWAYS
-        if self.given != ALWAYS:
-            return conjunction([self.given, replace(self, given=ALWAYS).present()])
+        if self.root_exists != ALWAYS:
+            return conjunction([self.root_exists, replace(self, root_exists=ALWAYS).present()])
         if self.steps[-1].is_nullable:
             return comparison(
                 f"dyn({self.plain})", "!=", "null"
@@ -233,7 +233,7 @@ class Place:
             return self.plain
         empty = "{}" if self.shape.form is Form.MAP else "[]"
         if not self.steps:
-            return f"({self.given.text} ? {self.root} : {empty})"
+            return f"({self.root_exists.text} ? {self.root} : {empty})"
         return f"{self.optional}.orValue({empty})"
 
     @property
@@ -253,7 +253,7 @@ class Place:
     def there(self) -> Place:
         """The same place, where it is known to be there."""
         steps = (replace(step, is_sure=True, is_nullable=False) for step in self.steps)
-        return replace(self, steps=tuple(steps), given=ALWAYS)
+        return replace(self, steps=tuple(steps), root_exists=ALWAYS)
 
     @property
     def item_name(self) -> str:
@@ -267,7 +267,7 @@ class Place:
                 break
         if not is_selectable(name) or name in _TAKEN:
             name = "item"
-        while name in self.taken:
+        while name in self.reserved_names:
             name = f"other{name[0].upper()}{name[1:]}"
         return name
 
@@ -292,7 +292,7 @@ class Place:
         """An item of a list that is there, by its number from the end, which has the number 1."""
         plain = self.there().plain
         step = Step(f"size({plain}) - {index}", is_field=False, is_sure=False, is_index=True)
-        whole = replace(self.there(), given=self.present())
+        whole = replace(self.there(), root_exists=self.present())
         path = f"{self.path}[*]"
         return replace(whole, shape=self.shape.item(), steps=(*whole.steps, step), path=path)
 
@@ -306,7 +306,7 @@ class Place:
         """An item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
         return replace(
-            self, root=variable, shape=self.shape.item(), steps=(), path=path, given=ALWAYS
+            self, root=variable, shape=self.shape.item(), steps=(), path=path, root_exists=ALWAYS
         )
 
 

@@ -1,4 +1,4 @@
-"""What a store promises, whatever it is made of.
+"""The contract that every store keeps, whatever it is made of.
 
 The shape is that of etcd v3, because that is what the storage layer of kube-apiserver is written
 against (k8s.io/apiserver `pkg/storage/interfaces.go`, `etcd3/store.go`) and what one of the

@@ -1,5 +1,5 @@
-"""All entries and the recent events, in memory: the state every local store reads from, and the
-watches that are told of events.
+"""The keyspace: all entries and the recent events, in memory, from which every local store reads,
+and the watches that are told of events.
 
 Theory of operation: there are no lists of versions. Kept are the entries of now, their keys in
 order, and the events since the last compaction, each with the entry it replaced. What was at an

@@ -1,6 +1,5 @@
-"""From a review to its answer: where policies come from, the world they look at, what becomes of a
-verdict.
-"""
+"""Decides reviews: where policies come from, the world that they look at, and the answer that
+follows from a verdict."""
 
 from __future__ import annotations
 

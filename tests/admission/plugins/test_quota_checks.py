@@ -36,7 +36,7 @@ def test_what_fits_is_counted() -> None:
     found = fitting(quota({"configmaps": "2", "count/configmaps": "2", "pods": "1"}))
     assert found.refusal is None
     assert used(found) == {"q": {"configmaps": "1", "count/configmaps": "1", "pods": "0"}}
-    assert found.charges["q"].taken == {"configmaps": "1", "count/configmaps": "1"}
+    assert found.charges["q"].charged_amounts == {"configmaps": "1", "count/configmaps": "1"}
     assert not fitting(quota({"secrets": "0"})).charges
     assert not fitting().charges
 

@@ -1,5 +1,5 @@
-"""What the expressions of a policy read, and what is known at that point: what they have made sure
-of, and what follows once one was true or false.
+"""Analyses what the expressions of a policy read, and what is certain at each point: what earlier
+expressions have made sure of, and what follows once one was true or false.
 
 `&&` and `||` absorb the errors of one side when the other decides, whatever the order, so each side
 is read with what the other makes sure of. Match conditions come before everything else: where one

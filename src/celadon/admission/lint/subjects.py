@@ -1,5 +1,5 @@
-"""What is linted: policies, bindings and the rules of definitions, decoded and compiled once for
-all rules; and what a rule is.
+"""The subjects of lint rules: policies, bindings and the rules of definitions, decoded and compiled
+once for all rules; and the record of a rule.
 
 A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
 a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
@@ -210,11 +210,11 @@ class MutatingCase:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the cluster's; `others` are releases that have to run the policies, too.
-    `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+    """`version` is the cluster's; `further_releases` are releases that have to run the policies,
+    too. `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
 
     version: str
-    others: tuple[str, ...] = ()
+    further_releases: tuple[str, ...] = ()
     large_object: int = 256 * 1024
 
 
@@ -302,7 +302,7 @@ class BindingCase:
 
 @dataclass(frozen=True)
 class Bundle:
-    """`others` are the remaining objects of the input: params, namespaces, definitions."""
+    """`other_objects` are the remaining objects of the input: params, namespaces, definitions."""
 
     settings: Settings
     catalog: Catalog
@@ -310,7 +310,7 @@ class Bundle:
     policies: tuple[PolicyCase, ...] = ()
     bindings: tuple[BindingCase, ...] = ()
     mutating: tuple[MutatingCase, ...] = ()
-    others: Sequence[JsonObject] = ()
+    other_objects: Sequence[JsonObject] = ()
     custom: Mapping[GroupVersionKind, schemas.Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""

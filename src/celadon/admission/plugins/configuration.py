@@ -1,4 +1,4 @@
-"""What a configuration file says of the admission plugins (`--admission-control-config-file`).
+"""Reads the configuration file of the admission plugins (`--admission-control-config-file`).
 
 The last part of this module finds what the file says of each plugin; before it, each plugin that
 has a configuration has a section that says what may stand there. What comes out, `PluginSettings`,

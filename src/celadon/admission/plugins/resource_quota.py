@@ -1,4 +1,5 @@
-"""Whether a request fits into the quotas of its namespace, and what they count afterwards.
+"""ResourceQuota: decides whether a request fits into the quotas of its namespace, and computes what
+they count afterwards.
 
 As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRequest`).
 """
@@ -488,7 +489,7 @@ _COUNTED_WHEN_UPDATED: Final = frozenset({SERVICE, VOLUME_CLAIM, DEVICE_CLAIM})
 class Charge:
     """Holds what a request takes from a quota, and what the quota counts afterwards."""
 
-    taken: Mapping[str, str]
+    charged_amounts: Mapping[str, str]
     used: Mapping[str, str]
 
 

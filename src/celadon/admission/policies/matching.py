@@ -1,5 +1,5 @@
-"""Which requests a policy, a binding or a webhook is about, and what follows of it from an
-endpoint alone.
+"""Matching: which requests a policy, a binding or a webhook is about, and which of them can be
+ruled out by the endpoint alone.
 
 Two steps. `plan` looks at what is fixed for all requests to one endpoint and operation (`Target`):
 it resolves rules, scopes and equivalent versions into a short list of `Hit`s, or says that nothing

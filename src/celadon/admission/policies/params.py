@@ -1,4 +1,4 @@
-"""From a binding's `paramRef` to the objects a policy is evaluated with.
+"""Resolves the `paramRef` of a binding to the objects that a policy is evaluated with.
 
 As `CollectParams` in k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 Params from a selector come in the order of namespace and name; upstream's is random.

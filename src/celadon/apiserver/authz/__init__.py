@@ -1,4 +1,4 @@
-"""Whether they may: from a user and a request to a decision.
+"""Authorization: from a user and a request to a decision.
 
 Read `access_decisions` first (may this user do this), then `impersonation` (acting as somebody
 else) and `escalation_checks` (nobody grants what they lack). How a client asks what somebody may do

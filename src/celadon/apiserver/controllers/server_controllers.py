@@ -1,4 +1,4 @@
-"""Which controllers a server runs, and what they are given."""
+"""The table of the controllers that a server runs, and of what each of them is given."""
 
 from __future__ import annotations
 

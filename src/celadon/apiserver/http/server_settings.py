@@ -1,4 +1,4 @@
-"""What a server process is told: where its data is, where it listens with which TLS, whom it knows.
+"""The settings of a server process: the place of its data, its addresses and TLS, its users.
 
 Errors are one line each, for the command line: `StartError` is all that starting raises.
 """

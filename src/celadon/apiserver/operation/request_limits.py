@@ -1,4 +1,4 @@
-"""How many requests at once, and how long each may take.
+"""Limits how many requests are served at once, and how long each may take.
 
 How requests share what is served at once is in `flowcontrol`; without that, whoever comes when the
 house is full is sent away with 429 and told to come back, and administrators always get in.

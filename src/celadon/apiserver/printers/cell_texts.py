@@ -1,5 +1,5 @@
-"""What cells are made of: members of an object, ages, lists cut short, selectors; and the cells of
-pods.
+"""The functions that make texts of cells: members of an object, ages, lists cut short, selectors;
+and the cells of pods.
 
 Objects have been validated, so a member has the type that its schema says, or is not there. Times
 are seconds since 1970; the time of asking is always an argument.

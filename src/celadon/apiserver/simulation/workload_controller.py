@@ -1,6 +1,5 @@
-"""What the controllers of workloads have in common: what they are given, which workload a change is
-about, and how they make and delete its pods.
-"""
+"""The base of the controllers of workloads: it finds the workload that a change is about, and makes
+and deletes its pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both generators know about the tree they write: types, constants, resolved functions."""
+"""The facts about a tree that all generators need: types, constants, resolved functions."""
 
 from __future__ import annotations
 

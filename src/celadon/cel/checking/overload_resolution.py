@@ -1,4 +1,5 @@
-"""From a function and the types of its arguments to the overloads that may run and a result type.
+"""Resolves a function and the types of its arguments to the overloads that may run and a result
+type.
 
 One `OverloadTable` per function, call style and number of arguments, built when first asked for
 and shared by all environments that share the function. It holds only the overloads that can match

@@ -1,4 +1,4 @@
-"""Everything an expression may name: what the checker looks names up in.
+"""Scopes: the names that an expression may use, and how the checker looks them up.
 
 `Declarations.build` merges libraries (in load order) and variables into tables, and refuses
 contradictions with a `DeclarationError`. `extend` makes a variant with more variables or object

@@ -1,4 +1,4 @@
-"""From CEL to protobuf: what a message literal gives to the fields of its message.
+"""Converts values of CEL to protobuf, for the fields of a message literal.
 
 A null unsets a field that holds a message, and is left out of lists and maps of such; in `Any` and
 `Value` it is a value like others. As cel-go `common/types/provider.go`, `msgSetField`.

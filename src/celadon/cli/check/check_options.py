@@ -58,7 +58,7 @@ def static_files(path: str, version: str) -> list[str]:
         try:
             load((document for file in files for document in _documents(file)), plugin, version)
         except ManifestError as error:
-            subject = f"failed to load static {plugin.what} manifests"
+            subject = f"failed to load static {plugin.content} manifests"
             raise ManifestError(f"{subject} from {quote(folder)}: {error}") from None
         result += files
     return result

@@ -1,4 +1,4 @@
-"""From the object in a file to the object that admission sees.
+"""Prepares the object of a file as an API server does before admission sees it.
 
 `Prepare` takes documents down the write path of the API server (`celadon.kube.registry`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the

@@ -1,5 +1,5 @@
-"""From what the user typed to Kubernetes objects: paths, texts, documents with the place where each
-stands, and what is wrong with an input."""
+"""Reads what the user has named: paths to texts, texts to documents with places, documents to
+Kubernetes objects; and problems with an input."""
 
 from __future__ import annotations
 
@@ -784,8 +784,8 @@ def shape_problem(document: Document) -> Problem | None:
     if mismatch is None:
         return None
     help = ""
-    if mismatch.wanted == "text" and isinstance(mismatch.found, bool | int | float):
+    if mismatch.expected == "text" and isinstance(mismatch.value, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
-    elif mismatch.found is None and document.is_definition:
+    elif mismatch.value is None and document.is_definition:
         help = f"a patch? {BUILD_FIRST}"
     return Problem(document.file, document.line(mismatch.path), str(mismatch), help)

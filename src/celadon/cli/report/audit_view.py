@@ -74,7 +74,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
             "operation": report.operation,
             "objects": report.objects,
             **model.data(report.total),
-            "violations": report.found,
+            "violations": report.violation_count,
             "violationsOmitted": report.omitted,
             "exitCode": int(report.exit),
         }
@@ -265,7 +265,7 @@ def _violation_blocks(
             lines.append(f"  rule    {where}{field}")
             lines += [line for violation in together for line in _violation(violation, look)]
         yield lines
-    omitted = report.found - len(violations)
+    omitted = report.violation_count - len(violations)
     if result and omitted:
         hint = "`-v` shows more, `-o jsonl` all of them"
         yield [f"and {model.plural(omitted, 'violation')} more: {hint}"]
@@ -355,7 +355,7 @@ def _sections(report: audit_report.AuditReport) -> Iterator[model.Section]:
         )
         table = model.Table((report.summary_by, *heads), rows)
         yield model.Section(f"By {report.summary_by}", table=table)
-    if report.found:
+    if report.violation_count:
         rows = tuple(map(_violation_cells, report.violations))
         table = model.Table(("Effect", "Object", "Policy", "Message"), rows)
         left_out = f"and {report.omitted:,} more" if report.omitted else ""

@@ -134,14 +134,14 @@ _MOST: Final = 2**31 - 1
 
 def wanted_count_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Yield what is wrong with the count of replicas in the spec."""
-    return () if scale is None else _count_errors(obj, scale.wanted)
+    return () if scale is None else _count_errors(obj, scale.spec_replicas)
 
 
 def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Yield what is wrong with the count in the status, and with the selector."""
     if scale is None:
         return
-    yield from _count_errors(obj, scale.counted)
+    yield from _count_errors(obj, scale.status_replicas)
     if scale.selector:
         lookup = _found(obj, scale.selector, "string")
         if lookup.trouble:

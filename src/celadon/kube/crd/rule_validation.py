@@ -599,7 +599,7 @@ class _Place:
 
     path: FieldPath
     type: str
-    shown: object
+    shown_value: object
     plain: JsonObject
     optional: JsonObject
     has_before: bool
@@ -720,7 +720,7 @@ class _Run:
         if rule.message is not None:
             with contextlib.suppress(_Discarded):
                 detail = self._message(rule, place)
-        error = broken(rule.source, path, place.shown, detail)
+        error = broken(rule.source, path, place.shown_value, detail)
         if not rule.uses_old_self and place.ratchet.forgives:
             self.outcome.warnings.append(str(error))
         else:

@@ -1,5 +1,5 @@
-"""What defaulting rules work on: an object at paths, and what they need to know besides it: time,
-identity, gates, plugins, cluster.
+"""The context of defaulting rules: an object at paths, and time, identity, gates, plugins and
+cluster beside it.
 
 Defaulting is pure, so whatever a server would take from its clock, its random source or its caches
 is an argument. The defaults are recognisable placeholders and an empty cluster.

@@ -1,4 +1,5 @@
-"""Who owns what after a write: the rules of updates and of applies.
+"""Decides who owns which fields after a write: the rules of updates and of applies, and the
+conflicts of applies.
 
 A writer owns what it changed, and everybody else loses that. An applier owns what it says, whether
 or not that changed anything; what it no longer says it gives up, and if nobody else owns it, it is

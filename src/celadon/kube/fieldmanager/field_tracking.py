@@ -1,4 +1,4 @@
-"""What a server does about fields and their owners, write by write.
+"""Keeps `metadata.managedFields` of a server's objects, write by write.
 
     track_create(draft, target, writer)                      after the body was read
     track_update(draft, sent, live, target, writer)          the same, for updates and patches
@@ -614,7 +614,7 @@ class _Endpoint:
             custom = self._writer.versions.custom(GroupVersionKind(group, version, mine.kind))
         if custom is None:
             return None
-        return () if custom.scale is None else managed_fields.field_path(custom.scale.wanted)
+        return () if custom.scale is None else managed_fields.field_path(custom.scale.spec_replicas)
 
     def of_parent(
         self, parent: managed_fields.Managers, scale: managed_fields.Managers

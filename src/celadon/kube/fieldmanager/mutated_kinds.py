@@ -1,4 +1,5 @@
-"""What becomes of an object that a mutating policy changes: merged or patched, read, defaulted.
+"""Changes objects for mutating policies: merges or patches them, reads the result, and gives it
+defaults.
 
     kinds.merged(live, config, kind)     an apply configuration on top of the object
     kinds.patched(document, kind)        what a JSON patch has made of it
@@ -251,7 +252,7 @@ class Patched(NamedTuple):
     """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
     only if it stays like that."""
 
-    made: JsonObject
+    object: JsonObject
     spoiled: StatusError | None = None
 
 

@@ -543,9 +543,9 @@ _Place: TypeAlias = "tuple[_Place, str] | None"
 
 @dataclass(frozen=True, slots=True)
 class _Misfits:
-    """Looks at values, and notes what is wrong with them in `found`."""
+    """Looks at values, and notes what is wrong with them in `misfits`."""
 
-    found: list[str]
+    misfits: list[str]
     duplicates: bool
 
     def look(self, type_: MergeType, value: Any, place: _Place) -> None:
@@ -600,7 +600,7 @@ class _Misfits:
         while place is not None:
             place, element = place
             path = step_text(element) + path
-        self.found.append(f"{path}: {text}" if path else text)
+        self.misfits.append(f"{path}: {text}" if path else text)
 
 
 _FITTING: Final[Mapping[str, Collection[type]]] = {

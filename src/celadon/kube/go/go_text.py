@@ -1,5 +1,5 @@
-"""How Go prints values into texts that clients see: `%q`, `%v`, `%T`, `encoding/json`, and its own
-syntax, `%#v`.
+"""Prints values as Go prints them into texts that clients see: `%q`, `%v`, `%T`, `encoding/json`,
+and its own syntax, `%#v`.
 
 And what it takes for white space at their ends.
 """

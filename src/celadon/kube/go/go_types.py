@@ -1,4 +1,4 @@
-"""How Go's JSON decoder names the types of fields, which shows in its complaints.
+"""The names that Go's JSON decoder has for the types of fields, as its complaints show them.
 
 The schemas do not know that `failurePolicy` is of type `v1.FailurePolicyType`, nor that the field
 `scope` of a rule comes from a struct embedded in another: both are listed here, as in

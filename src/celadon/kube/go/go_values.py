@@ -41,7 +41,7 @@ class GoData:
     members: Mapping[str, GoData] | None = None
     target: GoData | None = None
     text: str = ""
-    shown: str | None = None
+    string: str | None = None
     """What its `String` method gives."""
     shown_by_pointer: str | None = None
     """The same, of a type whose method belongs to pointers."""
@@ -92,7 +92,7 @@ def go_map(entries: Mapping[str, GoData] | None, type_: str, *, names_keys: bool
 def go_pointer(target: GoData | None, type_: str) -> GoData:
     """A pointer to a value of this type; nil to none."""
     text = None if target is None else target.shown_by_pointer
-    return GoData(f"*{type_}", Kind.POINTER, target=target, shown=text)
+    return GoData(f"*{type_}", Kind.POINTER, target=target, string=text)
 
 
 def go_text(text: str) -> GoData:

@@ -25,13 +25,13 @@ def scale_of(
 ) -> dict[str, object]:
     """The Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
-    replicas = _value_at(obj, paths.wanted)
+    replicas = _value_at(obj, paths.spec_replicas)
     if replicas is None and paths is not BUILT_IN:
         if no_count is None:
-            count_path = "." + ".".join(paths.wanted)
+            count_path = "." + ".".join(paths.spec_replicas)
             raise status.internal_error(f'the spec replicas field "{count_path}" does not exist')
         replicas = no_count
-    state: dict[str, object] = {"replicas": _value_at(obj, paths.counted) or 0}
+    state: dict[str, object] = {"replicas": _value_at(obj, paths.status_replicas) or 0}
     selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
     if selector:
         state["selector"] = selector
@@ -75,12 +75,12 @@ def _requirement_text(key: str, requirement: JsonObject) -> str:
 
 def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
     """The object with the count that its Scale asks for, and with the managers of its fields, which
-    the Scale brings along (`kube.apply`)."""
+    the Scale brings along (`kube.fieldmanager`)."""
     result: JsonDict = fresh(obj)
     managed = metadata.metadata(scale).get("managedFields")
     if managed:
         result["metadata"]["managedFields"] = managed
-    *parents, last = paths.wanted
+    *parents, last = paths.spec_replicas
     parent = result
     for name in parents:
         parent = parent.setdefault(name, {})

@@ -449,8 +449,8 @@ class ObjectIndex:
 class ScalePaths:
     """This is where the counts are, as names of members; no `selector` when there is none."""
 
-    wanted: tuple[str, ...] = ("spec", "replicas")
-    counted: tuple[str, ...] = ("status", "replicas")
+    spec_replicas: tuple[str, ...] = ("spec", "replicas")
+    status_replicas: tuple[str, ...] = ("status", "replicas")
     selector: tuple[str, ...] = ()
 
 

@@ -1,5 +1,5 @@
-"""What becomes of an object when it passes through the Go struct of its kind, and which of its
-fields that struct does not have.
+"""Passes objects through the Go struct of their kind: what decoding makes of them, and which fields
+the struct does not have.
 
 Policies and webhooks do not see the bytes that a client sent but the struct, encoded again. So
 unknown fields are gone, null means absent, empty lists, empty maps and zero scalars vanish unless
@@ -608,11 +608,11 @@ _ROOT: Final[_Place] = None
 
 class StrayField(NamedTuple):
     """A field that its kind does not have or, if it `is_repeated`, that a document has twice.
-    `known` are the fields that there are in its place."""
+    `known_fields` are the fields that there are in its place."""
 
     steps: Steps
     is_repeated: bool = False
-    known: Collection[str] = ()
+    known_fields: Collection[str] = ()
 
     @property
     def path(self) -> str:
@@ -625,7 +625,7 @@ class StrayField(NamedTuple):
         """The field that was probably meant; empty if none is much like it."""
         import difflib  # late: few documents have such fields
 
-        names = {name.lower(): name for name in self.known}
+        names = {name.lower(): name for name in self.known_fields}
         word = str(self.steps[-1]).lower()
         get_close_matches = difflib.get_close_matches(word, names, n=1, cutoff=LIKENESS)
         return names[get_close_matches[0]] if get_close_matches else ""
@@ -696,7 +696,11 @@ def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> Non
         place, step = place
         steps.append(step)
     path = tuple(reversed(steps))
-    stray = StrayField(path, is_repeated=True) if value is None else StrayField(path, known=value)
+    stray = (
+        StrayField(path, is_repeated=True)
+        if value is None
+        else StrayField(path, known_fields=value)
+    )
     strays.setdefault(stray.text, stray)
 
 

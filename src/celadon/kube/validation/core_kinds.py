@@ -1,4 +1,4 @@
-"""Nodes: their taints, what they have, and the ranges of their pods' addresses.
+"""Validation of Nodes, ConfigMaps, Secrets and Events.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`. Taints are complained about below `metadata`, where
 they stood as an annotation once.

@@ -1,4 +1,4 @@
-"""Ingresses, their classes, and NetworkPolicies."""
+"""Validation of Ingresses and their classes, NetworkPolicies, Endpoints and EndpointSlices."""
 
 from __future__ import annotations
 

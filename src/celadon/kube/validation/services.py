@@ -1,4 +1,5 @@
-"""Services."""
+"""Validation of Services, and of the addresses and ranges that they are given (IPAddresses,
+ServiceCIDRs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Leases, and those who want one.
+"""Validation of the kinds of small groups: Leases and LeaseCandidates, RuntimeClasses, APIServices,
+StorageVersions, ControllerRevisions.
 
 As k8s.io/kubernetes `pkg/apis/coordination/validation`. What is wrong with a strategy is said of
 `spec.strategy.strategy`.

@@ -1,4 +1,4 @@
-"""What is reported in the status of an object: of namespaces, quotas, claims, Services, Jobs."""
+"""Validation of the statuses of namespaces, quotas, claims, Services and Jobs."""
 
 from __future__ import annotations
 

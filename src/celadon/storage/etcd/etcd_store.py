@@ -94,7 +94,7 @@ class CompactionByOne:
         )
         former, self._revision = self._revision, answer.revision
         if not answer.succeeded:
-            (key_value,) = answer.found
+            (key_value,) = answer.key_values
             self._turn = 0 if key_value is None else key_value.version
             return 0
         self._turn += 1
@@ -554,7 +554,7 @@ class EtcdStore(KeyspaceReads):
         self, transaction: contract.Transaction, answer: TransactionAnswer
     ) -> contract.Outcome:
         if not answer.succeeded:
-            pairs = zip(transaction.conditions, answer.found, strict=True)
+            pairs = zip(transaction.conditions, answer.key_values, strict=True)
             return contract.Conflict(
                 answer.revision, tuple([kv.entry(pair.key) if kv else None for pair, kv in pairs])
             )

@@ -127,12 +127,12 @@ class _ClusterRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Objects of a list at a revision; `more` is the token for the next page, empty on the last
-    one, `remaining` how many are behind this one, if the server says so, and `size` the bytes it
-    came in."""
+    """Objects of a list at a revision; `continue_token` is the token for the next page, empty on
+    the last one, `remaining` how many are behind this one, if the server says so, and `size` the
+    bytes it came in."""
 
     items: Sequence[JsonDict]
-    more: str = ""
+    continue_token: str = ""
     revision: str = ""
     remaining: int = 0
     size: int = 0
@@ -200,7 +200,7 @@ class ClusterClient:
                 page_query["continue"] = more
             page = await self.page(path, page_query)
             yield page
-            more, idle = page.more, 0 if page.items else idle + 1
+            more, idle = page.continue_token, 0 if page.items else idle + 1
             size += page.size
             if not more:
                 return

@@ -164,14 +164,16 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
     for registered in bundle.registered:
         if missing_kind(registered.kind, bundle.settings.version):
             continue
-        for version in bundle.settings.others:
+        for version in bundle.settings.further_releases:
             if missing := missing_kind(registered.kind, version):
                 text = f"Kubernetes {version} would refuse this: {missing}"
                 yield Report(FieldPosition(registered.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for expression in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}
-            for version in bundle.settings.others if expression.checked is not None else ():
+            for version in (
+                bundle.settings.further_releases if expression.checked is not None else ()
+            ):
                 env = _in_release(environment(previous_minor(version)), expression)
                 for issue in env.compile(expression.text).issues:
                     lacking.setdefault((issue.offset, issue.message), []).append(version)

@@ -1,4 +1,5 @@
-"""What controllers ask of pods: ready, available, active, ended since when; and whose they are.
+"""Predicates on pods that controllers share: ready, available, active, finished since when, owned
+by whom.
 
 As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
 time of an end `pkg/controller/job/backoff_utils.go`.

@@ -1,4 +1,5 @@
-"""How many pods a ReplicaSet has, what it says of them, and which of them go first.
+"""Plans for a ReplicaSet: how many pods it has, what its status says of them, and which of them are
+deleted first.
 
 As k8s.io/kubernetes `pkg/controller/replicaset` and `pkg/controller/controller_utils.go`.
 """

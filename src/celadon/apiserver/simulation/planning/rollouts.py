@@ -1,4 +1,4 @@
-"""What a Deployment wants of its ReplicaSets: their sizes, their revisions, and its own status.
+"""Plans for a Deployment: the sizes and revisions of its ReplicaSets, and its own status.
 
 As k8s.io/kubernetes `pkg/controller/deployment/{sync,rolling,progress}.go` and `util`. Nothing is
 read or written here.

@@ -228,7 +228,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
             return go_map(entries, named, names_keys=True)
         return go_map(entries, f"map[string]{_NAMES[inner]}")
     if named == "core.ResourceName" and not mark:
-        return GoData(named, Kind.TEXT, text=value or "", shown=value or "")
+        return GoData(named, Kind.TEXT, text=value or "", string=value or "")
     if kind in _SCALARS:
         return _SCALARS[kind](value)
     return internal_go_struct(value or {}, kind)
@@ -329,8 +329,10 @@ def _time(value: Any) -> GoData:
     timestamp = str(value or "0001-01-01T00:00:00Z")
     message = f"{timestamp.removesuffix('Z').replace('T', ' ')} +0000 UTC"
     text = "" if value is None else timestamp
-    inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=message, compares=True)
-    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=message)
+    inner = GoData(
+        "time.Time", Kind.STRUCT, _marked(text), text=text, string=message, compares=True
+    )
+    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, string=message)
 
 
 def _marked(text: str) -> Mapping[str, GoData]:

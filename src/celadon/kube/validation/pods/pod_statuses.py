@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod.
+"""Validation of the status that a kubelet writes for a pod.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodStatusUpdate`. Conditions are called by
 the name that their type has inside.

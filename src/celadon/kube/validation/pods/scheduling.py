@@ -1,4 +1,4 @@
-"""Where a pod may run: affinity, tolerations, spreading."""
+"""Validation of the fields that say where a pod may run: affinity, tolerations, spreading."""
 
 from __future__ import annotations
 
