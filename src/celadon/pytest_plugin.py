@@ -109,7 +109,7 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
 
 @pytest.fixture(scope=_scope)
 def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi]) -> KubeApi:
-    """A Kubernetes API server: `celadon.testing.KubeApi`."""
+    """Return a Kubernetes API server: `celadon.testing.KubeApi`."""
     manifests: list[Manifest] = []
     options: JsonDict = {}
     for mark in reversed(list(request.node.iter_markers(MARKER))):
@@ -170,7 +170,7 @@ class PolicyTestFile(pytest.File):
     """A file with tests of policies."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """An item for each case and version."""
+        """Yield an item for each case and version."""
         from celadon.cli.options import DEFAULT_VERSION
         from celadon.cli.policytest.case_judging import Bench
         from celadon.cli.policytest.importers.foreign_formats import given_tests

@@ -163,8 +163,8 @@ def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
 def variable_types(
     obj: types.Type, *, params: types.Type | None, authorizer: bool
 ) -> dict[str, types.Type]:
-    """The variables of an expression about objects of that type, but for `variables`; without a
-    type for params there are none."""
+    """Return the variables of an expression about objects of that type, but for `variables`;
+    without a type for params there are none."""
     names = {"object": obj, "oldObject": obj, "request": REQUEST, "namespaceObject": NAMESPACE}
     if params is not None:
         names["params"] = params
@@ -635,7 +635,7 @@ class Meter:
         return value
 
     def evaluated(self, expression: Expression, activation: Activation) -> tuple[object, int]:
-        """The value, and the cost of the expression itself. EvaluationError."""
+        """Return the value, and the cost of the expression itself. EvaluationError."""
         if expression.program is None:
             raise EvaluationError(expression.detail)
         return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)

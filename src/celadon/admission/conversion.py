@@ -70,8 +70,8 @@ class Converter(Protocol):
 
 
 def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = None) -> JsonObject:
-    """The object as `kind`, a version of its own kind. Raises ConversionError; WebhookNotCalled for
-    what a webhook converts, as the catalogue says, of whoever calls none."""
+    """Return the object as `kind`, a version of its own kind. Raises ConversionError;
+    WebhookNotCalled for what a webhook converts, as the catalogue says, of whoever calls none."""
     if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
     have = metadata.gvk(obj)

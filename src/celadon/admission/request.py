@@ -84,7 +84,7 @@ class Request:
 
 
 def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str, Json] | None:
-    """The options object of a request that sets none; None for CONNECT."""
+    """Return the options object of a request that sets none; None for CONNECT."""
     kind = _OPTIONS_KINDS.get(operation)
     if kind is None:
         return None

@@ -149,7 +149,7 @@ class Verdict:
 
     @property
     def message(self) -> str:
-        """The sentence of the refusal; empty when allowed."""
+        """Return the sentence of the refusal; empty when allowed."""
         return "" if self.status is None else str(self.status.get("message", ""))
 
 

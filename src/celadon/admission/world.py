@@ -41,7 +41,7 @@ class World(Lookups, Protocol):
         ...
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """The object in another version; may raise ConversionError."""
+        """Return the object in another version; may raise ConversionError."""
         ...
 
 
@@ -159,8 +159,8 @@ class ObjectWorld:
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """The object in another version of its kind; ConversionError where that is not known, as it
-        is where a webhook converts that nobody asks."""
+        """Return the object in another version of its kind; ConversionError where that is not
+        known, as it is where a webhook converts that nobody asks."""
         try:
             return convert(obj, kind, self.catalog)
         except WebhookNotCalled:

@@ -436,7 +436,7 @@ class Exchange:
         return self.answer.user is None and self.answer.code == UNAUTHORIZED
 
     def event(self, stage: str, moment: datetime, recording: Recording) -> JsonObject:
-        """The event of a stage; `recording` says how much of it."""
+        """Return the event of a stage; `recording` says how much of it."""
         answer, answered = self.answer, stage != REQUEST_RECEIVED
         is_create = self.info.is_resource and self.info.verb in ("create", "update")
         wants_request = recording.level >= Level.REQUEST

@@ -78,7 +78,7 @@ def initial_priority_classes() -> Iterator[JsonDict]:
 
 
 def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
-    """The server's own Service."""
+    """Return the server's own Service."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

@@ -174,7 +174,7 @@ class Kubeconfig:
 
 
 def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
-    """The files as one. Raises KubeconfigError, also for one that is not there."""
+    """Return the files as one. Raises KubeconfigError, also for one that is not there."""
     merged = Kubeconfig()
     for path in paths:
         kubeconfig = _read(path)

@@ -258,7 +258,7 @@ def _read(request: HttpRequest) -> ListOptions:
 
 
 def integer(request: HttpRequest, parameter: str) -> int | None:
-    """A number in the query; None where it is absent. Raises StatusError 400."""
+    """Return a number in the query; None where it is absent. Raises StatusError 400."""
     if parameter not in request.query:
         return None
     try:

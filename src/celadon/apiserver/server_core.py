@@ -165,7 +165,7 @@ class Sources:
         return text
 
     def seconds(self) -> float:
-        """The time since 1970."""
+        """Return the time since 1970."""
         return self.now().timestamp()
 
 

@@ -43,7 +43,7 @@ class Polynomial:
 
     @property
     def terms(self) -> dict[Exponents, float]:
-        """All terms, by their exponents."""
+        """Return all terms, by their exponents."""
         return {(): self.constant, **self.variable_terms}
 
     @property
@@ -83,15 +83,15 @@ class Polynomial:
         return Polynomial(terms, constant)
 
     def smaller(self, other: Polynomial) -> Polynomial:
-        """A bound of the smaller of two values: the bound that grows less, else either."""
+        """Return a bound of the smaller of two values: the bound that grows less, else either."""
         if not self.variable_terms and not other.variable_terms:
             return self if self.constant <= other.constant else other
         return self if self.degree <= other.degree else other
 
     def summed(self, variable: int, count: Polynomial, total: Polynomial) -> Polynomial:
-        """The sum over a range of `count` elements and size `total`, the variable being the size
-        of one: a term without it is multiplied by the count, a power j of it becomes the j-th power
-        of the total, because sum(m ** j) <= sum(m) ** j."""
+        """Return the sum over a range of `count` elements and size `total`, the variable being the
+        size of one: a term without it is multiplied by the count, a power j of it becomes the j-th
+        power of the total, because sum(m ** j) <= sum(m) ** j."""
         result = at_most(self.constant) * count
         for exponents, coefficient in self.variable_terms.items():
             power = exponents[variable] if len(exponents) > variable else 0
@@ -103,7 +103,7 @@ class Polynomial:
         return result
 
     def in_one_variable(self) -> tuple[float, ...]:
-        """The coefficients, lowest power first, all variables taken for the first."""
+        """Return the coefficients, lowest power first, all variables taken for the first."""
         result = [self.constant] + [0.0] * self.degree
         for exponents, coefficient in self.variable_terms.items():
             result[sum(exponents)] += coefficient

@@ -262,7 +262,7 @@ class Lazy:
 
 
 def over_limit(cost: int) -> CostLimitExceeded:
-    """The error that ends a metered evaluation; `cost` is what had been charged by then."""
+    """Return the error that ends a metered evaluation; `cost` is what had been charged by then."""
     error = CostLimitExceeded()
     error.cost = cost
     return error

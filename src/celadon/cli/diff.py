@@ -54,7 +54,7 @@ class Range:
 
 
 def revisions(text: str) -> Range | None:
-    """The revisions of a text; None if it is no range, but a path. Raises GitError."""
+    """Return the revisions of a text; None if it is no range, but a path. Raises GitError."""
     if ".." not in text or os.path.exists(text):
         return None
     old, dots, new = text.partition("...")
@@ -176,7 +176,7 @@ class DiffSide:
         return sorted((document.value for document in documents), key=str)
 
     def side(self, bound_everywhere: frozenset[str]) -> prove.Side:
-        """The policies in force; those that are named here are bound to all there is."""
+        """Return the policies in force; those that are named here are bound to all there is."""
         policy_set = self.sets.validating
         policies = validating_policies(policy_set)
         bindings = validating_bindings(policy_set)
@@ -433,7 +433,7 @@ def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
 
 
 def kinds_among(objects: Sequence[JsonObject]) -> prove.KnownKinds:
-    """The built-in kinds, and those that CustomResourceDefinitions among these define."""
+    """Return the built-in kinds, and those that CustomResourceDefinitions among these define."""
     return prove.KnownKinds.of(filter(metadata.is_definition, objects))
 
 

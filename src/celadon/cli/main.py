@@ -225,12 +225,12 @@ def command_of(words: Sequence[str]) -> Command | None:
 
 
 def load(command: Command) -> CommandModule:
-    """The module of a command."""
+    """Return the module of a command."""
     return cast(CommandModule, importlib.import_module(command.module))
 
 
 def parser_of(command: Command) -> CommandParser:
-    """A command's parser with all its arguments and examples."""
+    """Return a command's parser with all its arguments and examples."""
     module = load(command)
     parser = CommandParser(
         prog=f"celadon {command.name}",

@@ -33,7 +33,7 @@ _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
 def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
-    """A deep copy: new containers, the same scalars."""
+    """Return a deep copy: new containers, the same scalars."""
     if value.__class__ is dict:
         return {
             key: fresh(item) if item.__class__ in _CONTAINERS else item

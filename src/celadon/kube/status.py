@@ -128,7 +128,7 @@ class StatusError(KubeError):
 
     @property
     def code(self) -> int:
-        """The HTTP status."""
+        """Return the HTTP status."""
         return self.status.code
 
     @property

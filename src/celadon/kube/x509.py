@@ -86,7 +86,7 @@ class DerReader:
         return int.from_bytes(content, "big", signed=True)
 
     def bits(self) -> bytes:
-        """A bit string of whole bytes."""
+        """Return a bit string of whole bytes."""
         content = self.content(BIT_STRING)
         if not content or content[0]:
             raise DerError("not whole bytes")
@@ -327,7 +327,7 @@ class Curve:
         return x, (slope * (s - x) - 8 * y2 * y2) % p, 2 * y1 * z1 % p
 
     def public_key(self, secret: int) -> bytes:
-        """The uncompressed point of a private key."""
+        """Return the uncompressed point of a private key."""
         none: Point = None
         addend: Point = self.base
         while secret:
@@ -430,7 +430,7 @@ _BASE: Final = (
 
 
 def ed25519_public_key(seed: bytes) -> bytes:
-    """The public key of a private one of 32 bytes."""
+    """Return the public key of a private one of 32 bytes."""
     digest = bytearray(hashlib.sha512(seed).digest()[:32])
     digest[0] &= 248
     digest[31] = digest[31] & 127 | 64

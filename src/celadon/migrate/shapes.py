@@ -101,7 +101,7 @@ class Shape:
         return _SCALARS.get(schema.type, Form.ANY)
 
     def member(self, name: str) -> Shape | None:
-        """The shape of a field or of a map's value; None where no such field can be."""
+        """Return the shape of a field or of a map's value; None where no such field can be."""
         if self.schema is None:
             return Shape()
         schema = resolved(self.schema)
@@ -114,7 +114,7 @@ class Shape:
         return Shape() if self.form is Form.ANY else None
 
     def item(self) -> Shape:
-        """The shape of a list's items, or of a map's values."""
+        """Return the shape of a list's items, or of a map's values."""
         if self.schema is None:
             return Shape()
         schema = resolved(self.schema)
@@ -153,7 +153,7 @@ class Step:
         return f".{self.name}" if self.is_field else f"[{self._key}]"
 
     def optional(self) -> str:
-        """The step on an optional value."""
+        """Return the step on an optional value."""
         return f".?{self.name}" if self.is_field else f"[?{self._key}]"
 
     @property
@@ -177,7 +177,7 @@ class Place:
     """Whether the root can be read."""
 
     def member(self, name: str, shape: Shape) -> Place:
-        """The value of a field or key."""
+        """Return the value of a field or key."""
         path = f"{self.path}.{name}" if self.path else name
         is_field = self.shape.form is not Form.MAP and is_selectable(name)
         is_sure = self.shape.requires(name) or path in self.always
@@ -197,7 +197,8 @@ class Place:
 
     @property
     def optional(self) -> str:
-        """The value as an optional one: every step from the first one that may lead nowhere."""
+        """Return the value as an optional one: every step from the first one that may lead
+        nowhere."""
         if self.root_exists != ALWAYS:
             root = f"({self.root_exists.text} ? optional.of({self.root}) : optional.none())"
             return root + "".join(step.optional() for step in self.steps)
@@ -228,7 +229,7 @@ class Place:
 
     @property
     def items(self) -> str:
-        """The items of a list, or the keys of a map: none where it is absent."""
+        """Return the items of a list, or the keys of a map: none where it is absent."""
         if not self.unsure:
             return self.plain
         empty = "{}" if self.shape.form is Form.MAP else "[]"

@@ -243,7 +243,7 @@ class Store(Protocol):
         store is: reads go on. Empty as soon as a write succeeds."""
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
-        """The entry, now or at a revision. Raises RevisionError."""
+        """Return the entry, now or at a revision. Raises RevisionError."""
 
     def range(
         self,

@@ -272,8 +272,8 @@ def _not_opened(path: str) -> contract.FileError:
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """A connection that owns the file, with the newest schema in it. It may be used by one thread
-    at a time. Raises FileError, and then the file holds what it held before."""
+    """Return a connection that owns the file, with the newest schema in it. It may be used by one
+    thread at a time. Raises FileError, and then the file holds what it held before."""
     with suppress(OSError):  # SQLite says what is wrong; it gives the log beside the file its mode
         owner_only.create(path)
     with file_errors(path):

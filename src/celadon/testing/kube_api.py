@@ -206,7 +206,7 @@ class KubeApi:
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's kubeconfig file."""
+        """Return the administrator's kubeconfig file."""
         return self.admin.kubeconfig
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:

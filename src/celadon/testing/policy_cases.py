@@ -39,7 +39,7 @@ def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
 
 
 def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
-    """The objects, in order, each with its place. Raises ManifestError."""
+    """Yield the objects, in order, each with its place. Raises ManifestError."""
     for manifest in manifests:
         if isinstance(manifest, str | os.PathLike):
             yield from _read(os.fspath(manifest))

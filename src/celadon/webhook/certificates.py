@@ -160,7 +160,8 @@ class Wish:
 def renewed(
     certificates: KeptCertificates | None, wish: Wish, now: datetime.datetime
 ) -> KeptCertificates | None:
-    """The next step; None if there is nothing to do. `certificates` is None if none can be used."""
+    """Return the next step; None if there is nothing to do. `certificates` is None if none can be
+    used."""
     if certificates is None:
         return _begun(wish, now)
     authorities = tuple(

@@ -80,7 +80,7 @@ class InstallationSettings:
 
     @property
     def secret(self) -> str:
-        """The Secret with the certificate, its key and `ca.crt`."""
+        """Return the Secret with the certificate, its key and `ca.crt`."""
         return f"{self.name}-tls"
 
     @property
@@ -481,7 +481,8 @@ INJECT: Final = "cert-manager.io/inject-ca-from"
 def policy_configuration(
     coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
 ) -> JsonDict:
-    """A webhook for each of the coverages; requests that no policy ever sees are left out."""
+    """Return a webhook for each of the coverages; requests that no policy ever sees are left
+    out."""
     meta: JsonDict = {"name": settings.name, "labels": settings.labels}
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}

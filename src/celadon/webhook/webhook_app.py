@@ -70,8 +70,9 @@ API_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 def configuration(
     name: str, handlers: Sequence[Handler], *, mutating: bool, client: JsonObject
 ) -> JsonDict:
-    """The configuration with all handlers of one kind; `client` is the `clientConfig` of each but
-    for the path of the handler. ValueError with what an API server would say against it."""
+    """Return the configuration with all handlers of one kind; `client` is the `clientConfig` of
+    each but for the path of the handler. ValueError with what an API server would say against
+    it."""
     kind = "MutatingWebhookConfiguration" if mutating else "ValidatingWebhookConfiguration"
     document = {
         "apiVersion": API_VERSION,

@@ -415,7 +415,7 @@ class Trial:
 
     @property
     def node(self) -> syntax.Expr:
-        """The whole expression."""
+        """Return the whole expression."""
         assert self.expression.checked is not None, "what does not compile is not tried"
         return self.expression.checked.ast.root
 

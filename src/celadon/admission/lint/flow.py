@@ -73,7 +73,7 @@ _VALIDATED: Final[tuple[Path, ...]] = (
 
 
 def field_schema(schema: Schema, path: Path) -> Schema | None:
-    """The schema below a root's, `path` being the steps; None where it is not declared."""
+    """Return the schema below a root's, `path` being the steps; None where it is not declared."""
     shape = resolved(schema)
     for step in path:
         if step == ITEM and shape.items is not None:

@@ -55,7 +55,7 @@ def covers(names: Iterable[str], name: str) -> bool:
 
 
 def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resource, str]]:
-    """The endpoints of a rule: resources and, where it asks for them, subresources."""
+    """Return the endpoints of a rule: resources and, where it asks for them, subresources."""
     result = []
     for resource in catalog:
         if not resource.served or not covers(rule.api_groups, resource.gvr.group):
@@ -81,7 +81,7 @@ def _matches(pattern: str, resource: str, subresource: str) -> bool:
 def matched_kinds(
     match: registration_types.MatchResources | None, catalog: Catalog, operation: str = ""
 ) -> tuple[GroupVersionKind, ...]:
-    """The kinds of all rules, or of those for an operation, each once, in the order of the
+    """Return the kinds of all rules, or of those for an operation, each once, in the order of the
     catalog."""
     result: dict[GroupVersionKind, None] = {}
     for rule in () if match is None else match.resource_rules:
@@ -327,7 +327,8 @@ class Bundle:
         return (*self.policies, *self.rules)
 
     def schema(self, kind: GroupVersionKind) -> schemas.Schema | None:
-        """The schema of a kind, built in or defined in the input; None if nobody knows it."""
+        """Return the schema of a kind, built in or defined in the input; None if nobody knows
+        it."""
         return schemas.schema_for(kind) or self.custom.get(kind)
 
     @cached_property
@@ -479,7 +480,7 @@ class Report:
 
 
 def at_node(document: int, expression: PolicyExpression, node: Expr) -> FieldPosition:
-    """A node of an expression."""
+    """Return a node of an expression."""
     checked = expression.checked
     offset = None if checked is None else checked.ast.positions.get(node.id)
     return FieldPosition(

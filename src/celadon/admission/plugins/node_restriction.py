@@ -74,7 +74,7 @@ def node_name(user: User) -> str | None:
 
 
 def node_restriction(gates: Mapping[str, bool]) -> Behaviour:
-    """The plugin of a server with these feature gates on, or off."""
+    """Return the plugin of a server with these feature gates on, or off."""
 
     def is_on(gate: str) -> bool:
         return gates.get(gate, is_gate_on(gate, emulated_release()))

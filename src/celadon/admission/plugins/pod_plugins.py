@@ -98,7 +98,7 @@ def _config_maps(spec: JsonObject) -> Iterator[str]:
 
 
 def projections(spec: JsonObject) -> Iterator[JsonObject]:
-    """The sources of all projected volumes."""
+    """Yield the sources of all projected volumes."""
     for volume in spec.get("volumes") or ():
         yield from (volume.get("projected") or {}).get("sources") or ()
 

@@ -174,7 +174,7 @@ def setters(names: Sequence[str], *, pod: bool) -> str:
 
 
 def context_of(owner: JsonObject) -> JsonObject:
-    """The security context of a pod or a container; empty if it has none."""
+    """Return the security context of a pod or a container; empty if it has none."""
     return owner.get("securityContext") or {}
 
 

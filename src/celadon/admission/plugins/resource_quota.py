@@ -636,7 +636,7 @@ Objects = Callable[[GroupResource], Sequence[JsonObject] | None]
 
 
 def recounted(quota: JsonObject, objects: Objects, now: str) -> JsonObject:
-    """The status of a quota: the present one if there is nothing to change."""
+    """Return the status of a quota: the present one if there is nothing to change."""
     hard: dict[str, str] = (quota.get("spec") or {}).get("hard") or {}
     present = quota.get("status") or {}
     used = {**amounts_of(present.get("used")), **_used(quota, hard, objects, now)}

@@ -334,7 +334,7 @@ class MutatingEngine:
 
     @property
     def policies(self) -> Sequence[CompiledMutatingPolicy]:
-        """The compiled policies, in their order."""
+        """Return the compiled policies, in their order."""
         return tuple(hook.compiled for hook in self._hooks.all)
 
     def concerns(self, request: Request, world: World) -> bool:

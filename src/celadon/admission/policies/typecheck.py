@@ -127,7 +127,7 @@ class TypeChecker:
                     yield TypeProblem(path, kind, issues)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
-        """The schema of a kind; None if nobody knows it."""
+        """Return the schema of a kind; None if nobody knows it."""
         return schema_for(kind) or self._custom.get(kind)
 
     def _params(

@@ -196,12 +196,12 @@ class Engine:
 
     @property
     def policies(self) -> Sequence[compiled_policy.CompiledPolicy]:
-        """The compiled policies, in their order."""
+        """Return the compiled policies, in their order."""
         return tuple(hook.compiled for hook in self._hooks.all)
 
     def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
-        """The verdict on a request. Decisions are those that deny, and errors that were ignored.
-        The observer is told of each policy that had a say."""
+        """Return the verdict on a request. Decisions are those that deny, and errors that were
+        ignored. The observer is told of each policy that had a say."""
         endpoint = self._endpoints.of(request, world.catalog)
         if not endpoint.candidates:
             return ALLOWED

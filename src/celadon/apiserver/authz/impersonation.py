@@ -139,7 +139,7 @@ class _Mode:
 
     @property
     def identity_group(self) -> str:
-        """The API group of users, groups, nodes and service accounts in this mode."""
+        """Return the API group of users, groups, nodes and service accounts in this mode."""
         return well_known_values.AUTHENTICATION_GROUP if self.constrained else ""
 
 

@@ -121,8 +121,8 @@ class PolicyView(Generic[E]):
 
     @on_loop
     def rules_for(self, resource: GroupVersionResource) -> StoredPolicies | None:
-        """The same; None if no policy could ever see requests for the resource. No engine is made
-        to find out: who writes a thousand policies does not wait for a thousand engines."""
+        """Return the same; None if no policy could ever see requests for the resource. No engine is
+        made to find out: who writes a thousand policies does not wait for a thousand engines."""
         rules = self.rules()
         if is_exempt(resource) and (not rules.static.objects or is_exempt(resource, static=True)):
             return None

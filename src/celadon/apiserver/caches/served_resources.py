@@ -41,7 +41,7 @@ class Served:
     _keys: Mapping[str, str]
 
     def definition_of(self, resource: Resource) -> JsonObject | None:
-        """The definition of a custom resource; None for a built-in one."""
+        """Return the definition of a custom resource; None for a built-in one."""
         if not resource.custom:
             return None
         name = str(resource.gvr.group_resource)

@@ -72,7 +72,7 @@ class ControllerSurroundings:
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def number(self) -> int:
-        """The clock's digits below the second."""
+        """Return the clock's digits below the second."""
         return self.now().microsecond * 1000
 
     def writes(

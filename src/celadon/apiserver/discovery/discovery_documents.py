@@ -106,7 +106,7 @@ class PublishedApis:
 
     @cached_property
     def groups(self) -> tuple[PublishedGroup, ...]:
-        """The named groups, in the order of discovery."""
+        """Return the named groups, in the order of discovery."""
         by_group: dict[str, list[Resource]] = {}
         for resource in self.catalog:
             if resource.served and resource.gvr.group:
@@ -133,7 +133,7 @@ class PublishedApis:
 
     @cached_property
     def listed(self) -> tuple[ListedGroup, ...]:
-        """The named groups of all servers, in the order of discovery."""
+        """Return the named groups of all servers, in the order of discovery."""
         if not self.remote:
             return tuple(ListedGroup(group.name, group.versions) for group in self.groups)
         result: dict[str, dict[str, _Ranked]] = {}

@@ -360,7 +360,7 @@ class OperationWriter:
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> JsonDict:
-        """The path of the group version itself."""
+        """Return the path of the group version itself."""
         operation_id = self.operation_id("get", "APIResources")
         return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
 

@@ -379,12 +379,12 @@ class OpenApi:
 
     @cached_property
     def swagger(self) -> bytes:
-        """The document of version 2."""
+        """Return the document of version 2."""
         return _written(self._swagger(), levels=2)
 
     @cached_property
     def swagger_protobuf(self) -> bytes:
-        """The same in protobuf."""
+        """Return the same in protobuf."""
         return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:

@@ -272,7 +272,7 @@ class Document:
     descriptions: Descriptions | None = None
 
     def content(self) -> JsonDict:
-        """The document of version 3."""
+        """Return the document of version 3."""
         result, schemas = self._made(version_3_types, _everywhere(self.version))
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}

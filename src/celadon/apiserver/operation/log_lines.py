@@ -44,7 +44,7 @@ _MESSAGE_ONLY: Final[JsonObject] = {}
 
 
 def level_of(verbosity: int) -> int:
-    """The level of Python's logging: the more verbose, the lower."""
+    """Return the level of Python's logging: the more verbose, the lower."""
     return logging.INFO - min(verbosity, MOST)
 
 

@@ -43,7 +43,7 @@ class Description:
     stability: str = ""
 
     def head(self, kind: str) -> str:
-        """The two lines above the series."""
+        """Return the two lines above the series."""
         help = f"[{self.stability}] {self.help}" if self.stability else self.help
         return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
 

@@ -123,7 +123,7 @@ class InFlight:
         self.watched = WatchCounts()
 
     def enter(self, info: RequestInfo, user: User) -> str:
-        """The kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
+        """Return the kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
         if is_long_running(info):
             self._check(self.watches, self._limits.watches, user)
             return ""

@@ -41,7 +41,7 @@ class Surroundings:
         """By which events differ that are told at one time."""
 
     def view(self, gvr: GroupVersionResource) -> cluster_client.KindView:
-        """The objects of a kind."""
+        """Return the objects of a kind."""
         return self._cluster.of(gvr)
 
     def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:

@@ -78,7 +78,7 @@ def estimate(
     sizes: Sizes | None,
     switches: Switches,
 ) -> Range:
-    """The cost range of a whole expression; anything at all if it is nested too deeply."""
+    """Return the cost range of a whole expression; anything at all if it is nested too deeply."""
     estimator = _OlderEstimator if switches.older_sizes else _Estimator
     try:
         return estimator(checked, functions, sizes, switches).cost(checked.root)
@@ -299,7 +299,7 @@ class _Estimator:
     # --- sizes ------------------------------------------------------------------------------------
 
     def sized(self, node: Expr) -> Sized:
-        """The node as an argument of a rule."""
+        """Return the node as an argument of a rule."""
         size, type_ = self._size(node), self._type(node)
         path, items = self._path(node), None
         if self.sizes is not None and path and type_.params:

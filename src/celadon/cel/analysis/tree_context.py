@@ -578,7 +578,7 @@ Shape = Quantified | ExistsOne | Collect | Insert | Bind | Fold
 
 
 def classify(node: Comprehension) -> Shape:
-    """The meaning of a comprehension (constant time)."""
+    """Return the meaning of a comprehension (constant time)."""
     if node.iter_var == syntax.UNUSED:
         return Bind(node.accu_var, node.accu_init, node.result)
     accu = node.accu_var

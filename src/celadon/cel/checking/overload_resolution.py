@@ -131,7 +131,7 @@ class Substitution:
         return self._keep_if(success=True)
 
     def join(self, previous: Type, current: Type) -> Type:
-        """The type of a literal's elements so far; dyn when two do not go together."""
+        """Return the type of a literal's elements so far; dyn when two do not go together."""
         if self.assignable(previous, current):
             return self._most_general(previous, current)
         return DYN
@@ -357,7 +357,7 @@ class OverloadTable:
         return resolution
 
     def reference(self, matched: tuple[int, ...]) -> Reference:
-        """The reference to those candidates, given by their positions."""
+        """Return the reference to those candidates, given by their positions."""
         reference = self._references.get(matched)
         if reference is None:
             ids = tuple(self.candidates[position].overload.id for position in matched)

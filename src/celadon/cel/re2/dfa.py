@@ -140,7 +140,7 @@ class Dfa:
         self._states = {}
 
     def step(self, state: _State, number: int) -> _State:
-        """The state after a character of class `number`."""
+        """Return the state after a character of class `number`."""
         side = self._sides[number]
         following = self._targets(self._reached(state, side), number)
         if following is None:

@@ -102,7 +102,7 @@ class Prefix:
     length: int
 
     def masked(self) -> Prefix:
-        """The prefix with all bits behind its length zero."""
+        """Return the prefix with all bits behind its length zero."""
         hidden = self.addr.bits - self.length
         return Prefix(Addr(self.addr.value >> hidden << hidden, self.addr.bits), self.length)
 

@@ -96,7 +96,7 @@ class Opaque:
 
     @property
     def cost_size(self) -> int:
-        """The size that cost rules see; 1 where cel-go knows none."""
+        """Return the size that cost rules see; 1 where cel-go knows none."""
         return 1
 
     @property
@@ -154,7 +154,7 @@ class Optional:
         return "NONE" if self is NONE else f"Optional({self.value!r})"
 
     def get(self) -> Any:
-        """The value. Raises EvaluationError if there is none."""
+        """Return the value. Raises EvaluationError if there is none."""
         if self is NONE:
             raise EvaluationError("optional.none() dereference")
         return self.value

@@ -106,7 +106,7 @@ class Tally:
 
     @property
     def violating(self) -> int:
-        """All that something speaks against."""
+        """Return all that something speaks against."""
         return self.denied + self.warned + self.audited
 
     def count(self, against: Against | None) -> None:
@@ -252,8 +252,8 @@ class AuditReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened: a defect of ours, then unreadable input, then policies that
-        are broken or could not be evaluated, then violations."""
+        """Return the worst of what happened: a defect of ours, then unreadable input, then policies
+        that are broken or could not be evaluated, then violations."""
         if self.problems:
             return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):
@@ -370,7 +370,7 @@ class FleetReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened anywhere."""
+        """Return the worst of what happened anywhere."""
         ends = {source.exit for _, source in self.sources}
         if self.problems:
             ends.add(Exit.USAGE)

@@ -418,7 +418,7 @@ class _Running:
         return in_order(engine, self._parts(), self._fleet_audit.memory, _AHEAD * engine.workers)
 
     def finished(self) -> Iterator[tuple[str, AuditReport]]:
-        """The reports, in the order of the fleet."""
+        """Yield the reports, in the order of the fleet."""
         for source in self._fleet_audit.fleet:
             yield source.name, self._reports[source.name]
 

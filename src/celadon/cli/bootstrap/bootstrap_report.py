@@ -649,12 +649,12 @@ class BootstrapReport:
 
     @property
     def level(self) -> Level:
-        """The worst of all."""
+        """Return the worst of all."""
         return max((lock.level for lock in self.locks), default=Level.SAFE)
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened, as for an audit."""
+        """Return the worst of what happened, as for an audit."""
         if self.problems:
             return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 
 def static_files(path: str, version: str) -> list[str]:
-    """The files in all folders. Raises ValueError, whose text is upstream's where upstream has
-    one."""
+    """Return the files in all folders. Raises ValueError, whose text is upstream's where upstream
+    has one."""
     settings = told_plugins(path)
     result = []
     for name, folder in settings.static_folders.items():

@@ -334,7 +334,7 @@ class Judge:
 
     @property
     def engine(self) -> admission.Engine:
-        """The validating policies."""
+        """Return the validating policies."""
         return self.cluster.engines.validating
 
     @property

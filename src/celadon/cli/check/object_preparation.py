@@ -91,7 +91,7 @@ def _servable() -> resources.Catalog:
 def endpoint_of(
     document: Document, subresource: str, catalog: resources.Catalog
 ) -> Endpoint | Problem:
-    """The endpoint for a document; `subresource` is what `--subresource` says."""
+    """Return the endpoint for a document; `subresource` is what `--subresource` says."""
     try:
         group, version = parse_api_version(str(document.value["apiVersion"]))
     except ApiVersionError as error:
@@ -232,7 +232,7 @@ class StrayFields:
         ]
 
     def problem(self) -> Problem:
-        """The refusal, at the first of them."""
+        """Return the refusal, at the first of them."""
         place = self.faults()[0].place
         return Problem(place.file, place.line, str(self.refusal()))
 

@@ -87,7 +87,7 @@ class OverlaidWorld:
         return self._behind.list(resource, namespace)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """An object in another version."""
+        """Return an object in another version."""
         return self._behind.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:

@@ -208,7 +208,7 @@ def ask(
     olds: Mapping[tuple[str, str, str, str], Document],
     prepare: Prepare,
 ) -> DocumentRequest | Problem:
-    """The request about one document."""
+    """Return the request about one document."""
     endpoint = endpoint_of(document, question.subresource, catalog)
     if isinstance(endpoint, Problem):
         return endpoint

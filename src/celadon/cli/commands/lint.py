@@ -312,7 +312,7 @@ def _indented(text: str) -> str:
 
 
 def overview() -> str:
-    """A line per rule."""
+    """Return a line per rule."""
     width = max(len(rule.name) for rule in EVERY_RULE)
     return "".join(
         f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in EVERY_RULE

@@ -241,8 +241,8 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 def with_way(
     data: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
 ) -> JsonDict | None:
-    """A copy of an object with the values at their places (steps into the object); None where its
-    kind has no such place."""
+    """Return a copy of an object with the values at their places (steps into the object); None
+    where its kind has no such place."""
     result: dict[str, object] = copy.deepcopy(dict(data))
     assignments = sorted(way, key=lambda assignment: len(assignment[0]))
     for place, value in assignments:

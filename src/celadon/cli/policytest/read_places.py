@@ -72,7 +72,7 @@ def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[JsonDict]:
 
 
 def pointer_steps(text: str) -> Iterator[str | int]:
-    """The steps of a JSON pointer; every item of a list is the first one."""
+    """Yield the steps of a JSON pointer; every item of a list is the first one."""
     for step in text.split("/")[1:]:
         plain = step.replace("~1", "/").replace("~0", "~")
         yield 0 if plain == "-" or plain.isdecimal() else plain
@@ -327,7 +327,7 @@ _REST: Final[dict[str, JsonObject]] = {
 
 
 def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, object]:
-    """An object of a built-in kind, with these labels."""
+    """Return an object of a built-in kind, with these labels."""
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
@@ -377,7 +377,7 @@ class SeedObjects:
         return replace(decoded, properties={**about, **decoded.properties})
 
     def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> JsonDict:
-        """An object of a kind, with these labels."""
+        """Return an object of a kind, with these labels."""
         schema = self._schemas.get(kind)
         if schema is None:
             return seed_object(kind, labels)

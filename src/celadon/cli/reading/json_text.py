@@ -111,7 +111,7 @@ def duplicates(text: str, start: int) -> Iterator[Place]:
 
 
 def first_word(text: str, start: int, word: str) -> int:
-    """The offset of the first number or bare word spelled so."""
+    """Return the offset of the first number or bare word spelled so."""
     for match in _TOKEN.finditer(text, start):
         if match[0] == word:
             return match.start()
@@ -229,8 +229,8 @@ _WRITTEN_DECODER: Final = json.JSONDecoder(
 
 
 def read_written(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """The one value of a text that a machine wrote: three times as fast as `read_json`, and of a
-    key that is given twice the last one counts. Raises `UnreadableError`."""
+    """Return the one value of a text that a machine wrote: three times as fast as `read_json`, and
+    of a key that is given twice the last one counts. Raises `UnreadableError`."""
     value, end = _value(text, _skip(text, 0), None, _WRITTEN_DECODER)
     if _skip(text, end) < len(text):
         raise goyaml.UnreadableError(_line_at(text, end), "something stands behind the value")

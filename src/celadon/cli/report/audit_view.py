@@ -68,7 +68,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind AuditReport."""
+        """Return the document of kind AuditReport."""
         report = self.report
         summary = {
             "operation": report.operation,
@@ -127,7 +127,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         return [model.FindingRule(group, group, f"found by {group}") for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each policy, with what violates it, and notices as remarks."""
+        """Yield a case for each policy, with what violates it, and notices as remarks."""
         report = self.report
         yield from map(model.error_case, report.policy_errors)
         for policy in report.policies:
@@ -173,7 +173,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind FleetAuditReport."""
+        """Return the document of kind FleetAuditReport."""
         return self._document(
             [(name, AuditView(source).data()) for name, source in self.report.sources]
         )
@@ -208,12 +208,12 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
 
 
 def as_last_line(view: AuditView | FleetView) -> str:
-    """The last line of JSON lines."""
+    """Return the last line of JSON lines."""
     return model.json_line(view.last_line())
 
 
 def violation_line(violation: audit_report.Violation) -> str:
-    """A violation as one of the lines before it."""
+    """Return a violation as one of the lines before it."""
     return model.json_line(model.data(violation, _SHAPES))
 
 

@@ -49,7 +49,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
     command = "celadon simulate-bootstrap"
 
     def text(self, look: model.ReportStyle) -> str:
-        """The chains, and the verdict."""
+        """Return the chains, and the verdict."""
         report = self.report
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += [_lock_lines(lock, look) for lock in report.locks]
@@ -59,7 +59,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind BootstrapReport."""
+        """Return the document of kind BootstrapReport."""
         report = self.report
         summary = {
             "verdict": report.level.word,

@@ -44,7 +44,7 @@ class DiffView(model.ReportView[diff.DiffReport]):
         return proof_view.answers_text(report, look, differences, others)
 
     def data(self) -> JsonDict:
-        """The document of kind DiffReport."""
+        """Return the document of kind DiffReport."""
         report = self.report
         return model.document(
             "DiffReport",
@@ -73,7 +73,7 @@ class DiffView(model.ReportView[diff.DiffReport]):
         return proof_view.meaning_rules(groups, _MEANT)
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each question."""
+        """Yield a case for each question."""
         yield from map(model.error_case, self.report.errors)
         for answer in self.report.answers:
             fault = _sides(answer) if answer.answer == diff.DIFFERS else ""

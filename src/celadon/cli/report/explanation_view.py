@@ -378,7 +378,7 @@ li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 
 
 def as_html(view: ExplanationView) -> str:
-    """The whole page."""
+    """Return the whole page."""
     items = list(map(outline, view.report))
     title = ", ".join(item.label for item in items[:3])
     body = "\n".join(line for item in items for line in _object(item))

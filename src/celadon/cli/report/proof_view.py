@@ -123,7 +123,7 @@ class ProofView(ReportView[ProofReport]):
         return meaning_rules(groups, {})
 
     def cases(self) -> Iterator[ReportCase]:
-        """A case for each place."""
+        """Yield a case for each place."""
         for item in self.report.items:
             state = CaseState.SKIPPED if item.is_undecided else CaseState.PASSED
             remarks = [
@@ -240,7 +240,7 @@ def meaning_rules(groups: Sequence[str], meanings: Mapping[str, str]) -> list[Fi
 
 
 def request_lines(request: ExampleRequest) -> Iterator[str]:
-    """A request as manifests."""
+    """Yield a request as manifests."""
     if request.user:
         groups = f" of {', '.join(request.groups)}" if request.groups else ""
         yield one_line(f"# by {request.user}{groups}")
@@ -293,7 +293,7 @@ class ClaimView(ReportView[ClaimReport]):
         return answers_text(report, look, counterexamples, others)
 
     def data(self) -> JsonDict:
-        """The document of kind ProofReport."""
+        """Return the document of kind ProofReport."""
         report = self.report
         return document(
             "ProofReport",
@@ -327,7 +327,7 @@ class ClaimView(ReportView[ClaimReport]):
         return meaning_rules(groups, _MEANT)
 
     def cases(self) -> Iterator[ReportCase]:
-        """A case for each question."""
+        """Yield a case for each question."""
         yield from map(error_case, self.report.errors)
         for answer in self.report.answers:
             is_fault = answer.answer == COUNTEREXAMPLE

@@ -419,8 +419,8 @@ class CustomKind:
 
 
 def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
-    """The kinds of all versions of a CustomResourceDefinition, served or not, with the rules of the
-    current release."""
+    """Return the kinds of all versions of a CustomResourceDefinition, served or not, with the rules
+    of the current release."""
     spec, since = definition["spec"], _revision(definition)
     rule_environment = environment(current_release())
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
@@ -492,7 +492,7 @@ class DefinedKinds:
 
     @property
     def compiled(self) -> Mapping[GroupVersionKind, CustomKind]:
-        """The kinds. Two threads that ask at once may both compile them."""
+        """Return the kinds. Two threads that ask at once may both compile them."""
         if self._kinds is None:
             with answering_as(self._version):
                 self._kinds = custom_kinds(self._definition)

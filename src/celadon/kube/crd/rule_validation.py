@@ -385,7 +385,7 @@ def not_initialized(error: str) -> str:
 
 
 def failed_evaluation(rule: ValidationRule, error: str) -> str:
-    """An evaluation that ended in an error."""
+    """Return the text for an evaluation that ended in an error."""
     if error.startswith("no such overload"):
         return (
             f"'{error}': call arguments did not match a supported operator, function or macro "

@@ -595,9 +595,9 @@ def _members(
 
 
 def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False) -> Any:
-    """The value with defaults; what was given is not changed. With `keeps_nulls` those stay that no
-    default takes the place of: an object that was applied is not read again, which would take them
-    away."""
+    """Return the value with defaults; what was given is not changed. With `keeps_nulls` those stay
+    that no default takes the place of: an object that was applied is not read again, which would
+    take them away."""
     if schema is None:
         return value
     if isinstance(value, dict):

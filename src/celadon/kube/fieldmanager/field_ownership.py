@@ -250,7 +250,7 @@ class Ownership:
         force: bool,
         applied_fields: field_sets.FieldSet | None = None,
     ) -> tuple[JsonDict, Managers]:
-        """The object with the configuration in it. ConflictError; ItemError as `updated`.
+        """Return the object with the configuration in it. ConflictError; ItemError as `updated`.
         `applied_fields` are those of the configuration, if they are known."""
         owners = self._reconciled(managers)
         result = merged(self.type, live, config)

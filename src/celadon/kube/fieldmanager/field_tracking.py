@@ -467,7 +467,7 @@ class _Endpoint:
         return {**visible, "metadata": meta}
 
     def created(self, new: JsonObject) -> dict[str, Json] | None:
-        """The entry of the writer of a new object; None when nothing in it can be owned."""
+        """Return the entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
         if self._misfit(new):
             return None
@@ -524,7 +524,8 @@ class _Endpoint:
     def applied(
         self, config: JsonObject, live: JsonObject | None, *, force: bool
     ) -> tuple[JsonDict, managed_fields.Managers]:
-        """The object with the configuration in it, and its managers. StatusError on conflicts."""
+        """Return the object with the configuration in it, and its managers. StatusError on
+        conflicts."""
         target = self._target
         parent = managed_fields.Managers() if live is None else _strict_managers(live)
         is_scale = target.subresource == _SCALE

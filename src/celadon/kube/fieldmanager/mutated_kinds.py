@@ -189,8 +189,8 @@ class Unusual(KubeError):
 def fitting_object(
     type_: merge_types.MergeType, value: PatchObject, path: str = "Object"
 ) -> JsonDict:
-    """A new configuration of that type, without misfits and without anything atomic; `path` is
-    what the object's own type has to be called. Unusual."""
+    """Return a new configuration of that type, without misfits and without anything atomic; `path`
+    is what the object's own type has to be called. Unusual."""
     rule = type_.map
     if rule is None or rule.atomic or value.cel_type.name != path:
         raise Unusual
@@ -355,8 +355,9 @@ class MutatedKinds:
         *,
         fits: bool = False,
     ) -> JsonObject:
-        """The object with a configuration of the same kind in it; values of that may be foreign,
-        unless it is known that it `fits`. `expected` is the request's kind. MutationRefused."""
+        """Return the object with a configuration of the same kind in it; values of that may be
+        foreign, unless it is known that it `fits`. `expected` is the request's kind.
+        MutationRefused."""
         merged_kind = self._merged_kind(kind)
         try:
             if not fits:

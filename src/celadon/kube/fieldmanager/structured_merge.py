@@ -203,7 +203,8 @@ def _collect_items(rule: ListRule, value: Sequence[Json], field_set: FieldSet) -
 
 
 def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
-    """The items of a list under what identifies them. ItemError for one that nothing does."""
+    """Return the items of a list under what identifies them. ItemError for one that nothing
+    does."""
     result: dict[str, list[object]] = {}
     for element, item in zip(rule.elements(value), value, strict=True):
         result.setdefault(element, []).append(item)

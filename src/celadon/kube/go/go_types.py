@@ -316,7 +316,8 @@ def type_name(struct: str, field: str) -> str:
 
 
 def go_type(node: object, owner: str, field: str) -> str:
-    """The type of a node of the schema pack that sits in `field` of the component `owner`."""
+    """Return the type of a node of the schema pack that sits in `field` of the component
+    `owner`."""
     struct = owner.rpartition(".")[2]
     named, key = (_fields(table.get(struct, "")).get(field, "") for table in (NAMED, KEYS))
     if owner.startswith(_FLOW_SUBJECT) and field == "kind":

@@ -259,13 +259,13 @@ class StructCodec:
         return self._entered
 
     def empty(self) -> JsonDict:
-        """The zero struct: only the structs that are always there."""
+        """Return the zero struct: only the structs that are always there."""
         if self._fields is None:
             self._compile()
         return {key: codec.empty() for key, codec in self._structs}
 
     def decode(self, value: object) -> JsonDict:
-        """A new object; Mismatch or DecodeError where a value does not fit, Inexact if the
+        """Return a new object; Mismatch or DecodeError where a value does not fit, Inexact if the
         reading is exact."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
@@ -419,7 +419,7 @@ def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
 
 
 def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
-    """The codec of a built-in kind; None for kinds that only a CRD can define."""
+    """Return the codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
     return None if name is None else struct_codec(name, reading)
 
@@ -562,7 +562,8 @@ def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDic
 
 
 def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
-    """The object decoded and encoded again, without defaulting; None for kinds not built in."""
+    """Return the object decoded and encoded again, without defaulting; None for kinds not built
+    in."""
     codec = codec_for(gvk)
     if codec is None:
         return None

@@ -225,7 +225,7 @@ def trust_bundle(obj: JsonObject) -> Errors:
 
 
 def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The signer stays; certificates that stay are not read again."""
+    """Validate an update: the signer stays; certificates that stay are not read again."""
     # As `ValidateClusterTrustBundleUpdate` of `pkg/apis/certificates/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _signer(spec)

@@ -145,7 +145,7 @@ def _system_fault(name: str, value: int, *, is_default: bool) -> str:
 
 
 def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Neither the value nor the preemption policy may change."""
+    """Validate an update: neither the value nor the preemption policy may change."""
     # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
@@ -243,7 +243,7 @@ def _scope(
 
 
 def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The scopes may not change."""
+    """Validate an update: the scopes may not change."""
     # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
     new, before = ((item.get("spec") or {}).get("scopes") for item in (obj, old))

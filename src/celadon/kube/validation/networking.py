@@ -236,7 +236,7 @@ def ingress_class(obj: JsonObject) -> Errors:
 
 
 def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
-    """`example.com/name`: a domain, a slash, a path."""
+    """Validate `example.com/name`: a domain, a slash, a path."""
     host, slash, rest = value.partition("/")
     if not (host and slash and rest):
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
@@ -281,7 +281,7 @@ def network_policy(obj: JsonObject) -> Errors:
 
 
 def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Ranges that were there before may stay however they are written."""
+    """Validate an update: ranges that were there before may stay however they are written."""
     # As `ValidateNetworkPolicyUpdate` of `pkg/apis/networking/validation`.
     blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
     return _policy(
@@ -480,7 +480,8 @@ def _in_order(of_ports: Errors, of_endpoints: Errors) -> Errors:
 
 
 def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The type of its addresses stays; endpoints that stay are not looked at again since 1.33."""
+    """Validate an update: the type of the addresses stays; endpoints that stay are not looked at
+    again since 1.33."""
     # As `ValidateEndpointSliceUpdate` of `pkg/apis/discovery/validation`.
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)

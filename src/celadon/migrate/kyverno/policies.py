@@ -107,7 +107,7 @@ class Policy:
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """The annotations of the policy."""
+        """Return the annotations of the policy."""
         return self.value["metadata"].get("annotations") or {}
 
     @property

@@ -86,8 +86,8 @@ class CompactionByOne:
                 await self.compact()
 
     async def compact(self) -> int:
-        """The revision compacted to; 0 if it was somebody else's turn, or nothing is old. Raises
-        ServiceError."""
+        """Return the revision compacted to; 0 if it was somebody else's turn, or nothing is old.
+        Raises ServiceError."""
         value = str(self._revision).encode()
         answer = await self._client.transact(
             EtcdTransaction((Comparison(KEY, version=self._turn),), ((KEY, value),), (KEY,))

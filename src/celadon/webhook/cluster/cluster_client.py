@@ -185,14 +185,14 @@ class ClusterClient:
         return _object(await self._taken(request, seconds), request.shown, OBJECT)
 
     async def page(self, path: str, query: Query) -> Page:
-        """A list, or a page of it. Raises ClusterError."""
+        """Return a list, or a page of it. Raises ClusterError."""
         request = _ClusterRequest("GET", _target(path, query))
         body = await self._taken(request, REQUEST_SECONDS)
         return _page(_object(body, request.shown, LIST), len(body))
 
     async def pages(self, path: str, query: Query) -> AsyncGenerator[Page, None]:
-        """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
-        no longer known."""
+        """Yield a list, page by page, all of one revision. Raises ClusterError; 410 if the rest of
+        it is no longer known."""
         more, idle, size = "", 0, 0
         while True:
             page_query = {**query, "limit": str(PAGE)}

@@ -102,7 +102,7 @@ def answer_of(review: kube.JsonObject) -> kube.Answer:
 
 
 def access_review(attributes: kube.Attributes) -> JsonDict:
-    """The question as an object."""
+    """Return the question as an object."""
     user = attributes.user
     spec: JsonDict = {
         "user": user.name,
@@ -188,7 +188,7 @@ class ClusterWorld:
 
     @property
     def catalog(self) -> Catalog:
-        """The resources of the cluster."""
+        """Return the resources of the cluster."""
         return self._view.catalog
 
     def namespace(self, name: str) -> kube.JsonObject | None:

@@ -91,7 +91,7 @@ class Scaling:
 def autoscaler_plan(
     autoscaler: JsonObject, target: Target | str, past: Past, now: datetime
 ) -> Scaling:
-    """The next steps of an autoscaler; in place of a target that is not found stands why."""
+    """Return the next steps of an autoscaler; in place of a target that is not found stands why."""
     return _Sync(autoscaler, past, now).scaling(target)
 
 

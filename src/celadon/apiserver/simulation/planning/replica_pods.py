@@ -34,7 +34,7 @@ def replicas(workload: JsonObject) -> int:
 
 
 def counted(workload: JsonObject, field: str) -> int:
-    """A number of its status; 0 where there is none."""
+    """Return a number of its status; 0 where there is none."""
     status = (workload.get("status") or {}).get(field)
     return status if isinstance(status, int) else 0
 

@@ -105,7 +105,7 @@ class StatefulWorld:
 
 
 def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datetime) -> plans.Plan:
-    """The next steps of a StatefulSet."""
+    """Return the next steps of a StatefulSet."""
     return _Sync(stateful_set, world, now).plan()
 
 
