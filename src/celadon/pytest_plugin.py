@@ -188,7 +188,7 @@ class PolicyTestFile(pytest.File):
                     yield PolicyCaseItem.from_parent(self, name=name, case=case, bench=bench)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
-        """Without a traceback of ours, where the file is to blame."""
+        """Show a failure without a traceback of ours, where the file is to blame."""
         if isinstance(excinfo.value, PolicyTestUnreadable):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
@@ -215,7 +215,7 @@ class PolicyCaseItem(pytest.Item):
         self._bench = bench
 
     def runtest(self) -> None:
-        """Run it."""
+        """Run the case."""
         from celadon.cli.policytest.case_running import run_case
 
         if self._case.skip:

@@ -612,7 +612,7 @@ class Meter:
         self._running: Expression | None = None
 
     def run(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
-        """An expression of the phase itself: charged at once, failed or not."""
+        """Run an expression of the phase itself, which is charged at once, failed or not."""
         self._variables = 0
         self._running = expression
         try:
@@ -624,8 +624,8 @@ class Meter:
         return value
 
     def run_variable(self, expression: Expression, activation: Activation) -> object:
-        """A variable: charged together with the expression that reads it. What the variables
-        together cost is known to be too much as soon as it is."""
+        """Run a variable, which is charged together with the expression that reads it. What the
+        variables together cost is known to be too much as soon as it is."""
         try:
             value, cost = self.evaluated(expression, activation)
         except EvaluationError as error:

@@ -312,7 +312,7 @@ class ObservedContext(RequestContext):
 
     @property
     def traces(self) -> bool:
-        """Always."""
+        """Return that expressions are traced: always."""
         return True
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:

@@ -120,7 +120,7 @@ class ObjectWorld:
         return namespace
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object; None if it is not there. `namespace` is empty for cluster-scoped
+        """Return one object; None if it is not there. `namespace` is empty for cluster-scoped
         resources."""
         index = self._index.get(resource, namespace, name)
         return None if index is None else self._in_version([index], resource)[0]

@@ -643,7 +643,7 @@ def own_cluster(
 
 
 async def tls_to_cluster(location: ClusterLocation) -> ssl.SSLContext:
-    """The client's side. Raises KubeconfigError, CredentialsError."""
+    """Return the client's side of TLS. Raises KubeconfigError, CredentialsError."""
     authority = location.cluster.authority
     try:
         context = ssl.create_default_context(cadata=authority.decode() if authority else None)

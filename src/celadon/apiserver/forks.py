@@ -244,7 +244,7 @@ class Process(ABC):
 
     @abstractmethod
     def used(self) -> float:
-        """Processor time until now."""
+        """Return the processor time until now."""
 
     @abstractmethod
     def kill(self) -> None:

@@ -414,7 +414,7 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         return GoStream(reader, writer)
 
     async def sleep(self, seconds: float) -> None:
-        """Part of the interface."""
+        """Sleep, as the interface of `httpcore` demands."""
         await asyncio.sleep(seconds)
 
 

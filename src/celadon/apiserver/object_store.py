@@ -341,7 +341,7 @@ class ObjectStore:
         return self._kept(entry, self._object(entry)) if known_object is None else known_object
 
     def all_stored(self, entries: Sequence[Entry]) -> Sequence[StoredObject]:
-        """The same of many; a worker reads them itself."""
+        """Return many entries, decoded; a worker reads them itself."""
         return self._all_read(entries, self._all_known(entries))
 
     def _all_read(

@@ -268,7 +268,8 @@ def integer(request: HttpRequest, parameter: str) -> int | None:
 
 
 def revision_of(text: str) -> int:
-    """A `resourceVersion`; empty reads as 0. Raises ValueError with what upstream says of it."""
+    """Return the revision of a `resourceVersion`; empty reads as 0. Raises ValueError with what
+    upstream says of it."""
     if not text:
         return 0
     try:

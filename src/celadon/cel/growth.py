@@ -166,12 +166,12 @@ Growth: TypeAlias = Callable[..., Polynomial]
 
 
 def first(argument: Argument, *others: Argument) -> Polynomial:
-    """The first argument, or a part of it."""
+    """Return the growth of the first argument, or a part of it."""
     return argument.size
 
 
 def together(*arguments: Argument) -> Polynomial:
-    """All arguments in one value."""
+    """Return the growth of all arguments in one value."""
     result = ONE
     for argument in arguments:
         result = result + argument.size
@@ -179,7 +179,8 @@ def together(*arguments: Argument) -> Polynomial:
 
 
 def times(factor: float) -> Growth:
-    """The first argument, written so many times as long, and a few characters more."""
+    """Return the growth of the first argument, written so many times as long, and a few characters
+    more."""
     return lambda value, *others: value.size * factor + 16
 
 

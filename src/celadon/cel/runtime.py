@@ -160,7 +160,7 @@ def not_bool() -> bool:
 
 
 def find_unwrapped(operand: object, key: object) -> Value:
-    """A step of an optional chain. An Optional that the chain starts from is for the metered
+    """Take a step of an optional chain. An Optional that the chain starts from is for the metered
     variant; only there chains are walked from the base."""
     if operand.__class__ is Optional:
         raise no_such_overload()
@@ -391,7 +391,7 @@ def walk_inner_v(base: object, keys: Sequence[Value]) -> tuple[Value, int]:
 
 
 def walk_optional_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
-    """An optional chain: the optional or error, and how many keys are charged (a key that is
+    """Walk an optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
     return _walk_optional(base, keys, container_access.find_index)
 

@@ -243,7 +243,7 @@ def parser_of(command: Command) -> CommandParser:
 
 
 def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) -> int:
-    """The whole program; returns the exit code. Without `arguments`, or if it `is_process`, the
+    """Run the whole program; returns the exit code. Without `arguments`, or if it `is_process`, the
     process has nothing else to do: a command may end it itself."""
     is_process |= arguments is None
     with own_process():

@@ -113,8 +113,8 @@ class Subject:
     def answered(
         self, limits: ProofLimits, cache: AnswerCache, progress: Callable[[str], None]
     ) -> list[ProofItem]:
-        """The same, each in its place; kept where it depends on nothing but the document. What was
-        not decided is asked again."""
+        """Return the same items, each in its place; kept where it depends on nothing but the
+        document. What was not decided is asked again."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
         items = None if self.bindings else kept_items(cache.get(key))

@@ -69,7 +69,7 @@ class DerReader:
         return DerReader(self.content(tag))
 
     def skip(self) -> None:
-        """Whatever follows."""
+        """Skip whatever follows."""
         self.any()
 
     def any(self) -> tuple[int, bytes]:
@@ -271,12 +271,12 @@ class Curve:
 
     @property
     def name(self) -> str:
-        """The curve as Go calls it."""
+        """Return the name that Go has for the curve."""
         return f"P{self.prime.bit_length()}"
 
     @property
     def size(self) -> int:
-        """Bytes of a coordinate."""
+        """Return how many bytes a coordinate has."""
         return (self.prime.bit_length() + 7) // 8
 
     def has(self, x: int, y: int) -> bool:
@@ -463,7 +463,7 @@ def ed25519_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def _edwards_point(encoded: bytes) -> tuple[int, int] | None:
-    """RFC 8032, 5.1.3."""
+    """Decode a point, as RFC 8032, 5.1.3."""
     number = int.from_bytes(encoded, "little")
     y, odd = number & ((1 << 255) - 1), number >> 255
     u, v = (y * y - 1) % _PRIME, (_D * y * y + 1) % _PRIME

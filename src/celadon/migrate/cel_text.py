@@ -122,7 +122,7 @@ def member(value: str, container: str) -> Condition:
 
 
 def negation(condition: Condition) -> Condition:
-    """Return the opposite."""
+    """Return the expression of the opposite."""
     loop = condition.loop
     return Condition(
         condition.opposite,

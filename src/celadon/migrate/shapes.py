@@ -252,7 +252,7 @@ class Place:
         return self.shape.schema is not None and self.path.endswith("spec.containers")
 
     def there(self) -> Place:
-        """The same place, where it is known to be there."""
+        """Return the same place, where it is known to be there."""
         steps = (replace(step, is_sure=True, is_nullable=False) for step in self.steps)
         return replace(self, steps=tuple(steps), root_exists=ALWAYS)
 

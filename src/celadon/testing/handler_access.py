@@ -109,7 +109,7 @@ def signer() -> apiserver.SignerOnDemand:
 
 
 def new_token() -> str:
-    """One that nobody has yet."""
+    """Return a token that nobody has yet."""
     return secrets.token_urlsafe(16)
 
 

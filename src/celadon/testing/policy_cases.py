@@ -127,7 +127,7 @@ class PolicyCases:
         expect: str | JsonObject,
         **fields: Any,  # noqa: ANN401 - as the format of files has them
     ) -> None:
-        """Raises CaseFailed unless all is as expected, and means something."""
+        """Run a case. Raises CaseFailed unless all is as expected, and means something."""
         results = self.run(expect, **fields)
         if any(result.is_bad for result in results):
             raise CaseFailed(results)

@@ -421,7 +421,8 @@ class Trial:
 
 
 def trials(bundle: subjects.Bundle) -> Iterator[Trial]:
-    """One for each mutation that compiles, for the first kind where something was found."""
+    """Yield a trial for each mutation that compiles, for the first kind where something was
+    found."""
     for case in bundle.mutating:
         if case.policy.spec.param_kind is None:
             result: dict[int, Trial] = {}

@@ -151,7 +151,7 @@ Check = Callable[[JsonObject, JsonObject], Violation | None]
 
 
 def one_or_more(word: str, count: int) -> str:
-    """`container` or `containers`."""
+    """Return the word in its number: `container` or `containers`."""
     return word if count == 1 else f"{word}s"
 
 
@@ -161,7 +161,7 @@ def quoted(items: Iterable[str]) -> str:
 
 
 def named(names: Sequence[str], word: str = "container") -> str:
-    """`containers "a", "b"`."""
+    """Return names with the word before them: `containers "a", "b"`."""
     return f"{one_or_more(word, len(names))} {quoted(names)}"
 
 

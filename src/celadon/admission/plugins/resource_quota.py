@@ -93,7 +93,7 @@ def same(a: Amounts, b: Amounts) -> bool:
 
 
 def shown(amounts: Amounts) -> str:
-    """`cpu=1,pods=2`, by name."""
+    """Return amounts as text: `cpu=1,pods=2`, by name."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(amounts))
 
 
@@ -216,7 +216,7 @@ UNCOUNTED: Final = frozenset(
 
 
 def count_name(resource: GroupResource) -> str:
-    """`count/deployments.apps`."""
+    """Return the name under which objects are counted: `count/deployments.apps`."""
     return f"{COUNT}{resource}"
 
 

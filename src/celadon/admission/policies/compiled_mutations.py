@@ -428,7 +428,7 @@ class Standing(NamedTuple):
 
 
 def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
-    """Return what is known of it."""
+    """Return the configuration that is known of a mutation."""
     hit = candidate.plan.direct
     bound = candidate.bindings
     if hit is None or candidate.error or not candidate.matches_own:

@@ -582,7 +582,7 @@ class _Case:
     def _only(
         self, failure: compiled_expressions.Failure, cause: Cause = Cause.ERROR
     ) -> Evaluation:
-        """One error that stands for all that the policy could have said."""
+        """Return one error that stands for all that the policy could have said."""
         return Evaluation([self._error(0, failure, cause=cause)])
 
     def _error(

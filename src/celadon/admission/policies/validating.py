@@ -246,8 +246,9 @@ class Engine:
     def explain(
         self, request: Request, world: World, context: RequestContext | None = None
     ) -> Verdict:
-        """The same verdict with every decision, also those that admit, with costs, and with notes
-        on everything that had no say. `context` is that of the request, if somebody looks on."""
+        """Return the same verdict with every decision, also those that admit, with costs, and with
+        notes on everything that had no say. `context` is that of the request, if somebody looks
+        on."""
         folder = Folder(request, [])
         context = context or RequestContext(request, world)
         dispatch = _Dispatch(context, compiled_policy.Evaluator(context, trace=True), folder)
@@ -417,7 +418,7 @@ class _Dispatch:
         self.leaves_open = False
 
     def judge(self, candidate: _Candidate) -> None:
-        """One policy with all its bindings; whoever observes is told."""
+        """Judge one policy with all its bindings; whoever observes is told."""
         if self.observer is None:
             self._judge(candidate)
             return

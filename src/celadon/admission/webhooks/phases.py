@@ -131,7 +131,7 @@ class WebhookNotes:
         self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
 
     def patch(self, hook: Hook, round_number: int, operations: Any) -> None:  # noqa: ANN401 - any JSON
-        """A patch that was applied."""
+        """Note a patch that was applied."""
         value = {
             "configuration": hook.configuration,
             "webhook": hook.name,

@@ -322,7 +322,7 @@ class ExtensionServers:
         )
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         while self._pools:
             _, pool = self._pools.popitem()
             with contextlib.suppress(RuntimeError):  # requests that are given up

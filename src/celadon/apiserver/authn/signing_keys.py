@@ -159,8 +159,8 @@ def _algorithm(key: PublicKey) -> str:
 # A key that is named is the only one that counts: a token must not be good for a key that it was
 # not signed for because another one happens to verify it.
 def verify(token: signed_tokens.SignedToken, keys: Iterable[PublicKey]) -> None:
-    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key,
-    only that one counts."""
+    """Verify the signature of a token. Raises SignatureRefused unless one of the keys made the
+    signature. If the token names a key, only that one counts."""
     named = token.header.get("kid")
     chosen = [key for key in keys if not named or key_id(key) == named]
     if not chosen:

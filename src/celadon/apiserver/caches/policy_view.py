@@ -107,7 +107,8 @@ class PolicyView(Generic[E]):
 
     @on_loop
     def rules(self) -> StoredPolicies:
-        """Another object when policies have changed. Nothing is compiled for it."""
+        """Return the rules, another object when policies have changed. Nothing is compiled for
+        it."""
         revision, changed, static = self._store.store.revision(), False, self._static()
         if revision != self._revision:
             changed = self._policies.refresh()
@@ -129,7 +130,8 @@ class PolicyView(Generic[E]):
         return rules
 
     def engine(self, rules: StoredPolicies) -> E:
-        """With the policies and bindings that `rules` has told of, in whatever thread."""
+        """Return an engine with the policies and bindings that `rules` has told of, in whatever
+        thread."""
         made_for, engine = self._made
         if made_for is not rules:
             if made_for.contents is not rules.contents:
@@ -187,7 +189,7 @@ def mutating_view(
     static: Callable[[], StaticObjects] = no_static,
     compiled: Callable[[float], None] = lambda _: None,
 ) -> PolicyView[MutatingEngine]:
-    """The same for policies that change objects."""
+    """Make the view for policies that change objects."""
     return PolicyView(objects, MutatingEngine(version=version), MUTATING, static, compiled)
 
 

@@ -116,7 +116,7 @@ class ServedResources:
         return sum(sizes) > LARGE_BYTES
 
     def _made(self, definitions: Sequence[JsonObject]) -> Served:
-        """One after the other, in whatever thread."""
+        """Make the view, one definition after the other, in whatever thread."""
         self._resources = {
             metadata.name(definition): (definition, self._resources_of(definition))
             for definition in definitions

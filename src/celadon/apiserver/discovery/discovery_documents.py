@@ -49,7 +49,7 @@ class PublishedVersion:
 
     @property
     def path(self) -> str:
-        """`api/v1`, `apis/apps/v1`."""
+        """Return the path of the group version: `api/v1`, `apis/apps/v1`."""
         return f"apis/{self.group_version}" if self.group_version.group else "api/v1"
 
     @property
@@ -121,7 +121,7 @@ class PublishedApis:
 
     @cached_property
     def core(self) -> PublishedGroup:
-        """The group without a name."""
+        """Return the group without a name."""
         return _group(
             "", ("v1",), [resource for resource in self.catalog if not resource.gvr.group]
         )
@@ -503,7 +503,7 @@ ALWAYS: Final = (
 
 
 def root_answer(paths: Sequence[str]) -> HttpAnswer:
-    """The list as an answer."""
+    """Return the list of paths as an answer."""
     return HttpAnswer(200, JSON, json.dumps({"paths": list(paths)}, indent=2).encode())
 
 

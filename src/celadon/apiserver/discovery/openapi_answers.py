@@ -356,7 +356,8 @@ class OpenApi:
         return document
 
     def document_protobuf(self, path: str) -> bytes:
-        """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
+        """Return the document in protobuf, which hardly anybody asks for: it is not kept. Raises
+        KeyError."""
         return openapi_protobuf.document_bytes(self._content(path))
 
     def _content(self, path: str) -> JsonObject:

@@ -59,7 +59,7 @@ Types = dict[str, JsonObject]
 
 
 def custom_type_name(kind: GroupVersionKind) -> str:
-    """`io.example.v1.Widget` of `Widget` in `example.io/v1`."""
+    """Return `io.example.v1.Widget` of `Widget` in `example.io/v1`."""
     return ".".join((*reversed(kind.group.split(".")), kind.version, kind.kind))
 
 

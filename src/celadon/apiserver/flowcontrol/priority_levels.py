@@ -494,7 +494,7 @@ class PriorityLevel:
         self.note()
 
     def note(self) -> None:
-        """Tell what is in use now."""
+        """Note the seats that are in use now."""
         self._note_at(self._clock())
 
     def _note_at(self, now: float) -> None:

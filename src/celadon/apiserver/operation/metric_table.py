@@ -200,7 +200,7 @@ def exposed(families: Iterable[Family]) -> Callable[[], str]:
 
 
 def exposition(families: Iterable[Family]) -> str:
-    """The same, written at once."""
+    """Return all metrics, written at once."""
     return exposed(families)()
 
 

@@ -134,7 +134,7 @@ def quantity_text(amount: object) -> str:
 
 
 def condition(obj: object, kind: str) -> JsonObject | None:
-    """The first condition of a type in `status`."""
+    """Return the first condition of a type in `status`."""
     status = items(obj, "status", "conditions")
     return next((item for item in status if text(item, "type") == kind), None)
 

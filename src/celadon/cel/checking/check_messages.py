@@ -117,5 +117,5 @@ def overload_redefinition(function: str, overload: str) -> str:
 
 
 def second_singleton(function: str) -> str:
-    """A function got an implementation for all its overloads twice."""
+    """Say that a function got an implementation for all its overloads twice."""
     return f"function already has a singleton binding: {function}"

@@ -300,7 +300,7 @@ class EnumValue(Opaque):
     __hash__ = None
 
     def equals(self, other: object) -> bool:
-        """The same number; only values of one enum are compared."""
+        """Return whether both have the same number; only values of one enum are compared."""
         return isinstance(other, EnumValue) and self.number == other.number
 
     @property
@@ -323,5 +323,5 @@ class Refused(Exception):
 
 
 def refuse(value: object, target: str) -> NoReturn:
-    """A value of another type than the field's."""
+    """Refuse a value of another type than the field's."""
     raise Refused(f"type conversion error from '{type_of(value)}' to '{target}'")

@@ -32,7 +32,7 @@ class Addr:
 
     @property
     def is_v4(self) -> bool:
-        """An IPv4 address; one mapped into IPv6 is none."""
+        """Return whether it is an IPv4 address; one mapped into IPv6 is none."""
         return self.bits == V4_BITS
 
     @property

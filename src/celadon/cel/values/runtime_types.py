@@ -249,7 +249,8 @@ def conversion_error(source: Type | str, target: Type) -> EvaluationError:
 
 
 def guard(declared: Type) -> Guard:
-    """A predicate: may a value of unknown type stand for a parameter of this declared type?"""
+    """Return a predicate: may a value of unknown type stand for a parameter of this declared
+    type?"""
     match declared.kind:
         case Kind.DYN | Kind.ANY | Kind.TYPE_PARAM | Kind.ERROR:
             return _anything

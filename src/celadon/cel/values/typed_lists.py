@@ -109,7 +109,7 @@ class JoinedList(TypedList):
         return any(value in leaf for leaf in self._leaves())
 
     def matches(self, other: list[Any]) -> bool:
-        """The same elements in the same order."""
+        """Return whether both have the same elements in the same order."""
         return equality.containers_equal(self, other)
 
     def __add__(self, other: list[Any]) -> list[Any]:

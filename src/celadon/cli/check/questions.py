@@ -422,7 +422,7 @@ def refusal_of(error: StatusError, document_request: DocumentRequest) -> Refusal
 
 
 def strictly_refused(document_request: DocumentRequest) -> Refusal | None:
-    """The first of all refusals: of a document with fields that its kind does not have."""
+    """Return the first of all refusals: of a document with fields that its kind does not have."""
     stray = document_request.stray
     if stray is None or not stray.is_refused:
         return None

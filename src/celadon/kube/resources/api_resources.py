@@ -371,7 +371,7 @@ class Lookups(Protocol):
         ...
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object; `namespace` is empty for a cluster-scoped resource."""
+        """Return one object; `namespace` is empty for a cluster-scoped resource."""
         ...
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
@@ -508,7 +508,8 @@ def every_description(name: str) -> str:
 
 @per_release()
 def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
-    """In the order of the table; those of name and time of creation for resources without any."""
+    """Return the columns in the order of the table; those of name and time of creation for
+    resources without any."""
     pack = schema_packs.load("columns")
     entry = pack["resources"].get("/".join(gvr))
     if entry is None:

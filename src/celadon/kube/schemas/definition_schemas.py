@@ -103,7 +103,7 @@ def published_schema(schema: schema_packs.Schema, gvk: GroupVersionKind) -> sche
 
 
 def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema:
-    """The same schema, or a copy in which embedded resources have the fields of one."""
+    """Return the same schema, or a copy in which embedded resources have the fields of one."""
     if schema.type not in ("array", "object"):
         return schema
     properties = {
@@ -181,7 +181,7 @@ def decode_schema(value: object) -> schema_packs.Schema:
 
 @functools.lru_cache(maxsize=64)
 def _leaf(type_: str, format_: str) -> schema_packs.Schema:
-    """Most nodes of real schemas say nothing but this; they share one."""
+    """Return a node that says its type and nothing else, as most do; they share one."""
     return schema_packs.Schema(type=type_, format=format_)
 
 

@@ -120,7 +120,7 @@ class Choices(tuple[Json, ...]):
     them: so they are looked up, and their text is made once."""
 
     def holds(self, value: Json) -> bool:
-        """Some choice is equal. Truth values are no numbers."""
+        """Return whether some choice is equal. Truth values are no numbers."""
         if isinstance(value, bool):
             return value in self._truths
         if isinstance(value, (dict, list)):

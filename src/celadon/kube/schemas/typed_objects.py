@@ -326,7 +326,8 @@ class StructCodec:
             raise DecodeError(TOO_DEEP) from None
 
     def complete_part(self, obj: dict[str, Json], settled: Container[int]) -> None:
-        """The same inside of a larger whole: RecursionError for what is nested too deeply."""
+        """Complete what stands inside of a larger whole: RecursionError for what is nested too
+        deeply."""
         if self._fields is None:
             self._compile()
         for key, codec in self._structs:
@@ -617,7 +618,7 @@ class StrayField(NamedTuple):
 
     @property
     def path(self) -> str:
-        """`spec.containers[0].imge`."""
+        """Return the path of the field: `spec.containers[0].imge`."""
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
         return "".join(steps).removeprefix(".")
 

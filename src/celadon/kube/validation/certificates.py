@@ -320,7 +320,8 @@ def _uid(path: FieldPath, uid: str) -> Errors:
 
 
 def _proof(spec: JsonObject) -> Errors:
-    """That the pod has the key: a request that it signed, or the key with a signature."""
+    """Validate the proof that the pod has the key: a request that it signed, or the key with a
+    signature."""
     request, key, proof = (
         spec.get(field) or ""
         for field in ("stubPKCS10Request", "pkixPublicKey", "proofOfPossession")

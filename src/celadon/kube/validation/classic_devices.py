@@ -290,7 +290,7 @@ def selector_environment(*, is_stored: bool) -> Environment:
 
 @per_release(maxsize=256)
 def _fault(text: str, *, is_stored: bool) -> str:
-    """Empty for what is fine."""
+    """Return what is wrong; empty for what is fine."""
     used = selector_environment(is_stored=is_stored)
     compilation = used.compile(text)
     checked = compilation.ast

@@ -474,7 +474,8 @@ def endpoint_slice(obj: JsonObject) -> Errors:
 
 
 def _in_order(of_ports: Errors, of_endpoints: Errors) -> Errors:
-    """Before 1.33, the endpoints were looked at first."""
+    """Yield the errors of both parts in the order in which they are validated: before 1.33, the
+    endpoints came first."""
     parts = (of_ports, of_endpoints) if is_since("1.33") else (of_endpoints, of_ports)
     return itertools.chain(*parts)
 
@@ -526,8 +527,8 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
 
 
 def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
-    """One of another family is blamed on the list. Older rules let more through for IPv4, and what
-    they let through is looked at further."""
+    """Validate an address. One of another family is blamed on the list. Older rules let more
+    through for IPv4, and what they let through is looked at further."""
     field_path, addr = path.index(index), text_rules.address(address)
     if not is_since("1.33"):
         if addr is None or (addr.is_v4 or addr.is_v4_mapped) != (kind == "IPv4"):

@@ -130,7 +130,7 @@ def _error(path: FieldPath, text: str, detail: str) -> fieldpath.FieldError:
 
 @per_release(maxsize=256)
 def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
-    """Empty for what is fine."""
+    """Return what is wrong; empty for what is fine."""
     used = device_environment(is_stored=is_stored, has_shared=has_shared)
     compilation = used.compile(text)
     checked = compilation.ast

@@ -407,8 +407,8 @@ _PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
 
 
 def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
-    """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
-    passes but does not fail."""
+    """Translate `anyPattern`: one pattern must pass. Kyverno skips the rule where all of them skip,
+    or some skip and none passes but does not fail."""
     answers = [element(place, pattern) for pattern in patterns]
     passes = disjunction(answer.passes() for answer in answers)
     all_skip = conjunction(answer.skips for answer in answers)

@@ -616,7 +616,8 @@ def _constants_in(items: Query) -> Iterator[Query]:
 
 
 def _check_no_wildcards(*values: Query) -> None:
-    """Raises NotTranslated for a wildcard that becomes part of a text: Kyverno would read it."""
+    """Check a text. Raises NotTranslated for a wildcard that becomes part of a text: Kyverno would
+    read it."""
     for value in values:
         if (
             isinstance(value, Constant)

@@ -108,7 +108,8 @@ class Writer:
         return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
 
     def check(self, value: Json) -> None:
-        """Raises NotTranslated if a part of what was written may be null, and another not."""
+        """Check a value that is written. Raises NotTranslated if a part of what was written may be
+        null, and another not."""
         if self.needs and (len(self.needs) < _leaves(value) or len(set(self.needs)) > 1):
             raise NotTranslated("a value that may be null, beside others")
 

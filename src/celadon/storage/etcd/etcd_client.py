@@ -545,7 +545,7 @@ class Audience(Protocol):
         """Take this keyspace from here on; changes between it and the former are not known."""
 
     def apply(self, events: Sequence[contract.Event], revision: int) -> None:
-        """These events happen, and nothing else up to the revision."""
+        """Apply events: these happen, and nothing else up to the revision."""
 
 
 Coming = Callable[[Sequence[bytes]], Awaitable[None]]

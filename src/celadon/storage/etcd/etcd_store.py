@@ -190,7 +190,7 @@ class RevisionWaiters:
             late.cancel()
 
     def reached(self, revision: int) -> None:
-        """Whoever waits for this one, or an older one, is told."""
+        """Note a revision that is reached: whoever waits for this one, or an older one, is told."""
         while self._waiting and self._waiting[0][0] <= revision:
             _settle(heappop(self._waiting)[2], is_reached=True)
 
@@ -293,7 +293,7 @@ class SharedQuestion:
         self._asking = None
 
     async def stop(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking etcd."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait((self._asking,))

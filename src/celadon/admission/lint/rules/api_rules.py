@@ -65,7 +65,7 @@ def _created(value: JsonObject) -> dict[str, Json]:
 
 
 def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
-    """The path in the document."""
+    """Return the path in the document."""
     if path.steps[:3] != _HOISTED:
         return path
     for number, version in enumerate(definition["spec"]["versions"]):
@@ -120,7 +120,7 @@ def _invalid(bundle: Bundle) -> Iterator[Report]:
 
 
 def _explained(registered: Registered, error: FieldError) -> Iterator[Report]:
-    """One report for each mistake in an expression, or one for the field."""
+    """Yield one report for each mistake in an expression, or one for the field."""
     if not error.issues:
         yield Report(FieldPosition(registered.document, error.path), f"{error.field}: {error.body}")
     for issue in error.issues:

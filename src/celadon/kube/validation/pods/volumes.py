@@ -103,7 +103,7 @@ def aws_disk(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def _partition(path: FieldPath, value: JsonObject) -> Errors:
-    """0 stands for none at all."""
+    """Validate a partition; 0 stands for none at all."""
     partition = value.get("partition") or 0
     if partition:
         yield from in_range(path.child("partition"), partition, 1, MAX_PARTITION)
