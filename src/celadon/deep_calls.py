@@ -27,7 +27,8 @@ BYTES_OF_CALL: Final = 1 << 10
 
 @contextlib.contextmanager
 def own_process() -> Iterator[None]:
-    """In a process that is ours: the main thread, and threads begun inside, may call deeply."""
+    """Prepare for deep calls in a process that is ours: the main thread, and threads begun inside,
+    may call deeply."""
     limit, threads = sys.getrecursionlimit(), _stack_of_threads(STACK)
     sys.setrecursionlimit(max(limit, _main_stack() // BYTES_OF_CALL))
     try:
@@ -54,9 +55,9 @@ def deep_thread(work: Callable[[], None], name: str) -> threading.Thread:
 
 @contextlib.contextmanager
 def deep_calls(stack: int = STACK) -> Iterator[None]:
-    """In a process of somebody else: calls as deep as fit on a stack of so many bytes, which every
-    thread that works inside must have. Python knows one limit for all threads, so it is raised for
-    as long as somebody is inside, and no longer."""
+    """Allow deep calls in a process of somebody else: calls as deep as fit on a stack of so many
+    bytes, which every thread that works inside must have. Python knows one limit for all threads,
+    so it is raised for as long as somebody is inside, and no longer."""
     global _outside
     expected = stack // BYTES_OF_CALL
     with _LOCK:

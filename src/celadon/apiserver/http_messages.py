@@ -215,7 +215,7 @@ class Departure:
         self._end = end
 
     def tell(self) -> None:
-        """The client has gone."""
+        """Tell that the client has gone."""
         if self._end is not None:
             self._end()
 
@@ -428,7 +428,7 @@ VARY_ENCODING: Final = ("Vary", "Accept-Encoding")
 
 
 def compressed(answer: HttpAnswer, request: HttpRequest) -> HttpAnswer:
-    """The same answer, its body in gzip if that is wanted and worth it."""
+    """Return the same answer, its body in gzip if that is wanted and worth it."""
     if len(answer.body) <= THRESHOLD or not _accepts_gzip(request):
         return answer
     headers = (*answer.headers, ("Content-Encoding", "gzip"))

@@ -64,7 +64,7 @@ class ImageBackend:
         return _verdict(reply)
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         if self._pool is not None:
             await self._pool.aclose()
 

@@ -80,7 +80,8 @@ class MediaClause:
 
     @property
     def version(self) -> str:
-        """That of the server's own group, in which something is wanted; empty for any."""
+        """Return the version of the server's own group, in which something is wanted; empty for
+        any."""
         return self.parameters.get("sv", "")
 
     def is_streamable_in(self, media_type: str) -> bool:
@@ -323,7 +324,7 @@ def status_answer(
 
 
 def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes:
-    """The body of an answer."""
+    """Write the body of an answer."""
     if accepted.media_type == PROTOBUF:
         return protobuf_bytes(obj)
     if accepted.media_type == YAML:

@@ -204,7 +204,7 @@ class ListOptions:
     send_initial_events: bool | None = None
 
     def of_one(self, name: str) -> ListOptions:
-        """The same for the one object of this name."""
+        """Return options that select the one object of this name."""
         terms = (*self.fields.terms, selectors.FieldTerm("metadata.name", name))
         return replace(self, fields=selectors.FieldSelector(terms), has_selector=True)
 

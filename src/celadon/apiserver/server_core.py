@@ -120,7 +120,7 @@ class StoreWorld:
         return self._authorizer.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """Raises ConversionError."""
+        """Return an object in another version. Raises ConversionError."""
         if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
             return obj  # a worker that asked the loop waited 50 µs for each object of a list
         if not self.conversions.concern(kind.group_kind):
@@ -157,7 +157,7 @@ class Sources:
         return self.now().isoformat(timespec="seconds")[:19] + "Z"
 
     def suffix(self) -> str:
-        """Five random characters."""
+        """Return five random characters, the end of a generated name."""
         number, text = self.randomness.getrandbits(64), ""
         for _ in range(5):
             number, letter = divmod(number, len(SUFFIX_LETTERS))

@@ -120,7 +120,8 @@ class WebhookView:
     def _configuration(
         self, stored: StoredObject, configurations: Mapping[int, WebhookConfiguration | None]
     ) -> WebhookConfiguration | None:
-        """The same object as before for what has not changed, so that it is not compiled again."""
+        """Return the configuration, the same object as before for what has not changed, so that it
+        is not compiled again."""
         if stored.revision in configurations:
             return configurations[stored.revision]
         try:

@@ -131,7 +131,7 @@ class CallerOnDemand:
         return WebhookClient(self._routes.address, read)
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         for client in self._clients.values():
             await client.aclose()
 

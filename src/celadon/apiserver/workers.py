@@ -307,7 +307,7 @@ class _Work:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
 
     def begin(self) -> None:
-        """Begin in a thread."""
+        """Begin the work in a thread."""
         workers = self.workers
         workers.lender.lend(self, workers.loop, workers.over)
 

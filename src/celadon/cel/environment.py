@@ -184,7 +184,8 @@ class Environment:
         return Program(self._planned(checked), name)
 
     def refuse_unrunnable(self, checked: CheckedAst) -> None:
-        """Raises `ProgramError` as `program` does, without making one."""
+        """Check that a tree can run, without making a program. Raises `ProgramError` as `program`
+        does."""
         self._planned(checked)
 
     def _planned(self, checked: CheckedAst) -> Context:

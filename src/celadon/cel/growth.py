@@ -73,7 +73,7 @@ class Polynomial:
     __rmul__ = __mul__
 
     def __or__(self, other: Polynomial) -> Polynomial:
-        """A bound of either."""
+        """Return a bound of either."""
         constant = max(self.constant, other.constant)
         if not other.variable_terms:
             return Polynomial(self.variable_terms, constant)

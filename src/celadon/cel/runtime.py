@@ -56,7 +56,7 @@ def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
 
 
 def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
-    """One callable for several overloads: the first whose guards accept the arguments runs.
+    """Return one callable for several overloads: the first whose guards accept the arguments runs.
 
     Which one that is depends (nearly always) on the classes of the arguments alone (of a single
     list: also of its first element), so it is remembered by class, as long as no guard that was

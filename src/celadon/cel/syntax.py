@@ -220,7 +220,7 @@ class CheckedAst:
 
     @property
     def root(self) -> Expr:
-        """The outermost node."""
+        """Return the outermost node."""
         return self.ast.root
 
     @property

@@ -93,7 +93,7 @@ OPTIONAL_NAME = "optional_type"
 
 
 def list_of(element: Type) -> Type:
-    """`list(element)`."""
+    """Return the type `list(element)`."""
     return Type(Kind.LIST, "list", (element,))
 
 
@@ -108,7 +108,7 @@ def type_of(parameter: Type) -> Type:
 
 
 def optional_of(value: Type) -> Type:
-    """`optional_type(value)`."""
+    """Return the type `optional_type(value)`."""
     return Type(Kind.OPAQUE, OPTIONAL_NAME, (value,))
 
 

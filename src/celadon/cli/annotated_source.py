@@ -132,7 +132,7 @@ class Mark:
     parts: tuple[Mark, ...]
 
     def walk(self) -> Iterator[Mark]:
-        """This and all parts."""
+        """Yield this mark and all of its parts."""
         yield self
         for part in self.parts:
             yield from part.walk()

@@ -503,7 +503,7 @@ class Logged:
 
     @property
     def time(self) -> str:
-        """When the request came."""
+        """Return when the request came."""
         event = self.event
         return text(event.get("requestReceivedTimestamp") or event.get("stageTimestamp"))
 

@@ -73,7 +73,7 @@ class ClaimAnswer:
 
     @property
     def endpoint(self) -> str:
-        """`CREATE of Pod`."""
+        """Return the endpoint in words: `CREATE of Pod`."""
         return f"{self.operation} of {self.kind}"
 
 

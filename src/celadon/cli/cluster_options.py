@@ -166,7 +166,7 @@ def cluster_parts(
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
-    """That of a kubeconfig, or the pod's own. Raises KubeconfigError."""
+    """Return the cluster of a kubeconfig, or the pod's own. Raises KubeconfigError."""
     from celadon.apiserver.clientconfig import given_cluster, own_cluster
 
     if kubeconfig is None and not context:

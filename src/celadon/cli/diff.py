@@ -314,7 +314,7 @@ class DiffAnswer:
 
     @property
     def endpoint(self) -> str:
-        """`CREATE of Pod`."""
+        """Return the endpoint in words: `CREATE of Pod`."""
         if self.operation == STORED:
             return f"stored {self.kind} ({self.api_version})"
         return f"{self.operation} of {self.kind}"
@@ -549,7 +549,7 @@ class _Compared:
             self._new_kinds = custom_kinds(after.value)
 
     def answers(self) -> Iterator[DiffAnswer | Reason]:
-        """Version by version."""
+        """Yield the answers version by version."""
         numbers = {gvk: number for number, gvk in enumerate(self._new_kinds)}
         for gvk, kind in self._old_kinds.items():
             if gvk not in numbers:

@@ -70,7 +70,7 @@ class LocatedFinding:
 
     @property
     def place(self) -> str:
-        """`file:line:column`."""
+        """Return the place: `file:line:column`."""
         return f"{self.file}:{self.line}:{self.column}"
 
 

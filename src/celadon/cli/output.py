@@ -97,7 +97,8 @@ class UnwritableError(OSError):
 
 
 def _write(stream: TextIO | None, text: str) -> None:
-    """Raises `UnwritableError`, and `BrokenPipeError` where nobody reads any more."""
+    """Write to a stream. Raises `UnwritableError`, and `BrokenPipeError` where nobody reads any
+    more."""
     if stream is None:  # the descriptor was closed when Python started
         raise UnwritableError("the descriptor is closed")
     try:

@@ -176,7 +176,7 @@ def _is_kind(value: object, kind: str | None) -> bool:
 
 
 def _name(path: Path) -> str:
-    """`cases[2].expect`."""
+    """Return the name of a place: `cases[2].expect`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return f"`{text.removeprefix('.')}`"
 

@@ -210,7 +210,7 @@ class _Reader:
         self._shown = os.path.relpath(shared.path, folder)
 
     def project(self, profile: str, *, reads_files: bool) -> Project:
-        """With a profile, or without one if its name is empty."""
+        """Return the settings with a profile, or without one if its name is empty."""
         values = self._shared.values
         self._refuse_unknown((), values, (*PROFILE_KEYS, _PROFILES, *TABLES))
         self._check((), values)
@@ -627,7 +627,7 @@ def read_manifests(
 
 
 def other_file(file: str, subject: str) -> Problem:
-    """That a file was passed over, as a problem for whoever wants none."""
+    """Return that a file was passed over, as a problem for whoever wants none."""
     return Problem(file, 0, f"no manifest: it is among the {subject}")
 
 
@@ -703,7 +703,7 @@ def unified_diff(file: str, before: str, after: str) -> str:
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options that choose a configuration file."""
     group = parser.add_argument_group("configuration")
     group.add_argument(
         "--profile",

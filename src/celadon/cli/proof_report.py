@@ -171,7 +171,7 @@ def kept_items(value: Json) -> list[ProofItem] | None:
 
 
 def _item(value: JsonDict) -> ProofItem:
-    """Raises TypeError or KeyError for what is no item."""
+    """Read an item. Raises TypeError or KeyError for what is no item."""
     for name, kind in _FIELDS.items():
         if not isinstance(value[name], kind):
             raise TypeError(name)

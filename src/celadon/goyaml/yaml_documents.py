@@ -35,7 +35,8 @@ class _NotAlike(ValueError):
 
 
 def first_document(data: bytes) -> yaml_scalars.YamlDocument:
-    """Raises `UnreadableError`, whose `upstream` is the text for clients."""
+    """Return the first document. Raises `UnreadableError`, whose `upstream` is the text for
+    clients."""
     if data.startswith(b"{") and data.isascii() and not _ONLY_YAML_KNOWS.search(data):
         try:
             return yaml_scalars.YamlDocument(_read_json(data))
@@ -51,7 +52,7 @@ def first_document(data: bytes) -> yaml_scalars.YamlDocument:
 
 
 def _first(data: bytes, *, quick: bool) -> yaml_scalars.YamlDocument:
-    """Raises NotQuick, UnreadableError, yaml.YAMLError."""
+    """Return the first document. Raises NotQuick, UnreadableError, yaml.YAMLError."""
     noticed: list[yaml_scalars.RepeatedKey] = []
     reader = EventReader(data, noticed, quick=quick)
     try:

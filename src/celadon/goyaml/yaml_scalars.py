@@ -342,7 +342,8 @@ def _too_deep(line: int) -> TooDeep:
 
 
 def check_depth(value: object, line: int) -> None:
-    """Raises `UnreadableError` if maps and lists are nested deeper than JSON may be.
+    """Check the depth of a value. Raises `UnreadableError` if maps and lists are nested deeper than
+    JSON may be.
 
     Walks level by level, so the check itself never nests.
     """

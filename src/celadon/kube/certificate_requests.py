@@ -300,7 +300,7 @@ def _algorithm(fields: _Fields) -> tuple[bytes, bytes]:
 
 
 def read_request(der: bytes) -> SignedRequest:
-    """Raises RequestFault for what is no request."""
+    """Read a request. Raises RequestFault for what is no request."""
     whole = _Fields(der)
     outer = whole.fields("certificateRequest")
     to_be_signed = outer.value(_Kind("tbsCertificateRequest", _STRUCT, compound=True))
@@ -589,7 +589,7 @@ def _is_salted(opened: int, bits: int, digest: str, hashed: bytes, *, any_salt: 
 
 
 def _verifies_curve(curve: Curve, point: tuple[int, int], hashed: bytes, signature: bytes) -> bool:
-    """FIPS 186-5, 6.4.2."""
+    """Verify a signature, as FIPS 186-5, 6.4.2."""
     try:
         whole = DerReader(signature)
         fields = whole.inner()

@@ -115,7 +115,7 @@ def parse_jsonpath(template: str) -> Steps:
 
 
 def _shown(char: str) -> str:
-    """Go's `%#U`."""
+    """Return a character as Go's `%#U`."""
     return f"U+{ord(char):04X}" + (f" '{char}'" if char.isprintable() else "")
 
 

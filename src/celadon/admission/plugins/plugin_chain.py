@@ -100,7 +100,8 @@ class PluginSettings:
 
     @property
     def static_folders(self) -> Mapping[str, str]:
-        """Return them by the names of plugins, for those that have one."""
+        """Return the folders with static objects by the names of plugins, for those that have
+        one."""
         value = {
             "MutatingAdmissionPolicy": self.mutating_policies,
             "MutatingAdmissionWebhook": self.mutating_webhooks.static_folder,
@@ -159,8 +160,8 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 def behaviours(
     release: str, settings: PluginSettings, gates: Mapping[str, bool] = MappingProxyType({})
 ) -> Behaviours:
-    """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
-    gates that somebody switched on, or off."""
+    """Return the behaviours of plugins by the names of plugins, as they are in a release: `1.36`.
+    `gates` are feature gates that somebody switched on, or off."""
     minor = int(release.rpartition(".")[2])
     result = {
         **_OF_EVERY_RELEASE,

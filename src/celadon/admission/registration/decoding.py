@@ -479,7 +479,7 @@ class RememberedDecoding(Generic[AnyKind]):
 
     @property
     def problems(self) -> dict[str, str]:
-        """Return them by the names of the objects."""
+        """Return the texts about undecodable objects by the names of the objects."""
         return {name: problem for name, (_, _, problem) in self._known.items() if problem}
 
     def _decoded(self, obj: JsonObject) -> tuple[AnyKind | None, str]:

@@ -132,7 +132,7 @@ class RemoteDiscovery:
             self._offered = (None, ())
 
     async def aclose(self) -> None:
-        """Ask no server any more."""
+        """Stop asking servers."""
         await self._lookouts.aclose()
 
     def offered(self) -> tuple[RemoteVersion, ...]:

@@ -346,7 +346,7 @@ class Connection(asyncio.Protocol):
         return self._held > 0 and waits
 
     def give_up(self) -> None:
-        """Hold nothing any more."""
+        """Give up the request that is arriving, or the connection."""
         if self._arriving is None:
             self.transport.abort()
             self._answered_bytes = 0
@@ -389,7 +389,7 @@ class Connection(asyncio.Protocol):
             self._count()
 
     def _hold_back(self) -> None:
-        """Behind a request that is being answered."""
+        """Hold bytes back behind a request that is being answered."""
         if len(self._unread) <= self._limits.ahead_bytes:
             return
         if self._streaming:  # nobody would see that the client has gone
@@ -428,7 +428,8 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
 
     def _read_on(self) -> None:
-        """Up to the next request that is not answered at once, or as far as there is something."""
+        """Read up to the next request that is not answered at once, or as far as there is
+        something."""
         self._is_reading = True
         try:
             while not self._is_answering and not self._closes and self._read_request():
@@ -577,7 +578,7 @@ class Connection(asyncio.Protocol):
     # --- what goes ---
 
     def _begin_to_answer(self, arrived: _Arriving) -> None:
-        """Promptly, or in a task."""
+        """Begin to answer, promptly or in a task."""
         prompt = self._server.prompt
         if prompt is not None and self._writable is None and arrived.answer is None:
             self._offered = arrived

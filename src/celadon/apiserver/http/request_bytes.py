@@ -226,7 +226,8 @@ class HeadReader:
 
 
 def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
-    """With HTTP/1.1 it does not depend on the method, but for CONNECT. Raises RequestRefused."""
+    """Read the headers, and whether a body follows. With HTTP/1.1 it does not depend on the method,
+    but for CONNECT. Raises RequestRefused."""
     headers = read_headers(block)
     framing = _framing(headers)
     is_old = version == (1, 0)
@@ -269,7 +270,7 @@ def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
 
 
 def read_headers(block: bytes) -> list[Header]:
-    """Return all of them, up to and with the empty line. Raises RequestRefused."""
+    """Return all headers, up to and with the empty line. Raises RequestRefused."""
     if block.count(b"\n") > MOST_HEADERS + 1:
         raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
     if _REQUEST_HEADS_ORDINARY.fullmatch(block) is None:
@@ -329,7 +330,8 @@ def _framing(headers: Iterable[Header]) -> _Framing:
 
 
 def _is_chunked(framing: _Framing) -> bool:
-    """Raises RequestRefused for whatever else a body may come in."""
+    """Return whether the body comes in chunks. Raises RequestRefused for whatever else a body may
+    come in."""
     codings = framing.get("transfer-encoding")
     if codings is None:
         return False
@@ -494,7 +496,7 @@ class ChunkedBody:
         self._is_over = not self._left
 
     def _take_trailer(self, unread: bytearray) -> None:
-        """Nobody reads it, but it has to be one."""
+        """Take a line of the trailer: nobody reads it, but it has to be well formed."""
         if unread.startswith(b"\r\n"):
             del unread[:2]
             self.is_whole = True

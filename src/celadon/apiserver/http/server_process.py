@@ -413,7 +413,8 @@ def _secrets(settings: ServerSettings) -> Iterator[str | Path | None]:
 
 
 def _check_addresses(text: str) -> None:
-    """Raises StartError for no range that Services could get their addresses from."""
+    """Check the ranges of addresses. Raises StartError for no range that Services could get their
+    addresses from."""
     try:
         check_range(text)
     except ValueError as error:
@@ -589,7 +590,8 @@ async def _serve_api(
 
 
 def _write_first_kubeconfig(prepared: _Prepared) -> None:
-    """On a full disk the server does without: what is there may be deleted with another one."""
+    """Write the kubeconfig at the start. On a full disk the server does without: what is there may
+    be deleted with another one."""
     try:
         _write_kubeconfig(prepared)
     except OSError as error:
@@ -599,7 +601,7 @@ def _write_first_kubeconfig(prepared: _Prepared) -> None:
 
 
 def _write_kubeconfig(prepared: _Prepared) -> None:
-    """If it is another one than what is there."""
+    """Write the kubeconfig if it is another one than what is there."""
     path = prepared.serving.kubeconfig
     owner_only.make_folder(path.parent)
     text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token).encode()

@@ -27,7 +27,7 @@ NO_LIMIT: Final = 0
 
 
 def too_many(retry_after: int) -> HttpAnswer:
-    """To come back after so many seconds."""
+    """Return a 429 that says to come back after so many seconds."""
     text = "Too many requests, please try again later.\n"
     return plain_text(429, text, ("Retry-After", str(retry_after)))
 
@@ -89,7 +89,7 @@ class WatchCounts:
 
     @contextlib.contextmanager
     def watching(self, info: RequestInfo) -> Iterator[None]:
-        """While a watch is open."""
+        """Count a watch while it is open."""
         watched = info.group, info.resource, info.namespace, info.name
         self._counts[watched] += 1
         try:

@@ -438,7 +438,7 @@ class ServerMetrics:
         answer: HttpAnswer,
         seconds: float,
     ) -> None:
-        """One request. `resource` is None where none was found, whoever asked for what."""
+        """Count one request. `resource` is None where none was found, whoever asked for what."""
         key = (
             *(info.verb, None if resource is None else resource.gvr, answer.code),
             *(info.subresource if info.is_resource else info.path, info.name == ""),
@@ -484,7 +484,8 @@ class ServerMetrics:
     def watching(
         self, request: HttpRequest, info: RequestInfo, resource: Resource
     ) -> Iterator[Callable[[int], None]]:
-        """While a watch is open. Gives what is to be called with the bytes of each event."""
+        """Count a watch while it is open. Gives what is to be called with the bytes of each
+        event."""
         verb, labels = request_labels(request, info, resource)
         counted = (verb, *labels, COMPONENT)
         self._watches[counted] = self._watches.get(counted, 0) + 1
@@ -581,8 +582,8 @@ class PolicyTimer:
         self._allowed: dict[str, Callable[[float], None]] = {}
 
     def begin(self) -> float:
-        """Before a review; when it was."""
-        self._last.at = now = self._clock()
+        """Note the begin of a review; return when it was."""
+        self._last.time = now = self._clock()
         return now
 
     @property
@@ -591,10 +592,10 @@ class PolicyTimer:
         return True
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
-        """Called by the engine."""
+        """Note that a policy was evaluated; called by the engine."""
         now = self._clock()
-        seconds = now - self._last.at
-        self._last.at = now
+        seconds = now - self._last.time
+        self._last.time = now
         if not decisions and not failed:
             try:
                 observe = self._allowed[policy]
@@ -611,7 +612,7 @@ class PolicyTimer:
             self._check(decision, seconds)
 
     def ended(self, began: float, operation: str, verdict: Verdict) -> None:
-        """After a review."""
+        """Note the end of a review."""
         seconds = self._clock() - began
         labels = (VALIDATING_POLICIES, "validate", operation, str(not verdict.allowed).lower())
         self._metrics.admission_seconds.observe(seconds, labels)
@@ -637,13 +638,13 @@ class MutationTimer:
 
     def begin(self) -> float:
         """Before something is measured; when it was."""
-        self._last.at = now = self._clock()
+        self._last.time = now = self._clock()
         return now
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
-        """Called by the engine."""
+        """Note that a policy has mutated; called by the engine."""
         now = self._clock()
-        seconds, self._last.at = now - self._last.at, now
+        seconds, self._last.time = now - self._last.time, now
         labels = (policy, binding, _error_type(failure) if failure else NO_ERROR)
         self._metrics.mutation_checks.add(labels)
         self._metrics.mutation_check_seconds.observe(seconds, labels)

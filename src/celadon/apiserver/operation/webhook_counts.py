@@ -65,7 +65,8 @@ class WebhookCounts:
         return self.exclusions, self.seconds, self.fail_opens, self.rejections, self.requests
 
     def mutating_round(self, notes: WebhookNotes, operation: str) -> CountedCalls:
-        """One of perhaps two: what the notes have already has been counted."""
+        """Count the calls of a round, one of perhaps two: what the notes have already has been
+        counted."""
         before = len(notes.calls), len(notes.excluded)
         return CountedCalls(self, notes, operation, *before, mutating=True)
 

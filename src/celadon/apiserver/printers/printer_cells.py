@@ -390,12 +390,12 @@ def _default_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
 
 
 def _default_ingress_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
-    """The same for the name of an ingress class."""
+    """Return the mark of a default behind the name of an ingress class."""
     return _mark(annotations, (DEFAULT_INGRESS_CLASS,))
 
 
 def _default_attributes_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
-    """The same for the name of a volume attributes class."""
+    """Return the mark of a default behind the name of a volume attributes class."""
     return _mark(annotations, (_DEFAULT_ATTRIBUTES_CLASS,))
 
 

@@ -370,8 +370,8 @@ def not_an_object(kind: GroupVersionKind, *, custom: bool) -> StatusError:
 
 
 def not_a_list(type_: str, *, custom: bool) -> StatusError:
-    """One object of this Go type was asked for as a list of metadata: 406. Upstream's custom
-    resources can be lists, so that only their items are missed: 500."""
+    """Return the refusal where one object of this Go type was asked for as a list of metadata: 406.
+    Upstream's custom resources can be lists, so that only their items are missed: 500."""
     if custom:
         return plain_error("content is not a list")
     return _refused(

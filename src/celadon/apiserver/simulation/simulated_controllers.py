@@ -664,7 +664,7 @@ class _Memory:
         self.resizings: deque[autoscaling.Resizing] = deque(maxlen=_REMEMBERED)
 
     def past(self) -> autoscaling.Past:
-        """All of it, as it is now."""
+        """Return all that is past, as it is now."""
         return autoscaling.Past(tuple(self.recommendations), tuple(self.resizings))
 
 

@@ -395,7 +395,7 @@ def _named(function: Function | None, name: str) -> Overload | None:
 def _called(
     function: Function | None, overload: Overload | None, costs: list[Range], sized: list[Sized]
 ) -> CallEstimate:
-    """One overload: its operands, and what it costs itself."""
+    """Return the cost of one overload: its operands, and what it costs itself."""
     if overload is not None and overload.lazily is not None:
         return overload.lazily(costs, sized)
     arguments = ZERO

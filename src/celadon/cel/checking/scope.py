@@ -168,7 +168,7 @@ def merge_variables(declared: Mapping[str, Type], added: Iterable[Variable]) -> 
 
 
 def merge_functions(functions: Iterable[Function]) -> dict[str, Function]:
-    """One function per name, its overloads in load order. Raises `DeclarationError`."""
+    """Return one function per name, its overloads in load order. Raises `DeclarationError`."""
     merged: dict[str, Function] = {}
     for function in functions:
         declared = merged.get(function.name)
@@ -334,7 +334,8 @@ class Declarations:
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
     ) -> Declarations:
-        """Raises `DeclarationError` for overlapping variables, overloads or macros."""
+        """Make the scope of an environment. Raises `DeclarationError` for overlapping variables,
+        overloads or macros."""
         libraries = tuple(libraries)
         declared = [variable for library in libraries for variable in library.variables]
         records = [record for library in libraries for record in library.objects]
@@ -358,7 +359,8 @@ class Declarations:
     def extend(
         self, variables: Iterable[Variable] = (), objects: Iterable[ObjectType] = ()
     ) -> Declarations:
-        """These and more. A variable may not be declared twice; a later object type replaces."""
+        """Return a scope with these declarations and more. A variable may not be declared twice; a
+        later object type replaces."""
         return Declarations(
             variables=merge_variables(self.variables, variables),
             functions=self.functions,

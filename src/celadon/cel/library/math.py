@@ -89,7 +89,7 @@ def trunc(x: float) -> float:
 
 
 def round_half_away(x: float) -> float:
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     if _is_integral(x):
         return x
     whole = math.floor(abs(x))

@@ -63,7 +63,8 @@ def _mapped(text: str) -> EvaluationError:
 
 
 def parse_ip(text: str) -> IP:
-    """Raises EvaluationError for what is no address, zones and dotted IPv4 addresses in IPv6."""
+    """Parse an address. Raises EvaluationError for what is no address, zones and dotted IPv4
+    addresses in IPv6."""
     try:
         addr = parse_addr(text)
     except AddrError as error:
@@ -80,7 +81,8 @@ def parse_ip(text: str) -> IP:
 
 
 def parse_cidr(text: str) -> CIDR:
-    """Raises EvaluationError for what is no prefix and for any IPv4 address in IPv6."""
+    """Parse a prefix. Raises EvaluationError for what is no prefix and for any IPv4 address in
+    IPv6."""
     try:
         prefix = parse_prefix(text)
     except AddrError as error:

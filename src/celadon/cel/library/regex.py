@@ -56,7 +56,7 @@ def extract_all(text: str, pattern: str) -> list[str]:
 
 
 def replace(text: str, pattern: str, replacement: str, limit: int = -1) -> str:
-    """At most `limit` matches replaced, all if negative."""
+    """Return the text with at most `limit` matches replaced, all if negative."""
     if limit == 0:
         return text
     compiled = _compile(pattern)

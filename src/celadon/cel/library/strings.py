@@ -128,7 +128,8 @@ def replace(s: str, old: str, new: str, limit: int = -1) -> str:
 
 
 def split(s: str, separator: str, limit: int = -1) -> list[str]:
-    """At most `limit` pieces, all if negative; an empty separator splits into code points."""
+    """Split into at most `limit` pieces, all if negative; an empty separator splits into code
+    points."""
     if limit == 0:
         return []
     if not separator:

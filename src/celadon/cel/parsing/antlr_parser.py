@@ -85,7 +85,8 @@ class TokenStream:
             self.token(1)
 
     def text_between(self, first: Token, last: Token) -> str:
-        """Both included, with white space and comments, without what is no token."""
+        """Return the text between two tokens, both included, with white space and comments, without
+        what is no token."""
         end = last.start if last.kind == tokens.EOF else last.end
         parts: list[str] = []
         index = first.start

@@ -65,7 +65,7 @@ class Reader:
         self.nodes = Nodes(options.limits.copied_nodes)
 
     def read(self, root: ParseNode) -> syntax.Expr:
-        """Raises `ParseStopped` at the limit of nesting."""
+        """Read the whole text. Raises `ParseStopped` at the limit of nesting."""
         depth = 0
         running: list[tuple[bool, _Reading]] = []
         node: ParseNode | None = _part(root, "e")

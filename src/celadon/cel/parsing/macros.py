@@ -100,11 +100,11 @@ class Expansion:
         return Ident(self._nodes.new_id(self._offset), name)
 
     def select(self, operand: Expr, field: str) -> Select:
-        """`operand.field`."""
+        """Make the node of `operand.field`."""
         return Select(self._nodes.new_id(self._offset), operand, field)
 
     def presence_test(self, operand: Expr, field: str) -> Select:
-        """`has(operand.field)`."""
+        """Make the node of `has(operand.field)`."""
         return Select(self._nodes.new_id(self._offset), operand, field, test_only=True)
 
     def call(self, function: str, *args: Expr) -> Call:
@@ -116,7 +116,7 @@ class Expansion:
         return Call(self._nodes.new_id(self._offset), function, target, args)
 
     def list(self, *elements: Expr) -> ListLiteral:
-        """`[elements]`."""
+        """Make the node of `[elements]`."""
         return ListLiteral(self._nodes.new_id(self._offset), elements)
 
     def empty_map(self) -> MapLiteral:

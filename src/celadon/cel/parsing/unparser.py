@@ -37,7 +37,8 @@ _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\
 
 
 def unparse(ast: syntax.Ast) -> str:
-    """Raises `UnparseError` for expanded macros that are not in `macro_calls`."""
+    """Return the source of a tree. Raises `UnparseError` for expanded macros that are not in
+    `macro_calls`."""
     return _written(ast, _Writer(ast.macro_calls))[ast.root.id]
 
 

@@ -222,7 +222,7 @@ def _unsupported(field: FieldDescriptor, value: object) -> EvaluationError:
 
 
 def single_value(types: MessageTypes, field: FieldDescriptor, value: object) -> Any:
-    """One value of the field, None if a null unsets it. Raises Refused."""
+    """Convert one value of the field, None if a null unsets it. Raises Refused."""
     if field.message_type is not None:
         return _message(types, field.message_type, value)
     if field.enum_type is not None:

@@ -40,7 +40,8 @@ ANY = "google.protobuf.Any"
 
 
 def messages_equal(x: ProtoMessage, y: ProtoMessage, unpack: Unpack) -> bool:
-    """One loop for all levels, since messages may be nested deeply."""
+    """Return whether two messages are equal: one loop for all levels, since messages may be nested
+    deeply."""
     pending: _Pairs = [(x, y)]
     while pending:
         x, y = pending.pop()
@@ -182,7 +183,7 @@ class Field:
 
 
 def is_repeated(field: Any) -> bool:
-    """Lists and maps."""
+    """Return whether the field is a list or a map."""
     if hasattr(field, "is_repeated"):
         return bool(field.is_repeated)
     return bool(field.label == field.LABEL_REPEATED)  # protobuf 5
@@ -276,7 +277,7 @@ class Message(Record):
 
     @property
     def is_zero(self) -> bool:
-        """Has no field set?"""
+        """Return whether no field is set."""
         return not self.message.ByteSize()
 
     def display(self) -> str:

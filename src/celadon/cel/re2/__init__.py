@@ -41,7 +41,7 @@ def _compile_long(pattern: str) -> Pattern:
 
 
 def compile(pattern: str) -> Pattern:
-    """Raises `RegexError`."""
+    """Compile a pattern. Raises `RegexError`."""
     if len(pattern) > _MAX_CACHED_LENGTH:
         return _compile_long(pattern)
     return _compile_cached(pattern)

@@ -160,7 +160,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def parse_escape(pattern: str, start: int) -> tuple[str, int]:
-    """One escaped character; `start` is at the backslash."""
+    """Parse one escaped character; `start` is at the backslash."""
     index = start + 1
     if index == len(pattern):
         raise RegexError(ErrorCode.TRAILING_BACKSLASH, "")

@@ -209,7 +209,7 @@ class Pattern:
     __slots__ = ("__dict__", "groups", "source")
 
     def __init__(self, source: str) -> None:
-        """Raises `RegexError`."""
+        """Compile the pattern. Raises `RegexError`."""
         parsed = parse(source)
         self.source = source
         self.groups = parsed.groups

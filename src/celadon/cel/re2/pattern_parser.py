@@ -229,7 +229,8 @@ class Limits:
         self._free += 1
 
     def check(self, node: Node, finished: Callable[[], list[Node]]) -> None:
-        """Raises `RegexError`. `finished` gives the nodes on the parser's stack."""
+        """Check the limits of a pattern. Raises `RegexError`. `finished` gives the nodes on the
+        parser's stack."""
         if isinstance(node, Chars):
             self._class_runes += 2 * len(node.chars)
         if self._class_runes > MAX_CLASS_RUNES or self._too_large(node, finished):
@@ -301,7 +302,7 @@ class Parsed:
 
 
 def parse(pattern: str) -> Parsed:
-    """Raises `RegexError`."""
+    """Parse a pattern. Raises `RegexError`."""
     _check_characters(pattern)
     return _Parser(pattern).parse()
 

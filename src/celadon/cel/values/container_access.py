@@ -33,7 +33,7 @@ _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
 def no_such_key(key: object) -> EvaluationError:
-    """A map has no such key."""
+    """Return the error that a map has no such key."""
     return EvaluationError(f"no such key: {display(key)}")
 
 
@@ -43,7 +43,7 @@ def index_out_of_bounds(key: object) -> EvaluationError:
 
 
 def select(operand: Any, field: str) -> Value:
-    """`operand.field`."""
+    """Evaluate `operand.field`."""
     if is_map(operand):
         value = find(operand, field)
         if value is not MISSING:
@@ -56,7 +56,7 @@ def select(operand: Any, field: str) -> Value:
 
 
 def index(operand: Any, key: Any) -> Any:
-    """`operand[key]`."""
+    """Evaluate `operand[key]`."""
     value = find_index(operand, key)
     if value is not MISSING:
         return value

@@ -138,7 +138,7 @@ def double_to_int(value: float) -> int:
 
 
 def duration_to_int(d: Duration) -> int:
-    """Nanoseconds."""
+    """Return the nanoseconds of a duration."""
     return d.nanoseconds
 
 
@@ -160,14 +160,14 @@ def timestamp_to_int(t: Timestamp) -> int:
 
 
 def uint_to_int(n: Uint) -> int:
-    """Raises EvaluationError beyond int64."""
+    """Convert a uint. Raises EvaluationError beyond int64."""
     if n > MAX_INT:
         raise integer_overflow()
     return int(n)
 
 
 def bool_to_string(b: bool) -> str:
-    """`true` or `false`."""
+    """Return `true` or `false`."""
     return "true" if b else "false"
 
 
@@ -195,7 +195,8 @@ def int_to_string(n: int) -> str:
 
 
 def int_to_timestamp(n: int) -> Timestamp:
-    """So many seconds after 1970. Raises EvaluationError beyond the years 1 to 9999."""
+    """Return the time so many seconds after 1970. Raises EvaluationError beyond the years 1 to
+    9999."""
     if MIN_SECONDS <= n <= MAX_SECONDS:
         return Timestamp(n)
     raise timestamp_overflow()
@@ -217,7 +218,7 @@ def double_to_uint(value: float) -> Uint:
 
 
 def int_to_uint(n: int) -> Uint:
-    """Raises EvaluationError for negative numbers."""
+    """Convert an int. Raises EvaluationError for negative numbers."""
     if n < 0:
         raise unsigned_overflow()
     return Uint(n)

@@ -266,7 +266,7 @@ def less(a: Any, b: Any) -> bool:
 
 
 def less_equals(a: Any, b: Any) -> bool:
-    """`a <= b`, as `less`."""
+    """Evaluate `a <= b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a <= b)
     if _numbers_comparable(a, b):
@@ -276,7 +276,7 @@ def less_equals(a: Any, b: Any) -> bool:
 
 
 def greater(a: Any, b: Any) -> bool:
-    """`a > b`, as `less`."""
+    """Evaluate `a > b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a > b)
     if _numbers_comparable(a, b):
@@ -286,7 +286,7 @@ def greater(a: Any, b: Any) -> bool:
 
 
 def greater_equals(a: Any, b: Any) -> bool:
-    """`a >= b`, as `less`."""
+    """Evaluate `a >= b`, as `less`."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a >= b)
     if _numbers_comparable(a, b):

@@ -63,7 +63,7 @@ def _identity(key: Any) -> Hashable:
 
 
 def refuse_unhashable(key: object) -> None:
-    """Raises `Panicked` for a value that Go cannot hash."""
+    """Check a key. Raises `Panicked` for a value that Go cannot hash."""
     if key.__class__ is bytes:
         raise unhashable("types.Bytes")
     if isinstance(key, Opaque) and not key.is_hashable:

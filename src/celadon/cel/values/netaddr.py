@@ -37,7 +37,7 @@ class Addr:
 
     @property
     def is_v4_mapped(self) -> bool:
-        """`::ffff:1.2.3.4`."""
+        """Return whether it is an IPv4 address in IPv6: `::ffff:1.2.3.4`."""
         return self.bits == V6_BITS and self.value >> 32 == 0xFFFF
 
     def unmapped(self) -> Addr:
@@ -46,7 +46,7 @@ class Addr:
 
     @property
     def is_unspecified(self) -> bool:
-        """`0.0.0.0` or `::`."""
+        """Return whether it is `0.0.0.0` or `::`."""
         return self.value == 0
 
     @property
@@ -123,7 +123,7 @@ class Prefix:
 
 
 def parse_addr(text: str) -> Addr:
-    """`netip.ParseAddr`."""
+    """Parse an address, as `netip.ParseAddr`."""
     for char in text:
         if char == ".":
             return Addr(_parse_v4(text, text), V4_BITS)
@@ -135,7 +135,7 @@ def parse_addr(text: str) -> Addr:
 
 
 def parse_prefix(text: str) -> Prefix:
-    """`netip.ParsePrefix`."""
+    """Parse a prefix, as `netip.ParsePrefix`."""
     address, slash, length = text.rpartition("/")
     if not slash:
         raise _prefix_error(text, "no '/'")

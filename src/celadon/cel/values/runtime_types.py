@@ -33,7 +33,7 @@ class TypedList(list[Any]):
     __slots__ = ()
 
     def matches(self, other: list[object]) -> bool:
-        """CEL's `self == other`."""
+        """Return CEL's `self == other`."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:

@@ -354,7 +354,7 @@ def full_year(t: Timestamp, zone: str | None = None) -> int:
 
 
 def month(t: Timestamp, zone: str | None = None) -> int:
-    """0 for January."""
+    """Return the month, 0 for January."""
     return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[1] - 1
 
 
@@ -365,7 +365,7 @@ def day_of_year(t: Timestamp, zone: str | None = None) -> int:
 
 
 def day_of_month(t: Timestamp, zone: str | None = None) -> int:
-    """0 for the first."""
+    """Return the day of the month, 0 for the first."""
     return date(t, zone) - 1
 
 
@@ -375,27 +375,27 @@ def date(t: Timestamp, zone: str | None = None) -> int:
 
 
 def day_of_week(t: Timestamp, zone: str | None = None) -> int:
-    """0 for Sunday."""
+    """Return the day of the week, 0 for Sunday."""
     return (_local_seconds(t, zone) // SECONDS_PER_DAY + 4) % 7
 
 
 def hours(t: Timestamp, zone: str | None = None) -> int:
-    """0 to 23."""
+    """Return the hour, 0 to 23."""
     return _local_seconds(t, zone) % SECONDS_PER_DAY // 3600
 
 
 def minutes(t: Timestamp, zone: str | None = None) -> int:
-    """0 to 59."""
+    """Return the minute, 0 to 59."""
     return _local_seconds(t, zone) % 3600 // 60
 
 
 def seconds(t: Timestamp, zone: str | None = None) -> int:
-    """0 to 59."""
+    """Return the second, 0 to 59."""
     return _local_seconds(t, zone) % 60
 
 
 def milliseconds(t: Timestamp, zone: str | None = None) -> int:
-    """0 to 999."""
+    """Return the millisecond, 0 to 999."""
     if zone is not None:
         _offset_seconds(t, zone)
     return t.nanos // 1_000_000

@@ -165,7 +165,7 @@ class ReadObject(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Return where it begins."""
+        """Return where the block begins."""
         if self.document is None:
             return self.piece.place
         return Place(self.piece.place.file, self.document.line())
@@ -208,7 +208,8 @@ class Block(Protocol):
         ...
 
     def mentions(self, words: Sequence[bytes]) -> bool:
-        """False if none of the words is in any piece; where that is not quickly said, true."""
+        """Return false if none of the words is in any piece; where that is not quickly said,
+        true."""
         ...
 
 

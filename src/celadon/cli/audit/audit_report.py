@@ -47,12 +47,12 @@ class AuditedObject:
 
     @property
     def title(self) -> str:
-        """`Deployment shop/web`."""
+        """Return `Deployment shop/web`."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.short_title
 
     @property
     def short_title(self) -> str:
-        """`Node a`."""
+        """Return `Node a`."""
         return f"{self.kind} {self.name}"
 
 

@@ -147,7 +147,7 @@ class BootstrapRun:
             self._epoch += 1
 
     def _send(self, sending: Sending) -> None:
-        """Unless nothing has changed since it was sent last."""
+        """Send a request, unless nothing has changed since it was sent last."""
         if self._judged_in.get(sending.name) == self._epoch:
             return
         self._judged_in[sending.name] = self._epoch
@@ -696,7 +696,8 @@ def simulate(
 
 
 def _level(chain: Chain, repair: Repair) -> Level:
-    """Whoever is kept from coming up by what nobody can take away is locked out."""
+    """Return the level of a chain. Whoever is kept from coming up by what nobody can take away is
+    locked out."""
     if repair.is_open:
         return min(chain.level, Level.DEADLOCKED)
     return Level.LOCKED_OUT if chain.level >= Level.DEADLOCKED else chain.level

@@ -89,7 +89,7 @@ class Level(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """`locked-out`."""
+        """Return the word for the level: `locked-out`."""
         return self.name.lower().replace("_", "-")
 
 

@@ -35,7 +35,7 @@ class NoAnswers:
     """Nobody is asked."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """Return None for each."""
+        """Return None for each call: nobody is asked."""
         return [None] * len(calls)
 
 

@@ -112,7 +112,7 @@ def _read(file: str) -> Iterator[documents.Document]:
 
 
 def add_plugins(group: argparse._ArgumentGroup) -> None:
-    """Declare the options."""
+    """Declare the options that choose plugins."""
     for name, text in (("enable", "beside the default ones"), ("disable", "of the default ones")):
         group.add_argument(
             f"--{name}-admission-plugins",
@@ -289,7 +289,7 @@ def _add_webhooks(group: argparse._ArgumentGroup) -> None:
 
 
 def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
-    """Declare the options."""
+    """Declare the options about conversion webhooks."""
     group.add_argument(
         "--call-conversion-webhooks",
         action="store_true",
@@ -396,7 +396,7 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
-    """Raises ValueError."""
+    """Return the plugins that are chosen. Raises ValueError."""
     none = None
     if options.admission_control_config_file:
         none = told_plugins(options.admission_control_config_file)
@@ -409,7 +409,7 @@ def _field_validation(options: argparse.Namespace) -> str:
 
 
 def _answers(options: argparse.Namespace) -> AnswerSettings:
-    """Raises ValueError."""
+    """Return the source of webhooks' answers. Raises ValueError."""
     from celadon.cli.check.answer_sources import AnswerSettings
 
     calls = options.call_webhooks

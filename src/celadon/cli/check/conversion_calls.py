@@ -69,11 +69,11 @@ class _Asker(Protocol):
     async def ask(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
     ) -> Sequence[JsonObject]:
-        """Raises ConversionError."""
+        """Ask a conversion webhook. Raises ConversionError."""
         ...
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         ...
 
 
@@ -96,7 +96,7 @@ class LazyConverter(Converter):
         return self._asked(objects, kind, stored=True)
 
     def close(self) -> None:
-        """Ask nobody any more."""
+        """Stop asking webhooks."""
         if self._process == os.getpid():
             self._process = 0
             self._waited(self._asker.aclose())

@@ -52,7 +52,7 @@ class Titled(Protocol):
 
     @property
     def title(self) -> str:
-        """`Deployment shop/web`."""
+        """Return `Deployment shop/web`."""
         ...
 
 

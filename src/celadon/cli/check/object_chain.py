@@ -221,7 +221,7 @@ class ObjectChain(Admitters, NoteTaker):
         return self._policies
 
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
-        """Likewise."""
+        """Ask mutating webhooks, unless the object is refused for its form."""
         hooks, world = self._asking.webhooks, self._asking.world
         if hooks is None or self.form is not None or not hooks.mutating.concerns(request, world):
             return None

@@ -329,7 +329,7 @@ class Judge:
         findings: Findings,
         look: Callable[[JudgedObject], None] | None = None,
     ) -> Judge:
-        """The judge of a cluster."""
+        """Return the judge of a cluster."""
         return Judge(cluster, cluster.asking(), settings, olds, findings, look)
 
     @property

@@ -101,7 +101,7 @@ class PolicyMutation:
 
     @property
     def happened(self) -> ObjectMutation:
-        """Return what came of it."""
+        """Return what came of the mutations."""
         notes = self._rounds.notes
         return ObjectMutation(
             self._before or {},

@@ -66,12 +66,12 @@ class OverlaidWorld:
 
     @property
     def catalog(self) -> resources.Catalog:
-        """Return what is served."""
+        """Return the resources that are served."""
         return self._behind.catalog
 
     @property
     def objects(self) -> Sequence[JsonObject]:
-        """All that was given."""
+        """Return all objects that were given."""
         return self._behind.objects
 
     def namespace(self, name: str) -> JsonObject | None:
@@ -139,7 +139,7 @@ class PluginChoice:
         return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, reason)))
 
     def over(self, choice: PluginChoice) -> PluginChoice:
-        """Another choice, with what this one changes of the defaults changed there too."""
+        """Return another choice, with what this one changes of the defaults changed there too."""
         usual = resources.default_plugins()
         more, fewer = self.names - usual, usual - self.names
         return replace(choice, names=(choice.names | more) - fewer)

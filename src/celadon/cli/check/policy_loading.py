@@ -48,7 +48,7 @@ class PolicyLoader:
         self._policies: dict[str, ValidatingAdmissionPolicy] = {}
 
     def __call__(self) -> Rulebook:
-        """Raises LoadError."""
+        """Load the policies. Raises LoadError."""
         version = self._release()
         if version != self._version:
             self._version, self._engine, self._policies = version, Engine(version=version), {}

@@ -158,8 +158,8 @@ class DocumentRequest:
     empties: Sequence[EmptyValue] = ()
 
     def with_object(self, obj: JsonObject, empties: Sequence[EmptyValue] = ()) -> DocumentRequest:
-        """The same with what became of the object, which may have got a name on the way. Only who
-        had none is asked about under that."""
+        """Return the same question with what became of the object, which may have got a name on the
+        way. Only who had none is asked about under that."""
         previous = self.request
         request = request_of(
             self.target,
@@ -175,7 +175,7 @@ class DocumentRequest:
 
     @property
     def title(self) -> str:
-        """`Deployment shop/web`."""
+        """Return `Deployment shop/web`."""
         namespace = self.request.namespace if self.endpoint.namespaced else ""
         name = f"{namespace}/{self.request.name}" if namespace else self.request.name
         return f"{self.request.kind.kind} {name}"

@@ -338,7 +338,7 @@ def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | st
 def _cluster_report(
     audit: Audit, options: argparse.Namespace, copy: ClusterCopy | None = None
 ) -> AuditReport:
-    """Raises KubeconfigError, DamagedResultError, OSError."""
+    """Audit a cluster. Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
     from celadon.cli.audit.cluster_audit import audit_cluster
@@ -390,7 +390,7 @@ def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
-    """Raises ValueError."""
+    """Return the settings of the audit. Raises ValueError."""
     import sys
     from datetime import UTC, datetime
 
@@ -458,7 +458,7 @@ def library_files(options: argparse.Namespace) -> list[str] | None:
 
 
 def add_fleet(group: argparse._ArgumentGroup) -> None:
-    """Many sources at once."""
+    """Declare the options for many sources at once."""
     group.add_argument("--fleet", metavar="FILE", help="sources by name, of kind Fleet")
     group.add_argument(
         "--on",

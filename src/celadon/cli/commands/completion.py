@@ -373,14 +373,14 @@ exit codes:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The shell."""
+    """Declare the shell."""
     parser.add_argument(
         "shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"
     )
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Print it."""
+    """Print the script."""
 
     scripts = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     output.write(scripts[options.shell](every_command()))

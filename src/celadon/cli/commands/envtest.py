@@ -114,7 +114,8 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _check_platform(options: argparse.Namespace) -> None:
-    """Raises AssetError for another machine's: the programs are of this machine's Python."""
+    """Check the platform. Raises AssetError for another machine's: the programs are of this
+    machine's Python."""
     from celadon.cli.envtest.asset_folders import AssetError, this_platform
 
     for name, text in zip(("os", "arch"), this_platform(), strict=True):

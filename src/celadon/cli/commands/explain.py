@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
-    """WrongUseError."""
+    """Return the inputs of the question, or of a recorded request. Raises WrongUseError."""
     from celadon.cli.check.check_options import WrongUseError, check_inputs
 
     if options.record is None:

@@ -183,7 +183,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
 
 
 def _file_ignores(text: str) -> tuple[str, tuple[str, ...]]:
-    """Raises ConfigError."""
+    """Read a pattern of files and the rules that are ignored in them. Raises ConfigError."""
     from celadon.cli.project_config import ConfigError
 
     pattern, _, names = text.rpartition(":")

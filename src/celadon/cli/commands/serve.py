@@ -417,7 +417,7 @@ def _place(settings: ServerSettings) -> str:
 
 
 def _settings(options: argparse.Namespace) -> ServerSettings:
-    """Raises StartError."""
+    """Return the settings of the server. Raises StartError."""
     from celadon.apiserver.http import (
         Rotation,
         ServerSettings,
@@ -479,7 +479,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
 
 
 def _gates(options: argparse.Namespace, effective: EffectiveVersion) -> Mapping[str, bool]:
-    """Raises StartError."""
+    """Return the feature gates. Raises StartError."""
     from celadon.apiserver.http import feature_gates
 
     of_release = functools.partial(
@@ -514,7 +514,7 @@ def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
 
 
 def _tls(options: argparse.Namespace) -> TlsSettings:
-    """Raises StartError."""
+    """Return the settings of TLS. Raises StartError."""
     from celadon.apiserver.http import StartError, TlsSettings
 
     # kube-apiserver refuses half of a pair, too; made-up halves would hide the mistake.
@@ -530,7 +530,7 @@ def _tls(options: argparse.Namespace) -> TlsSettings:
 
 
 def _front_proxy(options: argparse.Namespace) -> ProxySettings:
-    """Raises StartError."""
+    """Return the settings of the front proxy. Raises StartError."""
     from celadon.apiserver import ProxySettings
     from celadon.apiserver.http import StartError
     from celadon.kube.x509 import bundle_fault, key_pair_fault
@@ -566,7 +566,7 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
 
 
 def _content(path: Path) -> bytes:
-    """Raises StartError."""
+    """Return the content of a file. Raises StartError."""
     from celadon.apiserver.http import StartError
 
     try:
@@ -576,7 +576,7 @@ def _content(path: Path) -> bytes:
 
 
 def _etcd(options: argparse.Namespace) -> EtcdSettings | None:
-    """Raises StartError."""
+    """Return the settings of etcd. Raises StartError."""
     from celadon.apiserver.http import MEMORY, StartError
 
     if not options.etcd_servers:
@@ -640,7 +640,7 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
 
 
 def _read(option: str, argument: G, reader: Callable[[G], T]) -> T:
-    """Raises StartError."""
+    """Read the argument of an option. Raises StartError."""
     from celadon.apiserver.http import StartError
 
     try:

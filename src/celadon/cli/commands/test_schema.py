@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Print it."""
+    """Print the schema."""
     from celadon.cli.policytest.file_format import SCHEMA
 
     output.write(json.dumps(SCHEMA, indent=2) + "\n")

@@ -265,7 +265,7 @@ def _option(name: str) -> str:
 
 
 def _run_application(name: str, settings: WebhookSettings) -> None:
-    """Raises StartError."""
+    """Run a webhook that is written in Python. Raises StartError."""
     from celadon.webhook.applications import named_application, run_application
 
     application = named_application(name)
@@ -331,7 +331,7 @@ def _source(
 def _settings(
     options: argparse.Namespace, parts: cluster_options.ClusterParts | None
 ) -> WebhookSettings:
-    """Raises StartError."""
+    """Return the settings of the webhook. Raises StartError."""
     from celadon.apiserver.http import StartError, parse_address
     from celadon.webhook.service import WebhookSettings
 
@@ -359,7 +359,7 @@ def _settings(
 
 
 def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertificate | None:
-    """Raises StartError."""
+    """Return the source of the certificate. Raises StartError."""
     from celadon.apiserver.http import StartError, TlsSettings
     from celadon.webhook.service import certificate_of, write_trusted
 

@@ -208,7 +208,7 @@ def _is_printed(kind: str, options: argparse.Namespace) -> bool:
 
 
 def _settings(options: argparse.Namespace, policies: PolicySets) -> InstallationSettings:
-    """Raises OSError."""
+    """Return the settings of the manifests. Raises OSError."""
     from celadon.webhook.installation import Certificates, InstallationSettings
 
     excluded = options.exclude_namespace

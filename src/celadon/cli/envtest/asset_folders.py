@@ -72,7 +72,7 @@ class AssetVersion(NamedTuple):
 
     @property
     def release(self) -> str:
-        """`1.33` of 1.33.4."""
+        """Return the release of a version: `1.33` of 1.33.4."""
         return f"{self.major}.{self.minor}"
 
 

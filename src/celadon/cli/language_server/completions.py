@@ -91,7 +91,7 @@ def since(name: str) -> str:
 
 
 def function_doc(name: str, overloads: Iterable[Overload]) -> str:
-    """Overloads as Markdown."""
+    """Return the overloads as Markdown."""
     parts = []
     for overload in overloads:
         lines = [f"```cel\n{signature(name, overload)}\n```", overload.doc, since(overload.id)]

@@ -114,7 +114,8 @@ def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[
 
 
 def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:
-    """Raises `CopyError` if one of the files that `copy` would write is there."""
+    """Check that nothing is overwritten. Raises `CopyError` if one of the files that `copy` would
+    write is there."""
     for path in _copies(policies, into):
         if path.exists() or path.is_symlink():
             raise CopyError(f"`{path}` is there already: nothing was written")

@@ -179,7 +179,7 @@ class Disagreement:
 
     @property
     def title(self) -> str:
-        """`Deployment shop/web`."""
+        """Return `Deployment shop/web`."""
         kind, namespace, name = self.object
         return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
@@ -320,7 +320,7 @@ class PlannedPolicy:
 
     @property
     def kind(self) -> str:
-        """Return its kind."""
+        """Return the kind of the policy."""
         return self.document.group_kind[1]
 
     @property
@@ -351,7 +351,7 @@ class PlannedPolicy:
 
     @property
     def course(self) -> Course:
-        """Return how it moves."""
+        """Return how the policy moves."""
         staying = [outcome for outcome in self.outcomes if outcome.translation.reason]
         if len(staying) == len(self.outcomes):
             return Course.STAY

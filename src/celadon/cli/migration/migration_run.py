@@ -641,8 +641,8 @@ def migrated_files(
 
 
 def judged_documents(outcomes: Iterable[RuleOutcome]) -> Iterator[Document]:
-    """The same with each rule as a policy of its own, so that it can be judged alone: what is
-    written joins rules under a name of their own."""
+    """Return the documents with each rule as a policy of its own, so that it can be judged alone:
+    what is written joins rules under a name of their own."""
     for merged_outcome, _ in merged_outcomes(outcomes):
         for document in _documents(merged_outcome):
             yield Document.of_value(json.loads(json.dumps(document)))

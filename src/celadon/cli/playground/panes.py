@@ -198,7 +198,7 @@ class State:
 
 
 def state_of(state: Json) -> State:
-    """Raises StateError."""
+    """Read a state. Raises StateError."""
     if not isinstance(state, dict):
         raise StateError("the state of a playground is an object")
     if state.get("version") != FORMAT:

@@ -143,8 +143,8 @@ class Bench:
         self._change: Callable[[PolicySets], PolicySets] = lambda sets: sets
 
     def altered(self, change: Callable[[PolicySets], PolicySets]) -> Bench:
-        """The same with other policies or bindings, for whoever wants to know what those would do.
-        All else is shared, and nothing is compiled that is the same."""
+        """Return the same bench with other policies or bindings, for whoever wants to know what
+        those would do. All else is shared, and nothing is compiled that is the same."""
         other = Bench(self._test, self.version, looks=self._looks, memory=self._memory)
         other._base, other._change = self, change
         return other
@@ -204,7 +204,7 @@ class Bench:
         return created[1]
 
     def setting(self, case: Case) -> Cluster:
-        """That of a case, which others may share."""
+        """Return the setting of a case, which others may share."""
         user = case.user
         extra = tuple((key, tuple(values)) for key, values in user.extra.items())
         key = (

@@ -89,7 +89,7 @@ class Coverage:
 
     @property
     def goals(self) -> int:
-        """Return how many count."""
+        """Return how many goals count."""
         return sum(goal.counts for goal, _ in self.hits)
 
     @property
@@ -110,7 +110,7 @@ class Coverage:
 
 
 def added_up(parts: Iterable[Coverage]) -> Coverage:
-    """Return all of them as one."""
+    """Return the coverage of all tests as one."""
     counter: Counter[Goal] = Counter()
     for part in parts:
         counter.update(dict(part.hits))

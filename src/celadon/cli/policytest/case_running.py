@@ -297,7 +297,7 @@ def _is_chosen(test: case_results.PolicyTest, case: case_results.Case, options: 
 
 
 def full_name(test: case_results.PolicyTest, case: case_results.Case) -> str:
-    """`file::case`."""
+    """Return the name of a case with its file: `file::case`."""
     return f"{test.file}::{case.name}"
 
 

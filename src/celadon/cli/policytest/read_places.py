@@ -368,7 +368,7 @@ class SeedObjects:
         }
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
-        """That of a kind, where one is known."""
+        """Return the schema of a kind, where one is known."""
         schema = self._schemas.get(kind)
         if schema is None:
             return schema_for(kind)

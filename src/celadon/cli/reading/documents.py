@@ -444,7 +444,7 @@ class Document:
         return self.chunk.repeated_in(self.path)
 
     def position(self, path: Path = ()) -> str:
-        """`file:line`."""
+        """Return the position: `file:line`."""
         return f"{self.file}:{self.line(path)}"
 
 
@@ -479,7 +479,8 @@ class DocumentReader:
                 yield from _objects(item[0], (), item[1])
 
     def values(self, text: Text, first_line: int = 1) -> Iterator[tuple[Chunk, Any] | Problem]:
-        """The same, whatever the documents are: of tests of other tools, not all are objects."""
+        """Read values in place of documents, whatever the documents are: of tests of other tools,
+        not all are objects."""
         for start, end, line in _chunks(text.content):
             index = line + first_line - 1
             yield from self._values(text.file, text.content[start:end], index)

@@ -105,7 +105,7 @@ class _Line:
 
     @property
     def branches(self) -> tuple[int, int]:
-        """Reached, and all."""
+        """Return how many branches are reached, and how many there are."""
         counts = [count for goal, count in self.counts if goal.expected in _BRANCHES]
         return sum(count > 0 for count in counts), len(counts)
 
@@ -236,7 +236,8 @@ _BODY: Final = """\
 
 
 def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
-    """One page that needs nothing else. `sources` are the texts of the files by their names."""
+    """Return one page that needs nothing else. `sources` are the texts of the files by their
+    names."""
     from celadon.cli.report.html_pages import page
 
     readable = model.for_people(coverage)

@@ -72,7 +72,7 @@ def page(title: str, style: str, body: str) -> str:
 
 
 def as_html(view: ReportView[Any]) -> str:
-    """The page of a report."""
+    """Return the page of a report."""
     report_page = view.page()
     parts = [part for section in report_page.sections for part in _section(section)]
     return page(report_page.title, _STYLE, "\n".join(parts))
@@ -95,7 +95,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Somebody else's text, which does nothing but being read."""
+    """Return somebody else's text, which does nothing but being read."""
     return escape(lines(text))
 
 

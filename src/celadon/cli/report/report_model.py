@@ -446,7 +446,7 @@ class ReportView(Generic[Reported]):
         raise NotImplementedError
 
     def page(self) -> Page:
-        """The report as a page."""
+        """Return the report as a page."""
         raise NotImplementedError
 
 
@@ -665,7 +665,7 @@ def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> JsonDi
 
 
 def data(value: Any, shapes: Shapes = SHAPES) -> Any:  # noqa: ANN401 - JSON of anything in a report
-    """Plain data of a value."""
+    """Return plain data of a value."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     kind: type = type(value)

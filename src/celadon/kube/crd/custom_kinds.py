@@ -261,8 +261,9 @@ class CustomKind:
         return is_alike and (named.version in self.versions or named == self.gvk)
 
     def reading(self, named: GroupVersionKind) -> CustomKind:
-        """How a body is read that names a kind, perhaps not this one: by the schema of its version,
-        which knows no field where there is no such version. Of another kind all is kept."""
+        """Return the kind by which a body is read that names one, perhaps not this one: by the
+        schema of its version, which knows no field where there is no such version. Of another kind
+        all is kept."""
         if named == self.gvk:
             return self
         is_alike = named.group_kind == self.gvk.group_kind
@@ -361,10 +362,10 @@ class CustomKind:
         return evaluated
 
     def validate_status(self, obj: JsonDict, before: JsonDict) -> rule_validation.RuleOutcome:
-        """The same for a write to the status: of the schema only that of the status counts, and
-        its texts do not know that it is one (before 1.31 its paths did not either, and nothing was
-        forgiven). Lists and rules are those of the whole object. What
-        the scale wants is not looked at, nor are embedded resources."""
+        """Validate an object after a write to the status: of the schema only that of the status
+        counts, and its texts do not know that it is one (before 1.31 its paths did not either, and
+        nothing was forgiven). Lists and rules are those of the whole object. What the scale wants
+        is not looked at, nor are embedded resources."""
         metadata_errors = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:

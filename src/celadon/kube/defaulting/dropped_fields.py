@@ -62,7 +62,7 @@ def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
 def drop_unused(
     obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
-    """From a changed object, in place."""
+    """Drop fields from a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
         came_empty = any(_leads_to(drop.steps, empty) for empty in run.empties)
         if (came_empty or _uses(obj, drop)) and not _uses(old, drop):

@@ -277,7 +277,8 @@ def _take_ports(spec: Any, ports: _NodePorts) -> None:
 
 
 def _update_ports(spec: Any, old: JsonObject, ports: _NodePorts) -> None:
-    """Raises StatusError (500) when a protocol would have a node port twice."""
+    """Give node ports to an updated Service. Raises StatusError (500) when a protocol would have a
+    node port twice."""
     # As `updateNodePorts` of `pkg/registry/core/service/storage`.
     known = _node_ports(old) | {old.get("healthCheckNodePort", 0)}
     seen: set[tuple[str, int]] = set()

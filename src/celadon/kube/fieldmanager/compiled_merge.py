@@ -52,7 +52,7 @@ class Guard(NamedTuple):
     judged: Sequence[tuple[str, Callable[[Any], bool]]]
 
     def check(self, obj: JsonObject) -> None:
-        """Unplanned."""
+        """Check whether the plan holds for an object. Raises Unplanned."""
         if not self.needed.isdisjoint(obj):
             raise Unplanned
         for name, applies in self.judged:

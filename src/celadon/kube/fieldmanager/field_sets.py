@@ -297,7 +297,7 @@ def union(sets: Sequence[FieldSet]) -> FieldSet:
 
 
 def field_set(*paths: tuple[str, ...]) -> FieldSet:
-    """The set of these paths."""
+    """Return the set of these paths."""
     root = FieldSet()
     for *parents, last in paths:
         node = root

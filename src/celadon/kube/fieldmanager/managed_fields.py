@@ -165,7 +165,7 @@ def encoded(managers: Managers) -> list[JsonDict]:
 
 
 def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> JsonDict:
-    """One entry; `fields` is FieldsV1."""
+    """Return one entry; `fields` is FieldsV1."""
     result: dict[str, object] = {
         "manager": manager.name,
         "operation": manager.operation,

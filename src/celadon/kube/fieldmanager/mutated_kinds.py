@@ -316,7 +316,8 @@ class MutatedKinds:
     )
 
     def _merged_kind(self, kind: GroupVersionKind) -> _MergedKind:
-        """MutationRefused."""
+        """Return what is known of a kind whose objects are merged, once compiled. Raises
+        MutationRefused."""
         merged_kind = self._merged.get(kind)
         if merged_kind is None:
             custom = self.custom(kind)

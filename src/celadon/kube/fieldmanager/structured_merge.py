@@ -234,8 +234,8 @@ def subtree(type_: MergeType, value: object) -> FieldSet:
 
 
 def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
-    """The same set with the declared fields on the way to its members, which are otherwise not
-    members themselves."""
+    """Return the same set with the declared fields on the way to its members, which are otherwise
+    not members themselves."""
     rule = None if type_ is None else type_.map
     members, children = set(fields.members), {}
     for element, below in fields.children.items():

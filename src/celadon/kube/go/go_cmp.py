@@ -38,7 +38,7 @@ class Stats:
         return self.removed + self.inserted + self.modified
 
     def added(self, other: Stats) -> Stats:
-        """Return both together."""
+        """Return the counts of both together."""
         return Stats(
             self.name,
             self.identical + other.identical,

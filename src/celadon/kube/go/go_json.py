@@ -36,7 +36,7 @@ class JsonSyntaxError(MalformedText):
 
 
 def check_syntax(text: str) -> None:
-    """Raises `JsonSyntaxError` for what is not one JSON value."""
+    """Check a text. Raises `JsonSyntaxError` for what is not one JSON value."""
     _Scanner(text.encode("utf-8", "surrogateescape")).scan()
 
 
@@ -272,7 +272,7 @@ class Document:
 
 
 def read_json(text: str, *, merge: bool = False) -> Document:
-    """Raises `JsonSyntaxError`."""
+    """Read a JSON text. Raises `JsonSyntaxError`."""
     if may_nest_deeper(text, MAX_DEPTH):
         check_syntax(text)
     whole = _without_halves(text) if "\\ud" in text or "\\uD" in text else text

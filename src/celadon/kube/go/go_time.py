@@ -81,7 +81,8 @@ def _out_of_range(text: str, subject: str) -> TimeError:
 
 
 def _walk(text: str, layout: str) -> None:
-    """Raises the error Go gives for a text that does not fit the layout."""
+    """Walk through a text and its layout. Raises the error Go gives for a text that does not fit
+    the layout."""
     rest = text
     for element, pattern in _ELEMENTS:
         if pattern is None:

@@ -164,7 +164,7 @@ class URL:
         return _text(written)
 
     def _authority(self) -> bytes:
-        """`//user@host`."""
+        """Write the authority: `//user@host`."""
         named = bool(self.host_bytes) or self.user is not None
         if not (self.scheme or named) or (self.omit_host and not named):
             return b""
@@ -324,7 +324,8 @@ def _unescape(written: bytes, part: Part) -> bytes:
 
 
 def _check_escapes(written: bytes, part: Part) -> None:
-    """Raises for a broken escape, and in a host for what may not stand there."""
+    """Check the escapes of a text. Raises for a broken escape, and in a host for what may not stand
+    there."""
     is_host = part in _HOST_PARTS
     index = 0
     while index < len(written):

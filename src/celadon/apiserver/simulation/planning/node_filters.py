@@ -233,7 +233,7 @@ class _BySort(Generic[_About]):
                 self._labelled.setdefault(label, {})[about] = None
 
     def remove(self, sort: PodSort, about: _About) -> None:
-        """Take it away again."""
+        """Take a pod away again."""
         self._others.pop(about, None)
         for label in _asked(sort) or ():
             _forget(self._labelled, label, about)

@@ -100,7 +100,7 @@ def is_kyverno_test(value: object) -> bool:
 
 
 def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test."""
+    """Return the test as a PolicyTest."""
     return _Kyverno(chunk, value).test()
 
 

@@ -69,7 +69,7 @@ def is_kubescape_test(value: object) -> bool:
 
 
 def rewritten_kubescape(chunk: Chunk, value: Json) -> Rewritten:
-    """The test."""
+    """Return the test as a PolicyTest."""
     return _Kubescape(chunk, value).test()
 
 
@@ -321,7 +321,7 @@ def is_cel_go_test(value: object) -> bool:
 
 
 def rewritten_cel_go(chunk: Chunk, value: Json) -> Rewritten:
-    """The test."""
+    """Return the test as a PolicyTest."""
     way = Rewriting(chunk, value)
     way.refuse_others((), _FIELDS)
     for name in _SECTIONS:
@@ -465,7 +465,7 @@ def is_kaptest(value: object) -> bool:
 
 
 def rewritten_kaptest(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test."""
+    """Return the test as a PolicyTest."""
     return _Kaptest(chunk, value).test()
 
 

@@ -400,7 +400,7 @@ class RequestPool:
         self.changes = CaseChanges(bench, self.read.param_kind, {})
 
     def first(self, count: int) -> Iterator[Generated]:
-        """So many, or fewer if there are no more; the same ones each time."""
+        """Yield so many requests, or fewer if there are no more; the same ones each time."""
         count_made = len(self._requests)
         yield from self._requests[:count]
         for generated in islice(self._source, max(0, count - count_made)):
