@@ -41,8 +41,7 @@ from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdic
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import ci_forms, report_model
 from celadon.cli.report.case_view import RENDERERS, CaseView
-from celadon.cli.report.diff_view import DiffView
-from celadon.cli.report.proof_view import ClaimView
+from celadon.cli.report.proof_view import ClaimView, DiffView
 from celadon.cli.report.report_model import ReportStyle, ReportView
 from tests.paths import ROOT
 

@@ -26,9 +26,7 @@ from celadon.admission.lint.findings import (
 from celadon.admission.policies.typecheck import TypeProblem
 from celadon.admission.registration import registration_types
 from celadon.admission.registration.decoding import RegistrationError
-from celadon.admission.registration.registration_types import (
-    Rule as ResourceRule,
-)
+from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel.syntax import Expr
 from celadon.kube import FieldError, GroupVersionKind, JsonObject, schemas
 from celadon.kube.releases import per_release

@@ -8,11 +8,7 @@ from typing import Final
 
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.aggregation.api_services import API_SERVICES
-from celadon.apiserver.bootstrap_objects import (
-    FIRST_ADDRESS,
-    FLOW_CONSUMER,
-    kubernetes_service,
-)
+from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, FLOW_CONSUMER, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers import controller_loops, namespaces, storage_migrations, upkeep

@@ -1,11 +1,12 @@
-"""The answers of `celadon prove` about policies and definitions, and about claims, as renderers see
-them."""
+"""The answers of the prover as renderers see them: those of `celadon prove` about policies and
+definitions, and about claims, and those of `celadon diff`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.cli import diff
 from celadon.cli.check.check_report import Place
 from celadon.cli.claims import (
     BOUNDED,
@@ -28,6 +29,7 @@ from celadon.cli.proof_report import (
     ProofItem,
     ProofReport,
     Reason,
+    SideVerdict,
 )
 from celadon.cli.report.report_model import (
     SHAPES,
@@ -175,9 +177,18 @@ def _example_lines(item: ProofItem) -> Iterator[str]:
         yield from lines(yaml_text(example.manifest)).splitlines()
 
 
+_STYLES: Final = {
+    "denied": "denied",
+    "warned": "warned",
+    "audited": "notice",
+    "admitted": "admitted",
+}
+"""The styles of verdicts."""
+
+
 # --- Answers about endpoints -------------------------------------------------
 #
-# The parts that comparisons (`diff_view`) and claims have in common.
+# The parts that claims and comparisons have in common.
 #
 # For people: requests first, then what is not decided, then what is proved.
 
@@ -277,7 +288,6 @@ _MEANT: Final = {
     COUNTEREXAMPLE: "a request is against what is claimed of the policies",
     "not-decided": "whether the policies are as claimed is not decided",
 }
-_STYLES: Final = {"denied": "denied", "admitted": "admitted"}
 
 
 class ClaimView(ReportView[ClaimReport]):
@@ -374,3 +384,182 @@ def _proved(report: ClaimReport) -> Iterator[str]:
     for (name, answer, items, bounded), endpoints in ways.items():
         bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
         yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")
+
+
+# --- Comparisons -------------------------------------------------------------
+#
+# The findings of `celadon diff`, as renderers see them.
+#
+# For people: differences first, each with a request and what both sides say of it; then what is not
+# decided, and what is proved.
+
+_DIFF_SHAPES: Final[Shapes] = {
+    **ANSWER_SHAPES,
+    diff.DiffExample: ("old", "new", "*request"),
+    DiffAnswer: (
+        *("operation", "apiVersion=api_version", "kind", "direction", "answer", "*place"),
+        *("example", "reasons", "items?", "bounded"),
+    ),
+}
+
+_DIFF_MEANINGS: Final = {
+    "looser": "admitted or less strictly judged by the new policies only",
+    "stricter": "refused or more strictly judged by the new policies only",
+    "not-decided": "whether the policies differ is not decided",
+}
+
+
+class DiffView(ReportView[DiffReport]):
+    """A comparison."""
+
+    command = "celadon diff"
+
+    def text(self, look: ReportStyle) -> str:
+        """Differences with their requests, what is not decided, what is proved; and the answer."""
+        report = self.report
+        differences = (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
+        others = [*_undecided_differences(report, look), *_proved_same(report)]
+        return answers_text(report, look, differences, others)
+
+    def data(self) -> JsonDict:
+        """Return the document of kind DiffReport."""
+        report = self.report
+        return document(
+            "DiffReport",
+            _DIFF_SHAPES,
+            old=report.old,
+            new=report.new,
+            summary={"answer": report.summary, "exitCode": int(report.exit)},
+            answers=report.answers,
+            notices=report.notices,
+            unseen=report.unseen,
+            policyErrors=report.errors,
+            problems=report.problems,
+        )
+
+    def findings(self) -> Iterator[Finding]:
+        """A finding for each difference, and for what is not decided."""
+        yield from map(error_finding, self.report.errors)
+        for group in _alike(self.report.of(diff.DIFFERS)):
+            yield _difference_finding(group)
+        for answer in self.report.of(diff.UNDECIDED):
+            message = f"{answer.endpoint}: not decided whether it is {answer.direction}"
+            yield undecided_finding(answer, answer.endpoint, message)
+
+    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+        """Return what the groups stand for."""
+        return meaning_rules(groups, _DIFF_MEANINGS)
+
+    def cases(self) -> Iterator[ReportCase]:
+        """Yield a case for each question."""
+        yield from map(error_case, self.report.errors)
+        for answer in self.report.answers:
+            fault = _sides(answer) if answer.answer == diff.DIFFERS else ""
+            name = f"{answer.endpoint} {answer.direction}"
+            yield answer_case(answer, "diff", name, fault)
+
+
+def _alike(answers: Sequence[DiffAnswer]) -> list[list[DiffAnswer]]:
+    """The answers that are due to the same things, of which one request is enough."""
+    groups: dict[object, list[DiffAnswer]] = {}
+    for answer in answers:
+        assert answer.example is not None
+        key = answer.direction, *map(_cause, (answer.example.old, answer.example.new))
+        groups.setdefault(key, []).append(answer)
+    return list(groups.values())
+
+
+def _cause(side: SideVerdict) -> object:
+    return side.verdict, tuple(
+        (against.policy, against.binding, against.field) for against in side.against
+    )
+
+
+def _difference(group: Sequence[DiffAnswer], look: ReportStyle) -> list[str]:
+    first = group[0]
+    also = ", ".join(answer.endpoint for answer in group[1:])
+    head = look.paint("bold", f"{first.direction}: {first.endpoint}")
+    result = [f"{head} (also {also})" if also else head]
+    result += (f"  {line}" for line in _side_lines(first, look))
+    result += (f"    {line}" for line in _difference_example(first))
+    return result
+
+
+def _side_lines(answer: DiffAnswer, look: ReportStyle) -> Iterator[str]:
+    assert answer.example is not None
+    for name, side in (("old", answer.example.old), ("new", answer.example.new)):
+        yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
+        for against in side.against:
+            place = f"{against.place}: " if against.place.file else ""
+            yield f"       {one_line(f'{place}{against.policy}: {against.message}')}"
+
+
+def _difference_example(answer: DiffAnswer) -> Iterator[str]:
+    assert answer.example is not None
+    return request_lines(answer.example.request)
+
+
+def _sides(answer: DiffAnswer) -> str:
+    assert answer.example is not None
+    old, new = answer.example.old.verdict, answer.example.new.verdict
+    return f"{old} by the old {_judges(answer)}, {new} by the new {_judges(answer, is_short=True)}"
+
+
+def _judges(answer: DiffAnswer, *, is_short: bool = False) -> str:
+    if answer.operation == diff.STORED:
+        return "one" if is_short else "definition"
+    return "ones" if is_short else "policies"
+
+
+def _difference_finding(group: Sequence[DiffAnswer]) -> Finding:
+    first = group[0]
+    assert first.example is not None
+    where = ", ".join(answer.endpoint for answer in group)
+    remarks = [
+        f"{name}: {against.policy}: {against.message}"
+        for name, side in (("old", first.example.old), ("new", first.example.new))
+        for against in side.against
+    ]
+    return Finding(
+        Level.ERROR,
+        first.place,
+        f"{first.direction} {'definition' if first.operation == diff.STORED else 'policy'}",
+        f"{where}: {_sides(first)}",
+        first.direction,
+        first.subject or first.endpoint,
+        details=(*remarks, *_difference_example(first)),
+    )
+
+
+def _undecided_differences(report: DiffReport, look: ReportStyle) -> Iterator[str]:
+    reasons: dict[Reason, list[str]] = {}
+    for answer in report.of(diff.UNDECIDED):
+        for reason in answer.reasons:
+            reasons.setdefault(reason, []).append(f"{answer.endpoint} {answer.direction}?")
+    for reason in report.unseen:
+        reasons.setdefault(reason, [])
+    for reason, value in reasons.items():
+        place = f"{reason.place}: " if reason.place.file else ""
+        about = f" ({', '.join(dict.fromkeys(value))})" if value else ""
+        yield f"{look.paint('notice', 'not decided')}: {lines(place + reason.message)}{about}"
+
+
+def _proved_same(report: DiffReport) -> Iterator[str]:
+    for answer, title in (
+        (diff.SAME, "the same (proved)"),
+        (diff.BOUNDED, diff.BOUNDED),
+    ):
+        ways: dict[str, list[DiffAnswer]] = {}
+        for diff_answer in report.of(answer):
+            ways.setdefault(diff_answer.endpoint, []).append(diff_answer)
+        for endpoint, answers in ways.items():
+            directions = {
+                answer.direction for answer in report.answers if answer.endpoint == endpoint
+            }
+            way = "" if len(answers) == len(directions) else f", not {answers[0].direction}"
+            bound = ""
+            if answer == diff.BOUNDED:
+                items = max(answer.items for answer in answers)
+                paths = dict.fromkeys(path for answer in answers for path in answer.bounded)
+                bound = f" with at most {plural(items, 'item')} in {', '.join(paths)}"
+            yield lines(f"{title}{way}{bound}: {endpoint}")

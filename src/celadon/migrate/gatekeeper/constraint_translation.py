@@ -34,11 +34,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.gatekeeper import (
-    known_azure,
-    known_general,
-    known_pods,
-)
+from celadon.migrate.gatekeeper import known_azure, known_general, known_pods
 from celadon.migrate.gatekeeper.known_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,

@@ -19,9 +19,7 @@ from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.migrate import translations
-from celadon.migrate.cel_text import (
-    ALWAYS,
-)
+from celadon.migrate.cel_text import ALWAYS
 from celadon.migrate.kyverno import conditions, policies, queries
 from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
@@ -31,11 +29,7 @@ from celadon.migrate.kyverno.cel_policies import (
 )
 from celadon.migrate.kyverno.demands import Demand, demand_of, not_excepted, of_element, of_rule
 from celadon.migrate.kyverno.expressions import Reader, parsed, read
-from celadon.migrate.kyverno.matching import (
-    Matching,
-    kinds_of,
-    matching,
-)
+from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
 
 

@@ -34,18 +34,7 @@ from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass, field, replace
 from celadon.storage import contract
-from celadon.storage.etcd.etcd_client import (
-    ATTEMPT_SECONDS,
-    CALL_SECONDS,
-    PAUSE_SECONDS,
-    Coming,
-    EtcdClient,
-    EtcdConnections,
-    EtcdMirror,
-    EtcdSettings,
-    KeySpelling,
-    Missed,
-)
+from celadon.storage.etcd import etcd_client
 from celadon.storage.etcd.etcd_messages import (
     Comparison,
     EtcdTransaction,
@@ -72,7 +61,7 @@ class CompactionByOne:
     """`turn` is how often the key had been written when this process last looked, `revision` what
     etcd's revision was then."""
 
-    def __init__(self, client: EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
+    def __init__(self, client: etcd_client.EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
         self._client = client
         self._interval = interval
         self._turn = 0
@@ -313,11 +302,13 @@ START_SECONDS: Final = 30.0
 _T = TypeVar("_T")
 
 
-async def open_etcd(settings: EtcdSettings, retention: Retention | None = None) -> EtcdStore:
+async def open_etcd(
+    settings: etcd_client.EtcdSettings, retention: Retention | None = None
+) -> EtcdStore:
     """The store in the running event loop, when it has everything that is in etcd. `retention`: how
     much history the mirror keeps, as `Retention()` unless given. Raises ServiceError, OSError for
     files of the settings."""
-    store = EtcdStore(EtcdConnections(settings), settings, retention or Retention())
+    store = EtcdStore(etcd_client.EtcdConnections(settings), settings, retention or Retention())
     try:
         await store.begin()
     except BaseException:
@@ -338,13 +329,16 @@ class EtcdStore(KeyspaceReads):
     """A `contract.Store`, and the `Audience` of its mirror."""
 
     def __init__(
-        self, connections: EtcdConnections, settings: EtcdSettings, retention: Retention
+        self,
+        connections: etcd_client.EtcdConnections,
+        settings: etcd_client.EtcdSettings,
+        retention: Retention,
     ) -> None:
         super().__init__(Keyspace())
         self._loop = asyncio.get_running_loop()
-        self._client = EtcdClient(connections)
-        self._spelling = KeySpelling(settings.root, settings.prefix)
-        self._mirror = EtcdMirror(self._client, self._spelling, self, self._kept_value)
+        self._client = etcd_client.EtcdClient(connections)
+        self._spelling = etcd_client.KeySpelling(settings.root, settings.prefix)
+        self._mirror = etcd_client.EtcdMirror(self._client, self._spelling, self, self._kept_value)
         self._retention = retention
         self._schedule = Schedule(retention, time.monotonic)
         self._waiters = RevisionWaiters()
@@ -378,7 +372,7 @@ class EtcdStore(KeyspaceReads):
             else:
                 return
 
-    def tell_before(self, coming: Coming) -> None:
+    def tell_before(self, coming: etcd_client.Coming) -> None:
         """Set who is told of the values that others write; they are not seen before it returns."""
         self._mirror.coming = coming
 
@@ -413,7 +407,7 @@ class EtcdStore(KeyspaceReads):
             self._client.leave()  # so that `_follow` goes on behind what is loaded
         while (came := self._keyspace.revision) < revision:
             try:
-                await self._reached(revision, ATTEMPT_SECONDS)
+                await self._reached(revision, etcd_client.ATTEMPT_SECONDS)
             except contract.ServiceUnavailable:
                 if self._keyspace.revision == came:  # else it only has a lot to send
                     self._client.leave()
@@ -421,7 +415,7 @@ class EtcdStore(KeyspaceReads):
         self._heard = self._loop.time()
         return revision
 
-    async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
+    async def _reached(self, revision: int, seconds: float = etcd_client.CALL_SECONDS) -> None:
         """Wait until the keyspace has reached a revision. Raises ServiceUnavailable if that takes
         longer."""
         if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
@@ -628,14 +622,14 @@ class EtcdStore(KeyspaceReads):
         while True:
             try:
                 await self._mirror.follow()
-            except Missed:
+            except etcd_client.Missed:
                 with suppress(contract.ServiceError):
                     await self._mirror.begin()
             except contract.ServiceError:
                 pass  # the next member is asked
             except Exception:  # noqa: BLE001  the outer edge: a defect must not end the task
                 _LOG.exception("etcd's changes could not be followed")
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(etcd_client.PAUSE_SECONDS)
 
     async def _beat(self) -> None:
         while True:

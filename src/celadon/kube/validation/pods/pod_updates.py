@@ -13,13 +13,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
 from celadon.kube.releases import is_since, until
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    METADATA,
-    SPEC,
-    Errors,
-    in_range,
-    items,
-)
+from celadon.kube.validation.field_checks import METADATA, SPEC, Errors, in_range, items
 from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods import internal_types
 from celadon.kube.validation.pods.containers import trimmed_image
