@@ -41,26 +41,27 @@ def test_kinds_that_nobody_knows(given: list[Json], parts: dict[str, Any], wrong
     assert found.startswith(wrong) if wrong == "no kind `gizmo`" else found == wrong
 
 
-POLICY: Json = {
-    "apiVersion": "admissionregistration.k8s.io/v1",
-    "kind": "ValidatingAdmissionPolicy",
-    "metadata": {"name": "p"},
-    "spec": {"paramKind": {"apiVersion": "x.io/v1", "kind": "Widget"}},
-}
+def policy(api_version: str) -> Json:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "p"},
+        "spec": {"paramKind": {"apiVersion": api_version, "kind": "Widget"}},
+    }
 
 
 @pytest.mark.parametrize(
     ("policies", "parts", "admits"),
     [
-        ([POLICY], {}, False),
-        ([POLICY], {"admit": ["Widget"]}, True),
+        ([policy("x.io/v1")], {}, False),
+        ([policy("x.io/v1")], {"admit": ["Widget"]}, True),
         ([], {}, True),
         (
             [{**POLICY, "spec": {"paramKind": {"apiVersion": "y.io/v1", "kind": "Widget"}}}],
             {},
             True,
         ),
-        ([{**POLICY, "spec": {"paramKind": {"apiVersion": "v1", "kind": "Widget"}}}], {}, True),
+        ([policy("v1")], {}, True),
     ],
 )
 def test_params_are_looked_up_where_nothing_is_a_resource(
