@@ -56,11 +56,7 @@ def policy(api_version: str) -> Json:
         ([policy("x.io/v1")], {}, False),
         ([policy("x.io/v1")], {"admit": ["Widget"]}, True),
         ([], {}, True),
-        (
-            [{**POLICY, "spec": {"paramKind": {"apiVersion": "y.io/v1", "kind": "Widget"}}}],
-            {},
-            True,
-        ),
+        ([policy("y.io/v1")], {}, True),
         ([policy("v1")], {}, True),
     ],
 )
