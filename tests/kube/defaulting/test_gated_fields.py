@@ -52,6 +52,13 @@ def resource_slice(version: str, device: dict[str, Any], **spec: Any) -> dict[st
 
 
 TAINTS = [{"key": "k", "effect": "NoSchedule"}]
+TOLERATION = {"key": "k", "operator": "Exists"}
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "a"},
+    "status": {"declaredFeatures": ["A"]},
+}
 POLICY = {"memory": {"value": "1", "requestPolicy": {"default": "1"}}}
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -141,6 +148,25 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("DRADeviceBindingConditions", resource_slice("v1", {"bindsToNode": True}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1", {"taints": TAINTS}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1beta1", {"taints": TAINTS}), "spec.devices"),
+    (
+        "DRADeviceTaints",
+        claim("v1", exactly={"deviceClassName": "c", "tolerations": [TOLERATION]}),
+        "spec.devices.requests",
+    ),
+    (
+        "DRADeviceTaints",
+        claim("v1beta1", deviceClassName="c", tolerations=[TOLERATION]),
+        "spec.devices.requests",
+    ),
+    (
+        "DRADeviceTaints",
+        claim(
+            "v1beta2",
+            firstAvailable=[{"name": "s", "deviceClassName": "c", "tolerations": [TOLERATION]}],
+        ),
+        "spec.devices.requests",
+    ),
+    ("NodeDeclaredFeatures", NODE, "status.declaredFeatures"),
     ("DRAExtendedResource", CLASS, "spec.extendedResourceName"),
     ("DRAPartitionableDevices", resource_slice("v1", {"nodeName": "n"}), "spec.devices"),
     (

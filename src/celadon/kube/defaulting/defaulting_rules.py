@@ -146,6 +146,10 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
             f"{requests}{exactly}capacity",
             f"{requests}firstAvailable[*].capacity",
         ),
+        "DRADeviceTaints": (
+            f"{requests}{exactly}tolerations",
+            f"{requests}firstAvailable[*].tolerations",
+        ),
         "DRAPrioritizedList": (f"{requests}firstAvailable",),
     }
     of_status = {
@@ -212,6 +216,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "apiextensions.k8s.io/v1/CustomResourceDefinition": {
         "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
     },
+    "v1/Node": {"NodeDeclaredFeatures": ("status.declaredFeatures",)},
     "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
     "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
     "v1/PersistentVolumeClaim": {
