@@ -320,6 +320,24 @@ def test_what_is_told_of_mounted_images_goes_with_its_gate(is_on: bool) -> None:
     assert told == [is_on] * 3
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "since"),
+    [
+        ("declaredFeatures", ["A"], "1.36"),
+        ("features", {"supplementalGroupsPolicy": True}, "1.33"),
+        ("runtimeHandlers", [{"name": "a"}], "1.31"),
+    ],
+)
+def test_only_new_nodes_lose_parts_of_their_status(field: str, value: Any, since: str) -> None:
+    node = {**NODE, "status": {field: value}}
+    for release, is_kept in ((previous_minor(since), False), (since, True)):
+        with answering_as(release):
+            assert (field in (admitted(node).get("status") or {})) is is_kept
+            draft = drafted(node, GroupVersionKind("", "v1", "Node"))
+            reported = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+            assert reported["status"][field] == value
+
+
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
     ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
     ("v1/Pod", "1.34", {"observedGeneration": 1}),
