@@ -332,6 +332,16 @@ def test_the_resources_of_a_pod_are_resized() -> None:
     assert resized(without, {**STORED_POD, "spec": made}) == STORED_POD["spec"]
 
 
+@pytest.mark.parametrize(
+    ("release", "is_taken"), [("1.34", False), ("1.35", False), ("1.36", True)]
+)
+def test_the_resources_of_the_whole_pod_have_a_gate(release: str, is_taken: bool) -> None:
+    spec = {"resources": CPU, "initContainers": [CONTAINER], "containers": [CONTAINER]}
+    with answering_as(release):
+        made = resized(spec)
+    assert made == {**STORED_POD["spec"], **({"resources": CPU} if is_taken else {})}
+
+
 def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None:
     renamed = {"nodeName": "m", "initContainers": [CONTAINER], "containers": [{"name": "x"}]}
     made = resized(renamed)

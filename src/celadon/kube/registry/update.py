@@ -237,7 +237,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     result, rules, is_counted = draft.made, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
-        result = only_parts(result, old, parts)
+        result = only_parts(result, old, parts, draft.run.gates)
         draft.run.empties = ()
     else:
         kept_fields = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
@@ -400,12 +400,13 @@ class Parts:
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists
     `paired` in the spec, one with other names is taken as it was sent, and with another number of
-    items the whole spec is, so that validation refuses it.
+    items the whole spec is, so that validation refuses it. A path of `gated` needs the gate beside it.
     """
 
     only: tuple[str, ...] | None = None
     kept: tuple[str, ...] = ()
     paired: tuple[str, ...] = ()
+    gated: tuple[tuple[str, str], ...] = ()
 
 
 EVERYTHING: Final = Parts()
@@ -428,6 +429,7 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
             *(f"spec.initContainers[*].{field}" for field in _CONTAINER_FIELDS),
         ),
         paired=("containers", "initContainers"),
+        gated=(("spec.resources", "InPlacePodLevelResourcesVerticalScaling"),),
     ),
     ("Namespace", "finalize"): Parts(kept=("status",)),
     ("CertificateSigningRequest", "approval"): Parts(kept=("spec", "status.certificate")),
@@ -437,7 +439,7 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
 what an ordinary one leaves of the status, the data pack speaks."""
 
 
-def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
+def only_parts(sent: JsonObject, old: JsonObject, parts: Parts, gates: Collection[str]) -> JsonDict:
     """The old object with the parts that an update may change, and the sent identity. Before 1.33
     nobody came to own these parts."""
     result: dict[str, object] = fresh(old)
@@ -447,7 +449,8 @@ def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
         if key != MANAGERS or is_since("1.33"):
             _take(meta, sent_meta, [key])
     for path in parts.only or ():
-        _take(result, sent, path.split("."))
+        if all(gate in gates for gated, gate in parts.gated if gated == path):
+            _take(result, sent, path.split("."))
     if parts.paired and is_since("1.33"):
         result["spec"] = _with_unpaired(result, sent, parts.paired)
     return result
