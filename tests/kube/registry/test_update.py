@@ -356,6 +356,15 @@ def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None
         assert resized({**renamed, "containers": []})["nodeName"] == "n"
 
 
+def test_lists_that_came_empty_in_ephemeral_containers_are_judged() -> None:
+    """They are not none, and these containers may have no ports: not even no ports."""
+    sent = {"spec": {"ephemeralContainers": [{"name": "e", "ports": []}], "tolerations": []}}
+    draft = drafted({"metadata": {"name": "p"}, **sent}, POD)
+    made = prepare_for_update(draft, STORED_POD, subresource="ephemeralcontainers")
+    spec = draft.validated(made)["spec"]
+    assert (spec["ephemeralContainers"][0]["ports"], spec.get("tolerations")) == ([], None)
+
+
 def test_other_endpoints_of_pods_add_containers_alone() -> None:
     made = prepare_for_update(drafted(SENT_POD, POD), STORED_POD, subresource="ephemeralcontainers")
     ephemeral = made["spec"].pop("ephemeralContainers")

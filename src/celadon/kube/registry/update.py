@@ -238,7 +238,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
-        draft.run.empties = ()
+        draft.run.empties = [empty for empty in draft.run.empties if _is_below(empty, parts.only)]
     else:
         kept_fields = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
         _keep(result, old, kept_fields)
