@@ -339,7 +339,6 @@ def test_only_new_nodes_lose_parts_of_their_status(field: str, value: Any, since
 
 
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
-    ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
     ("v1/Pod", "1.34", {"observedGeneration": 1}),
     ("v1/PersistentVolumeClaim", "1.32", {"allocatedResources": {"storage": "1"}}),
     ("v1/PersistentVolumeClaim", "1.34", {"currentVolumeAttributesClassName": "a"}),

@@ -559,15 +559,37 @@ def test_empty_lists_in_lists_and_maps_are_no_changes(
 
 
 def test_a_status_loses_what_no_gate_allows() -> None:
+    """That of a pod since 1.33: before, upstream did not look."""
     user = {"linux": {"uid": 1, "gid": 1}}
     bare, used = ([{"name": "c", **more}] for more in ({}, {"user": user}))
-    for release, stored, kept in (("1.31", bare, bare), ("1.31", used, used), ("1.36", bare, used)):
+    off = DefaultingContext(gates={"SupplementalGroupsPolicy": False})
+    cases = (("1.32", bare, used), ("1.33", bare, bare), ("1.33", used, used))
+    for release, stored, kept in cases:
         old = {"metadata": {"name": "p"}, "status": {"containerStatuses": stored}}
         sent = {"metadata": {"name": "p"}, "status": {"containerStatuses": used}}
         with answering_as(release):
-            made = prepare_for_update(drafted(sent, POD), old, subresource="status")
+            made = prepare_for_update(drafted(sent, POD, off), old, subresource="status")
         (found,) = made["status"]["containerStatuses"]
         assert found.get("user") == kept[0].get("user"), release
+
+
+@pytest.mark.parametrize(("release", "is_kept"), [("1.34", False), ("1.35", True), ("1.36", False)])
+def test_whether_devices_are_allocated_depends_on_what_is_dropped_first(
+    release: str, is_kept: bool
+) -> None:
+    """Since 1.35 a share that is not allowed is taken away before its device is looked for."""
+    device = {"driver": "d", "pool": "p", "device": "x"}
+    claim = GroupVersionKind("resource.k8s.io", "v1", "ResourceClaim")
+
+    def status(**more: str) -> dict[str, Any]:
+        results = [{"request": "r", **device, **more}]
+        return {"allocation": {"devices": {"results": results}}, "devices": [device]}
+
+    old = {"metadata": {"name": "c"}, "status": status()}
+    sent = {"metadata": {"name": "c"}, "status": status(shareID="s")}
+    with answering_as(release):
+        made = prepare_for_update(drafted(sent, claim), old, subresource="status")
+    assert ("devices" in made["status"]) is is_kept
 
 
 @pytest.mark.parametrize("is_mutated", [False, True])

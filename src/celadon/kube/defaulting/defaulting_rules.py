@@ -271,8 +271,13 @@ _DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
 """Gates of fields that are older than the gate, and which validation refused before."""
 
 _GONE: Final = {"delete": True}
-_ONLY_NEW: Final = frozenset({"v1/Node"})
-"""Kinds whose statuses are changed without looking at gates."""
+
+
+def _is_only_of_new(kind: str, path: str) -> bool:
+    """Return whether the status of the kind is changed without looking at gates."""
+    has_free_status = kind == "v1/Node" or (kind == "v1/Pod" and not is_since("1.33"))
+    return has_free_status and path.startswith("status.")
+
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
@@ -285,7 +290,7 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
             "path": path,
             **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE),
             "gate": f"!{gate}",
-            **({"new": True} if kind in _ONLY_NEW else {}),
+            **({"new": True} if _is_only_of_new(kind, path) else {}),
         }
         for gate, paths in _FIELDS.get(kind, {}).items()
         if is_since(_DROPPED_SINCE.get(gate, "1.30"))

@@ -250,11 +250,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         if draft.gvk.group_kind in COUNTED_AS_SENT:
             draft.complete(result)
             is_counted = _differ(result, old, draft.codec, rules.get("bump", ()))
-        kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
-        if kind_update is not None:
-            kind_update(result, old, draft.run.context.now)
-    if subresource in ("", "status"):
-        drop_unused(result, old, draft.gvk, draft.run, status=bool(subresource))
+        _update_kind(draft, old, subresource)
     meta = result.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
@@ -269,6 +265,17 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     ):
         meta["generation"] = metadata.generation(old) + 1
     return result
+
+
+def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
+    """Do what is special about updates of the kind, and drop what gates do not allow."""
+    kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
+    drops_first = draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    for is_drop in (drops_first, not drops_first):
+        if is_drop and subresource in ("", "status"):
+            drop_unused(draft.made, old, draft.gvk, draft.run, status=bool(subresource))
+        elif not is_drop and kind_update is not None:
+            kind_update(draft.made, old, draft.run.context.now)
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
@@ -400,7 +407,8 @@ class Parts:
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists
     `paired` in the spec, one with other names is taken as it was sent, and with another number of
-    items the whole spec is, so that validation refuses it. A path of `gated` needs the gate beside it.
+    items the whole spec is, so that validation refuses it. A path of `gated` needs the gate that
+    stands beside it.
     """
 
     only: tuple[str, ...] | None = None
