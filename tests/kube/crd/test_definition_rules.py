@@ -128,7 +128,8 @@ def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
     [
         ({"$schema": "x"}, {}, ".size", False),
         ({"$schema": "x"}, {}, ".sizes", True),
-        ({}, {"id": "x"}, ".size", True),
+        ({}, {"id": "x"}, ".size", False),
+        ({}, {"id": "x"}, ".sizes", False),
     ],
 )
 def test_paths_of_rules_that_are_not_compiled(

@@ -141,6 +141,13 @@ def test_what_no_structural_schema_has(name: str, value: Any, error: str) -> Non
     assert texts(given) == [f"s.properties[a].{name}: Forbidden: {error}"]
 
 
+def test_keyed_items_are_one_schema() -> None:
+    arrays, several = texts(KEYED | {"items": [TEXT]})
+    assert arrays == "s.items: Forbidden: items must be a schema object and not an array"
+    assert several.startswith('s.items: Invalid value: {"Schema":null,"JSONSchemas":[{"ID":"",')
+    assert several.endswith(f"}}]}}: must only have a single schema if {LIST} is map")
+
+
 def test_null_is_no_type() -> None:
     choices = '"array", "boolean", "integer", "number", "object", "string"'
     assert texts({"type": "null"}) == [

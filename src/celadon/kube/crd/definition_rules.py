@@ -229,6 +229,10 @@ def _map_list(value: JsonObject, path: FieldPath) -> Errors:
     if items is None:
         detail = f"must have a schema if {definition_parts.LIST_TYPE} is map"
         yield fieldpath.required(path.child("items"), detail)
+    if isinstance(items, list):
+        shown = definition_parts.items_value(items)
+        detail = f"must only have a single schema if {definition_parts.LIST_TYPE} is map"
+        yield fieldpath.invalid(path.child("items"), shown, detail)
     if not isinstance(items, dict):
         return
     type_ = items.get("type") or ""
@@ -507,15 +511,15 @@ def _shape(
 def _field_path(
     path: str, place: FieldPath, schema: Schema | None, *, readable: bool
 ) -> list[FieldError]:
-    """Return what is wrong with the path of a rule. Nothing leads into a schema that cannot be
-    read."""
+    """Return what is wrong with the path of a rule. Where a schema cannot be read, nobody looks
+    where it leads."""
     result = []
     if path and not trim_space(path):
         result.append(fieldpath.invalid(place, path, EMPTY_PATH.text))
     if _has_breaks(path):
         result.append(fieldpath.invalid(place, path, BROKEN_PATH.text))
-    leads_on = schema is None or (readable and field_path(path, schema) is not None)
-    if path and not leads_on:
+    is_judged = path and readable and schema is not None
+    if is_judged and field_path(path, schema) is None:
         result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
     return result
 
