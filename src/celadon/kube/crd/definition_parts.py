@@ -185,7 +185,7 @@ def _column_value(column: JsonObject) -> JsonObject:
 
 
 def rule_value(value: Any) -> JsonObject:
-    """A validation rule as errors show it."""
+    """The members of a validation rule as errors show them."""
     return {
         "Rule": value.get("rule") or "",
         "Message": value.get("message") or "",
@@ -216,8 +216,7 @@ def _or_bool(value: Any) -> JsonObject | None:
     return {"Allows": bool(value), "Schema": None}
 
 
-def items_value(value: Any) -> JsonObject | None:
-    """Return `items` as errors show them: one schema, or one for each place."""
+def _or_list(value: Any) -> JsonObject | None:
     if isinstance(value, list):
         return {"Schema": None, "JSONSchemas": [schema_value(item) for item in value]}
     return None if value is None else {"Schema": schema_value(value), "JSONSchemas": None}
@@ -281,7 +280,7 @@ _FIELDS: Final = (
     ("MaxProperties", "maxProperties", _itself),
     ("MinProperties", "minProperties", _itself),
     ("Required", "required", _itself),
-    ("Items", "items", items_value),
+    ("Items", "items", _or_list),
     ("AllOf", "allOf", _schemas),
     ("OneOf", "oneOf", _schemas),
     ("AnyOf", "anyOf", _schemas),
@@ -306,8 +305,23 @@ _FIELDS: Final = (
 
 
 def schema_value(value: JsonObject) -> JsonObject:
-    """A schema as errors show it."""
+    """The members of a schema as errors show them."""
     return {name: read(value.get(key)) for name, key, read in _FIELDS}
+
+
+def shown_rule(rule: Any) -> GoValue:
+    """Return a validation rule as errors show it."""
+    return GoValue(rule_value(rule), "apiextensions.ValidationRule")
+
+
+def shown_schema(schema: JsonObject) -> GoValue:
+    """Return a schema as errors show it."""
+    return GoValue(schema_value(schema), "apiextensions.JSONSchemaProps")
+
+
+def shown_items(items: Any) -> GoValue:
+    """Return `items` as errors show them: one schema, or one for each place."""
+    return GoValue(_or_list(items), "apiextensions.JSONSchemaPropsOrArray")
 
 
 def set_fields(data: JsonObject) -> Iterator[str]:

@@ -230,7 +230,7 @@ def _map_list(value: JsonObject, path: FieldPath) -> Errors:
         detail = f"must have a schema if {definition_parts.LIST_TYPE} is map"
         yield fieldpath.required(path.child("items"), detail)
     if isinstance(items, list):
-        shown = definition_parts.items_value(items)
+        shown = definition_parts.shown_items(items)
         detail = f"must only have a single schema if {definition_parts.LIST_TYPE} is map"
         yield fieldpath.invalid(path.child("items"), shown, detail)
     if not isinstance(items, dict):
@@ -460,12 +460,12 @@ class _Check:
             self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), path)
         if rule.error:
             refused.append(
-                fieldpath.invalid(path.child("rule"), definition_parts.rule_value(data), rule.error)
+                fieldpath.invalid(path.child("rule"), definition_parts.shown_rule(data), rule.error)
             )
         if rule.message_error:
             member_path, printed_rule = (
                 path.child("messageExpression"),
-                definition_parts.rule_value(data),
+                definition_parts.shown_rule(data),
             )
             refused.append(fieldpath.invalid(member_path, printed_rule, rule.message_error))
         elif rule.message is not None:
