@@ -317,9 +317,12 @@ def _read_options(call: Call) -> None:
 
 
 def _wanted(call: Call) -> negotiation.Accepted:
-    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before."""
+    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before, but
+    behind the router."""
     endpoint = call.endpoint
     if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
+        if not endpoint.resource.custom:
+            negotiation.require_route(call.request, endpoint.answer_types, collection=True)
         consistent_options(call.request)
     return negotiation.accepted(
         call.request,

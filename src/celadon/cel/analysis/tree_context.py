@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import declarations, syntax
@@ -23,7 +24,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
-from celadon.cel.values.conversions import CONSTRUCTORS
+from celadon.cel.values.conversions import CONSTRUCTORS, unknown_type
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass, field
 
@@ -178,7 +179,8 @@ ResolvedCalls = dict[tuple[object, int], ResolvedCall]
 @dataclass(frozen=True, slots=True)
 class Context:
     """`folded` maps node ids to constant values (see `folding`); `functions` are the
-    environment's; `constants` are identifiers that denote values (types, enum constants).
+    environment's; `constants` are identifiers that denote values (types, enum constants). With
+    `has_schema` a program does not know the objects that the checker found (see `Declarations`).
     `resolved` remembers calls, for all programs of an environment."""
 
     checked: CheckedAst
@@ -188,6 +190,7 @@ class Context:
     switches: declarations.Switches = declarations.DEFAULT_SWITCHES
     find_object: Callable[[str], declarations.ObjectType | None] = lambda name: None
     resolved: ResolvedCalls = field(default_factory=dict)
+    has_schema: bool = False
     mentions_bytes: bool = field(init=False)
     has_optionals: bool = field(init=False)
     boxes_optionals: bool = field(init=False)
@@ -293,7 +296,8 @@ class Context:
         declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
             return declared.construct
-        return CONSTRUCTORS.get(type_name, dict)
+        made_by = CONSTRUCTORS.get(type_name)
+        return made_by or (partial(unknown_type, type_name) if self.has_schema else dict)
 
     def _returned(self, node: Call) -> type | None:
         """The class that all overloads a call may come to return. Operators take what comes,
