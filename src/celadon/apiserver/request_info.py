@@ -6,6 +6,7 @@ by this one reading.
 
 from __future__ import annotations
 
+import functools
 import urllib.parse
 from typing import Final
 
@@ -17,6 +18,7 @@ from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field, replace
+from celadon.remembering import LONGEST
 
 VERBS: Final = {
     "POST": "create",
@@ -70,6 +72,16 @@ class RequestInfo:
 
 def request_info(request: HttpRequest) -> RequestInfo:
     """Read what a request is about. Raises UnreadablePath for `/api/v1/watch` and its like."""
+    target = request.target
+    return _short_info(request.method, target) if len(target) <= LONGEST else _read_info(request)
+
+
+@functools.lru_cache(maxsize=1024)  # a twentieth of the instructions of a get
+def _short_info(method: str, target: str) -> RequestInfo:
+    return _read_info(HttpRequest(method, target))
+
+
+def _read_info(request: HttpRequest) -> RequestInfo:
     path = urllib.parse.unquote(request.path)
     parts = path.strip("/").split("/")
     method = request.method
