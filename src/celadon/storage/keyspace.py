@@ -99,7 +99,7 @@ class Keyspace:
         if changed:
             result = tuple([changed.get(key) or entries[key] for key in chosen])
         else:
-            result = tuple([entries[key] for key in chosen])
+            result = tuple(map(entries.__getitem__, chosen))
         return contract.Page(result, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
