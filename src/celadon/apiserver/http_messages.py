@@ -390,6 +390,8 @@ class HttpAnswer:
     """What the connection becomes, if it does: then there is a `stream`, too."""
     outlet: Outlet | None = field(default=None, compare=False)
     """Where parts of the `stream` may come from besides."""
+    is_passed_on: bool = field(default=False, compare=False)
+    """Whether another server was asked: then the audit event tells nothing of the bodies."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]
