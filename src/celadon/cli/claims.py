@@ -3,7 +3,7 @@ from files, put to the prover, and their answers in the words of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
@@ -15,6 +15,7 @@ from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
     Problem,
+    Text,
     exit_of,
     read_texts,
     shape_problem,
@@ -200,10 +201,17 @@ class GivenProperty:
 
 def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
     """The properties in files, and what is wrong with the files."""
+    return properties_among(read_texts(paths), version)
+
+
+def properties_among(
+    texts: Iterable[Text | Problem], version: str
+) -> tuple[list[GivenProperty], list[Problem]]:
+    """The properties in texts, and what is wrong with the texts."""
     properties: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for text in read_texts(paths):
+    for text in texts:
         if isinstance(text, Problem):
             problems.append(text)
             continue

@@ -226,6 +226,14 @@ def read_side(
         manifests = (
             gather(paths, (), (), Parts(), lambda _: None, exclude) if paths else Manifests()
         )
+    return side_of(label, manifests, version, display_name)
+
+
+def side_of(
+    label: str, manifests: Manifests, version: str, display_name: Callable[[str], str] = str
+) -> DiffSide:
+    """Return what manifests are for a release."""
+    with answering_as(version):
         sets = policy_sets(manifests, version)
         prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)

@@ -1,0 +1,215 @@
+"""What is proved of the policies in the panes: as `celadon prove` and `celadon diff` prove it of files.
+
+Answers take seconds. So whoever asks is told meanwhile (`tell`) of each item of a report, and of
+how far it is. A request that shows something comes with the panes that ask for it, as texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+from celadon.admission import Operation
+from celadon.cli import claims
+from celadon.cli.check.manifests import described
+from celadon.cli.diff import STORED, DiffSettings, DiffSide, compared, side_of, with_definitions
+from celadon.cli.playground.panes import PANES_OF, Pane, PaneReader, State, StateError, state_of
+from celadon.cli.proof_report import VALIDATION, ProofExample, ProofItem, ProofReport
+from celadon.cli.proofs import ProofLimits, subjects_among
+from celadon.cli.reading.documents import Document, Problem, Text
+from celadon.cli.report.diff_view import DiffView
+from celadon.cli.report.proof_view import ClaimView, ProofView
+from celadon.cli.report.report_model import data, yaml_text
+from celadon.kube import GroupVersionKind, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import answering_as
+from celadon.records import dataclass
+
+Tell: TypeAlias = Callable[[JsonObject], None]
+
+_SUBJECTS: Final = (
+    Pane.POLICY,
+    Pane.BINDING,
+    Pane.PARAMS,
+    Pane.NAMESPACE,
+    Pane.CLUSTER,
+    Pane.AUTHORIZER,
+)
+"""Panes with what decides, and with what that looks up."""
+
+_MOST: Final = {"items": 12, "seconds": 120}
+"""The largest limits that can be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofQuestion:
+    """A state of the page, and how much is asked about it: so many `items` of lists, for so many
+    `seconds` of the solver for each answer."""
+
+    state: State
+    items: int
+    seconds: int
+
+    @staticmethod
+    def of(value: Any) -> ProofQuestion:  # noqa: ANN401 - JSON
+        """Return what the page asks. Raises StateError."""
+        limits = {name: value.get(name) for name in _MOST}
+        for name, limit in limits.items():
+            if not isinstance(limit, int) or not 1 <= limit <= _MOST[name]:
+                raise StateError(f"`{name}` is no number from 1 to {_MOST[name]}")
+        return ProofQuestion(state_of(value.get("state")), **limits)
+
+    @property
+    def limits(self) -> ProofLimits:
+        """Return the limits of `celadon prove`."""
+        return ProofLimits(self.state.release, self.items, self.seconds)
+
+
+def prove(question: ProofQuestion, tell: Tell) -> JsonObject:
+    """Prove what can be said of policies and definitions by themselves. Each item is told: a row of
+    `celadon prove -o json`, with its remarks and examples."""
+    reader, state = PaneReader(), question.state
+    subjects, problems = subjects_among(_documents(state, reader))
+    if not subjects and not problems:
+        raise StateError("there is no ValidatingAdmissionPolicy and no CustomResourceDefinition")
+
+    def progress(text: str) -> None:
+        tell({"progress": text})
+
+    items: list[ProofItem] = []
+    with answering_as(state.release):
+        for subject in subjects:
+            for item in subject.items(question.limits, progress):
+                items.append(placed := item.placed(subject.document))
+                tell({"item": _row(placed, state)})
+    view = ProofView(ProofReport(tuple(items), tuple(problems)))
+    return {"summary": view.counts(), "problems": [data(problem) for problem in problems]}
+
+
+def _row(item: ProofItem, state: State) -> JsonObject:
+    (row,) = ProofView(ProofReport((item,))).data()
+    return {
+        **row,
+        "place": data(item.place),
+        "remarks": [data(remark) for remark in item.remarks],
+        "isTold": item.is_told or item.sort == VALIDATION,
+        "examples": [_shown(example, state) for example in item.examples],
+    }
+
+
+def diff(question: ProofQuestion, tell: Tell) -> JsonObject:
+    """Compare the policies with those before: the `report` is that of `celadon diff -o json`. What
+    the pane of those before has no object of its kind of is the same on both sides."""
+    reader, state = PaneReader(), question.state
+    if not state.text(Pane.BEFORE).strip():
+        raise StateError("the pane `before` is empty: put in what is to be compared with")
+    before = reader.read(state, Pane.BEFORE)
+    now = list(_documents(state, reader))
+    kinds = {document.group_kind for document in before.documents}
+    common = [item for item in now if isinstance(item, Problem) or item.group_kind not in kinds]
+    old = _side("before", [*before.documents, *before.problems, *common], state)
+    new = _side("now", now, state)
+    settings = DiffSettings(items=question.items, seconds=question.seconds)
+    report = compared(old, new, settings, lambda text: tell({"progress": text}))
+    report = with_definitions(report, old, new, settings)
+    return {"report": _with_panes(DiffView(report).data(), state)}
+
+
+def claim(question: ProofQuestion, tell: Tell) -> JsonObject:
+    """Prove the properties in their pane: the `report` is that of `celadon prove --property`."""
+    reader, state = PaneReader(), question.state
+    text = state.text(Pane.PROPERTIES)
+    if not text.strip():
+        raise StateError("the pane `properties` is empty: put in what is to be proved")
+    pane = Text(Pane.PROPERTIES.value, text)
+    properties, problems = claims.properties_among([pane], state.release)
+    if problems:
+        report = claims.ClaimReport(problems=tuple(problems))
+    else:
+        report = claims.answered(
+            _side("policies", list(_documents(state, reader)), state),
+            claims.Claims(tuple(properties)),
+            question.items,
+            question.seconds,
+            lambda text: tell({"progress": text}),
+        )
+    return {"report": _with_panes(ClaimView(report).data(), state)}
+
+
+QUESTIONS: Final[Mapping[str, Callable[[ProofQuestion, Tell], JsonObject]]] = {
+    "prove": prove,
+    "diff": diff,
+    "claim": claim,
+}
+
+
+def _documents(state: State, reader: PaneReader) -> Iterator[Document | Problem]:
+    readings = [reader.read(state, pane) for pane in _SUBJECTS]
+    return chain.from_iterable((*reading.documents, *reading.problems) for reading in readings)
+
+
+def _side(label: str, items: Sequence[Document | Problem], state: State) -> DiffSide:
+    documents = [item for item in items if isinstance(item, Document)]
+    with answering_as(state.release):
+        manifests = described(documents)
+    manifests.problems += [item for item in items if isinstance(item, Problem)]
+    return side_of(label, manifests, state.release)
+
+
+# --- Examples ----------------------------------------------------------------
+#
+# A request as the panes that ask for it: whoever puts them into the page sees it decided.
+
+
+def _with_panes(report: JsonDict, state: State) -> JsonDict:
+    """The report with each example as panes, too."""
+    for answer in report["answers"]:
+        example = answer.get("example")
+        if example is not None:
+            manifest, old = example.get("object"), example.get("oldObject")
+            request = ProofExample(
+                manifest or old,
+                operation=answer["operation"],
+                old_manifest=old if manifest else None,
+                around=tuple(example.get("around", ())),
+                user=example.get("user", ""),
+                groups=tuple(example.get("groups", ())),
+            )
+            example |= _shown(request, state)
+    return report
+
+
+def _shown(example: ProofExample, state: State) -> JsonDict:
+    """The title, the operation and the panes of an example."""
+    namespaces = [obj for obj in example.around if metadata.gvk(obj) == _NAMESPACE]
+    params = [obj for obj in example.around if metadata.gvk(obj) != _NAMESPACE]
+    user: JsonDict = {"username": example.user, "groups": list(example.groups)}
+    texts = {
+        Pane.OBJECT: yaml_text(example.manifest),
+        Pane.OLD_OBJECT: "" if example.old_manifest is None else yaml_text(example.old_manifest),
+        Pane.NAMESPACE: _SEPARATOR.join(map(yaml_text, namespaces)),
+        Pane.USER: yaml_text(user) if example.user else "",
+        Pane.PARAMS: _with_params(state, params),
+    }
+    operation = Operation.CREATE.value if example.operation == STORED else example.operation
+    panes = {pane.value: text for pane, text in texts.items() if pane in PANES_OF[state.mode]}
+    return {"title": example.title, "operation": operation, "panes": panes}
+
+
+_NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
+_SEPARATOR: Final = "---\n"
+
+
+def _with_params(state: State, params: Sequence[JsonObject]) -> str:
+    """The text of the pane of params, with those behind it that no pane has."""
+    present = {_key(document.value) for document in PaneReader().documents(state, _SUBJECTS)}
+    missing = [yaml_text(param) for param in params if _key(param) not in present]
+    text = state.text(Pane.PARAMS)
+    if missing and text.strip():
+        missing.insert(0, text if text.endswith("\n") else f"{text}\n")
+    return _SEPARATOR.join(missing) if missing else text
+
+
+def _key(obj: JsonObject) -> tuple[GroupVersionKind, str, str]:
+    return metadata.gvk(obj), metadata.namespace(obj), metadata.name(obj)
