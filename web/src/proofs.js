@@ -6,6 +6,7 @@ import { Asker } from "./asker.js";
 import { element } from "./elements.js";
 
 const PATIENCE = 300_000; // milliseconds without a word; the solver's own limits come first
+const MOST_LINES = 40; // of an example that is not folded
 const BY = { denied: "bad", warned: "warning", audited: "warning", admitted: "good" };
 const $ = (id) => document.getElementById(id);
 
@@ -45,7 +46,7 @@ export class Proofs {
   }
 
   hear({ received, size, progress, item }) {
-    if (received) this.say(`loading the solver, ${megabytes(received)} of ${megabytes(size)} MB`);
+    if (received) this.say(received === size ? "starting the solver" : `loading the solver, ${megabytes(received)} of ${megabytes(size)} MB`);
     if (progress) this.say(progress);
     if (item?.isTold) $("proof-answers").append(this.item(item));
   }
@@ -75,7 +76,7 @@ export class Proofs {
     if (undecided.length) cards.push(card("warning", "not decided", undecided.flatMap(({ reasons = [], ...one }) =>
       reasons.map((reason) => element("li", `${about(one)}${reason.message}`, this.place(reason))))));
     const proved = report.answers.filter((one) => !one.example && one.answer !== "not decided");
-    const lines = new Set(proved.map((one) => `${about(one)}${one.answer}${way(one, report.answers)}${bound(one)}`));
+    const lines = new Set(proved.map((one) => `${about(one)}${one.answer}${bound(one)}${way(one, report.answers)}`));
     if (lines.size) cards.push(card("good", "proved", [...lines].map((one) => element("li", one))));
     for (const one of report.notices) cards.push(element("section.proof", element("p.dim", one)));
     return cards;
@@ -107,11 +108,13 @@ export class Proofs {
     ], this.place(first), this.example(example));
   }
 
+  /** What stands in each pane, and a button that puts it there. */
   example(one) {
     const texts = Object.entries(one.panes).filter(([pane, text]) => text && text !== this.state().panes[pane]);
-    return element("details", { open: true }, element("summary", [one.title || "for instance", one.operation].join(", ")),
-      texts.map(([pane, text]) => [pane !== "object" && element("p.dim", pane), element("pre", { tabindex: "0" }, text)]),
-      element("button", { type: "button", class: "decide", onclick: () => this.decide(one) }, "Decide this request"));
+    const lines = texts.reduce((sum, [, text]) => sum + text.split("\n").length, 0);
+    const shown = element("details", { open: lines <= MOST_LINES }, element("summary", [one.title || "for instance", one.operation].join(", ")),
+      texts.map(([pane, text]) => [pane !== "object" && element("p.dim", pane), element("pre", { tabindex: "0" }, text)]));
+    return [shown, element("button", { type: "button", onclick: () => this.decide(one) }, "Decide this request")];
   }
 
   place({ file, line, column }) {

@@ -35,10 +35,11 @@ from celadon.cli.reading.documents import (
     Problem,
     shape_problem,
 )
-from celadon.kube import FieldPath, Json, JsonObject
+from celadon.kube import FieldPath, Json, JsonObject, User
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.prove import (
+    ANYBODY,
     Answer,
     BoundParts,
     Comparison,
@@ -309,13 +310,14 @@ class Proof:
             assert request is not None
             manifest = request.object or request.old_object
             assert manifest is not None
+            user = User("") if request.user == ANYBODY else request.user
             return ProofExample(
                 manifest,
                 operation=request.operation.value,
                 old_manifest=request.old_object if request.object else None,
                 around=reply.around,
-                user=request.user.name,
-                groups=request.user.groups,
+                user=user.name,
+                groups=user.groups,
             )
         return None
 

@@ -1,4 +1,5 @@
-"""What is proved of the policies in the panes: as `celadon prove` and `celadon diff` prove it of files.
+"""What is proved of the policies in the panes, as `celadon prove` and `celadon diff` prove it of
+files.
 
 Answers take seconds. So whoever asks is told meanwhile (`tell`) of each item of a report, and of
 how far it is. A request that shows something comes with the panes that ask for it, as texts.
@@ -26,7 +27,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
-Tell: TypeAlias = Callable[[JsonObject], None]
+Tell: TypeAlias = Callable[[JsonObject], object]
 
 _SUBJECTS: Final = (
     Pane.POLICY,
@@ -182,7 +183,9 @@ def _with_panes(report: JsonDict, state: State) -> JsonDict:
 
 def _shown(example: ProofExample, state: State) -> JsonDict:
     """The title, the operation and the panes of an example."""
-    namespaces = [obj for obj in example.around if metadata.gvk(obj) == _NAMESPACE]
+    namespaces = [
+        obj for obj in example.around if metadata.gvk(obj) == _NAMESPACE and not _is_plain(obj)
+    ]
     params = [obj for obj in example.around if metadata.gvk(obj) != _NAMESPACE]
     user: JsonDict = {"username": example.user, "groups": list(example.groups)}
     texts = {
@@ -199,6 +202,12 @@ def _shown(example: ProofExample, state: State) -> JsonDict:
 
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 _SEPARATOR: Final = "---\n"
+
+
+def _is_plain(namespace: JsonObject) -> bool:
+    """Return whether a namespace is as one that nobody describes."""
+    labels = metadata.labels(namespace).keys() - {"kubernetes.io/metadata.name"}
+    return not labels and not metadata.annotations(namespace)
 
 
 def _with_params(state: State, params: Sequence[JsonObject]) -> str:
