@@ -43,8 +43,10 @@ def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
         # late: what proves is loaded when somebody asks for it
         from celadon.cli.playground.proving import QUESTIONS, ProofQuestion
 
-        asked = ProofQuestion.of(json.loads(text))
-        return QUESTIONS[question](asked, lambda news: tell(json.dumps(news, ensure_ascii=False)))
+        return QUESTIONS[question](ProofQuestion.of(json.loads(text)), told)
+
+    def told(news: JsonObject) -> None:
+        tell(json.dumps(news, ensure_ascii=False))
 
     return _answered(proved)
 

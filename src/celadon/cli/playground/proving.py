@@ -27,7 +27,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
-Tell: TypeAlias = Callable[[JsonObject], object]
+Tell: TypeAlias = Callable[[JsonObject], None]
 
 _SUBJECTS: Final = (
     Pane.POLICY,
@@ -74,14 +74,10 @@ def prove(question: ProofQuestion, tell: Tell) -> JsonObject:
     subjects, problems = subjects_among(_documents(state, reader))
     if not subjects and not problems:
         raise StateError("there is no ValidatingAdmissionPolicy and no CustomResourceDefinition")
-
-    def progress(text: str) -> None:
-        tell({"progress": text})
-
     items: list[ProofItem] = []
     with answering_as(state.release):
         for subject in subjects:
-            for item in subject.items(question.limits, progress):
+            for item in subject.items(question.limits, _progress(tell)):
                 items.append(placed := item.placed(subject.document))
                 tell({"item": _row(placed, state)})
     view = ProofView(ProofReport(tuple(items), tuple(problems)))
@@ -112,7 +108,7 @@ def diff(question: ProofQuestion, tell: Tell) -> JsonObject:
     old = _side("before", [*before.documents, *before.problems, *common], state)
     new = _side("now", now, state)
     settings = DiffSettings(items=question.items, seconds=question.seconds)
-    report = compared(old, new, settings, lambda text: tell({"progress": text}))
+    report = compared(old, new, settings, _progress(tell))
     report = with_definitions(report, old, new, settings)
     return {"report": _with_panes(DiffView(report).data(), state)}
 
@@ -133,7 +129,7 @@ def claim(question: ProofQuestion, tell: Tell) -> JsonObject:
             claims.Claims(tuple(properties)),
             question.items,
             question.seconds,
-            lambda text: tell({"progress": text}),
+            _progress(tell),
         )
     return {"report": _with_panes(ClaimView(report).data(), state)}
 
@@ -143,6 +139,13 @@ QUESTIONS: Final[Mapping[str, Callable[[ProofQuestion, Tell], JsonObject]]] = {
     "diff": diff,
     "claim": claim,
 }
+
+
+def _progress(tell: Tell) -> Callable[[str], None]:
+    def progress(text: str) -> None:
+        tell({"progress": text})
+
+    return progress
 
 
 def _documents(state: State, reader: PaneReader) -> Iterator[Document | Problem]:
