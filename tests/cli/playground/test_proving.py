@@ -27,6 +27,7 @@ BOUND = WITH_PARAMS.replace(
     "policyName: limit,",
     "policyName: limit, paramRef: {name: limits, parameterNotFoundAction: Deny},",
 )
+UNBOUND = POLICY.partition("---")[0]
 OLD = POLICY.replace("<= 5", "< 5")
 PROPERTIES = """\
 apiVersion: celadon.dev/v1
@@ -166,6 +167,8 @@ def decided(example: Any, mode: str, panes: dict[str, str]) -> Any:
     ("mode", "panes"),
     [
         ("validating", {"policy": POLICY, "before": OLD}),
+        ("validating", {"policy": UNBOUND, "before": OLD.partition("---")[0]}),
+        ("validating", {"policy": UNBOUND, "before": POLICY}),
         ("validating", {"policy": WITH_PARAMS, "before": POLICY}),
         ("validating", {"policy": BOUND, "params": PARAMS, "before": POLICY}),
         ("rules", {"policy": SMALLER, "before": DEFINITION}),

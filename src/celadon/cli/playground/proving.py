@@ -7,14 +7,22 @@ how far it is. A request that shows something comes with the panes that ask for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import Operation
 from celadon.cli import claims
-from celadon.cli.check.manifests import described
-from celadon.cli.diff import STORED, DiffSettings, DiffSide, compared, side_of, with_definitions
+from celadon.cli.check.manifests import described, validating_policies
+from celadon.cli.diff import (
+    STORED,
+    DiffSettings,
+    DiffSide,
+    binding_everywhere,
+    bound_by_neither,
+    compared,
+    side_of,
+    with_definitions,
+)
 from celadon.cli.playground.panes import PANES_OF, Pane, PaneReader, State, StateError, state_of
 from celadon.cli.proof_report import VALIDATION, ProofExample, ProofItem, ProofReport
 from celadon.cli.proofs import ProofLimits, subjects_among
@@ -70,28 +78,31 @@ class ProofQuestion:
 def prove(question: ProofQuestion, tell: Tell) -> JsonObject:
     """Prove what can be said of policies and definitions by themselves. Each item is told: a row of
     `celadon prove -o json`, with its remarks and examples."""
-    reader, state = PaneReader(), question.state
-    subjects, problems = subjects_among(_documents(state, reader))
+    state = question.state
+    documents = _documents(state, PaneReader())
+    subjects, problems = subjects_among(documents)
     if not subjects and not problems:
         raise StateError("there is no ValidatingAdmissionPolicy and no CustomResourceDefinition")
+    side = _side("policies", documents, state)
+    examples = _Examples(state, side, side.unbound)
     items: list[ProofItem] = []
     with answering_as(state.release):
         for subject in subjects:
             for item in subject.items(question.limits, _progress(tell)):
                 items.append(placed := item.placed(subject.document))
-                tell({"item": _row(placed, state)})
+                tell({"item": _row(placed, examples)})
     view = ProofView(ProofReport(tuple(items), tuple(problems)))
     return {"summary": view.counts(), "problems": [data(problem) for problem in problems]}
 
 
-def _row(item: ProofItem, state: State) -> JsonObject:
+def _row(item: ProofItem, examples: _Examples) -> JsonObject:
     (row,) = ProofView(ProofReport((item,))).data()
     return {
         **row,
         "place": data(item.place),
         "remarks": [data(remark) for remark in item.remarks],
         "isTold": item.is_told or item.sort == VALIDATION,
-        "examples": [_shown(example, state) for example in item.examples],
+        "examples": [examples.shown(example) for example in item.examples],
     }
 
 
@@ -102,7 +113,7 @@ def diff(question: ProofQuestion, tell: Tell) -> JsonObject:
     if not state.text(Pane.BEFORE).strip():
         raise StateError("the pane `before` is empty: put in what is to be compared with")
     before = reader.read(state, Pane.BEFORE)
-    now = list(_documents(state, reader))
+    now = _documents(state, reader)
     kinds = {document.group_kind for document in before.documents}
     common = [item for item in now if isinstance(item, Problem) or item.group_kind not in kinds]
     old = _side("before", [*before.documents, *before.problems, *common], state)
@@ -110,28 +121,31 @@ def diff(question: ProofQuestion, tell: Tell) -> JsonObject:
     settings = DiffSettings(items=question.items, seconds=question.seconds)
     report = compared(old, new, settings, _progress(tell))
     report = with_definitions(report, old, new, settings)
-    return {"report": _with_panes(DiffView(report).data(), state)}
+    examples = _Examples(state, new, bound_by_neither(old, new))
+    return {"report": examples.in_report(DiffView(report).data())}
 
 
 def claim(question: ProofQuestion, tell: Tell) -> JsonObject:
     """Prove the properties in their pane: the `report` is that of `celadon prove --property`."""
-    reader, state = PaneReader(), question.state
+    state = question.state
     text = state.text(Pane.PROPERTIES)
     if not text.strip():
         raise StateError("the pane `properties` is empty: put in what is to be proved")
     pane = Text(Pane.PROPERTIES.value, text)
     properties, problems = claims.properties_among([pane], state.release)
+    side = _side("policies", _documents(state, PaneReader()), state)
     if problems:
         report = claims.ClaimReport(problems=tuple(problems))
     else:
         report = claims.answered(
-            _side("policies", list(_documents(state, reader)), state),
+            side,
             claims.Claims(tuple(properties)),
             question.items,
             question.seconds,
             _progress(tell),
         )
-    return {"report": _with_panes(ClaimView(report).data(), state)}
+    examples = _Examples(state, side, side.unbound)
+    return {"report": examples.in_report(ClaimView(report).data())}
 
 
 QUESTIONS: Final[Mapping[str, Callable[[ProofQuestion, Tell], JsonObject]]] = {
@@ -148,9 +162,12 @@ def _progress(tell: Tell) -> Callable[[str], None]:
     return progress
 
 
-def _documents(state: State, reader: PaneReader) -> Iterator[Document | Problem]:
-    readings = [reader.read(state, pane) for pane in _SUBJECTS]
-    return chain.from_iterable((*reading.documents, *reading.problems) for reading in readings)
+def _documents(state: State, reader: PaneReader) -> list[Document | Problem]:
+    items: list[Document | Problem] = []
+    for pane in _SUBJECTS:
+        reading = reader.read(state, pane)
+        items += (*reading.documents, *reading.problems)
+    return items
 
 
 def _side(label: str, items: Sequence[Document | Problem], state: State) -> DiffSide:
@@ -163,64 +180,79 @@ def _side(label: str, items: Sequence[Document | Problem], state: State) -> Diff
 
 # --- Examples ----------------------------------------------------------------
 #
-# A request as the panes that ask for it: whoever puts them into the page sees it decided.
-
-
-def _with_panes(report: JsonDict, state: State) -> JsonDict:
-    """The report with each example as panes, too."""
-    for answer in report["answers"]:
-        example = answer.get("example")
-        if example is not None:
-            manifest, old = example.get("object"), example.get("oldObject")
-            request = ProofExample(
-                manifest or old,
-                operation=answer["operation"],
-                old_manifest=old if manifest else None,
-                around=tuple(example.get("around", ())),
-                user=example.get("user", ""),
-                groups=tuple(example.get("groups", ())),
-            )
-            example |= _shown(request, state)
-    return report
-
-
-def _shown(example: ProofExample, state: State) -> JsonDict:
-    """The title, the operation and the panes of an example."""
-    namespaces = [
-        obj for obj in example.around if metadata.gvk(obj) == _NAMESPACE and not _is_plain(obj)
-    ]
-    params = [obj for obj in example.around if metadata.gvk(obj) != _NAMESPACE]
-    user: JsonDict = {"username": example.user, "groups": list(example.groups)}
-    texts = {
-        Pane.OBJECT: yaml_text(example.manifest),
-        Pane.OLD_OBJECT: "" if example.old_manifest is None else yaml_text(example.old_manifest),
-        Pane.NAMESPACE: _SEPARATOR.join(map(yaml_text, namespaces)),
-        Pane.USER: yaml_text(user) if example.user else "",
-        Pane.PARAMS: _with_params(state, params),
-    }
-    operation = Operation.CREATE.value if example.operation == STORED else example.operation
-    panes = {pane.value: text for pane, text in texts.items() if pane in PANES_OF[state.mode]}
-    return {"title": example.title, "operation": operation, "panes": panes}
+# A request as the panes that ask for it: whoever puts them into the page sees it decided. What is
+# proved of a policy without a binding is seen with one that denies everywhere.
 
 
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
-_SEPARATOR: Final = "---\n"
+
+
+class _Examples:
+    """Writes examples for a state; `unbound` are the policies of a side that get a binding."""
+
+    def __init__(self, state: State, side: DiffSide, unbound: Collection[str]) -> None:
+        self._state = state
+        documents = PaneReader().documents(state, _SUBJECTS)
+        self._present = frozenset(_key(document.value) for document in documents)
+        policies = validating_policies(side.sets.validating)
+        self._bindings = [binding_everywhere(one) for one in policies if one.name in unbound]
+
+    def in_report(self, report: JsonDict) -> JsonDict:
+        """The report with each example as panes, too."""
+        for answer in report["answers"]:
+            example = answer.get("example")
+            if example is not None:
+                manifest, old = example.get("object"), example.get("oldObject")
+                request = ProofExample(
+                    manifest or old,
+                    operation=answer["operation"],
+                    old_manifest=old if manifest else None,
+                    around=tuple(example.get("around", ())),
+                    user=example.get("user", ""),
+                    groups=tuple(example.get("groups", ())),
+                )
+                example |= self.shown(request)
+        return report
+
+    def shown(self, example: ProofExample) -> JsonDict:
+        """The title, the operation and the panes of an example."""
+        old, around = example.old_manifest, example.around
+        namespaces = [
+            obj for obj in around if metadata.gvk(obj) == _NAMESPACE and not _is_plain(obj)
+        ]
+        params = [obj for obj in around if metadata.gvk(obj) != _NAMESPACE]
+        user: JsonDict = {"username": example.user, "groups": list(example.groups)}
+        texts = {
+            Pane.OBJECT: yaml_text(example.manifest),
+            Pane.OLD_OBJECT: "" if old is None else yaml_text(old),
+            Pane.NAMESPACE: _joined(map(yaml_text, namespaces)),
+            Pane.USER: yaml_text(user) if example.user else "",
+            Pane.PARAMS: self._with(Pane.PARAMS, params),
+            Pane.BINDING: self._with(Pane.BINDING, self._bindings),
+        }
+        panes = PANES_OF[self._state.mode]
+        is_stored = example.operation == STORED
+        return {
+            "title": example.title,
+            "operation": Operation.CREATE.value if is_stored else example.operation,
+            "panes": {pane.value: text for pane, text in texts.items() if pane in panes},
+        }
+
+    def _with(self, pane: Pane, objects: Sequence[JsonObject]) -> str:
+        """The text of a pane, with those objects behind it that no pane has."""
+        missing = [yaml_text(obj) for obj in objects if _key(obj) not in self._present]
+        text = self._state.text(pane)
+        return _joined([text, *missing] if text.strip() else missing) if missing else text
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
 
 
 def _is_plain(namespace: JsonObject) -> bool:
     """Return whether a namespace is as one that nobody describes."""
     labels = metadata.labels(namespace).keys() - {"kubernetes.io/metadata.name"}
     return not labels and not metadata.annotations(namespace)
-
-
-def _with_params(state: State, params: Sequence[JsonObject]) -> str:
-    """The text of the pane of params, with those behind it that no pane has."""
-    present = {_key(document.value) for document in PaneReader().documents(state, _SUBJECTS)}
-    missing = [yaml_text(param) for param in params if _key(param) not in present]
-    text = state.text(Pane.PARAMS)
-    if missing and text.strip():
-        missing.insert(0, text if text.endswith("\n") else f"{text}\n")
-    return _SEPARATOR.join(missing) if missing else text
 
 
 def _key(obj: JsonObject) -> tuple[GroupVersionKind, str, str]:
