@@ -12,7 +12,7 @@ import pytest
 
 from celadon.cli.playground.browser_door import answer, proof
 from tests.cli.files import run
-from tests.cli.playground.states import POLICY, given
+from tests.cli.playground.states import POLICY, PROPERTIES, given
 
 PARAMS = """\
 apiVersion: v1
@@ -29,14 +29,6 @@ BOUND = WITH_PARAMS.replace(
 )
 UNBOUND = POLICY.partition("---")[0]
 OLD = POLICY.replace("<= 5", "< 5")
-PROPERTIES = """\
-apiVersion: celadon.dev/v1
-kind: PolicyProperties
-match: {resources: [deployments.apps], operations: [CREATE]}
-properties:
-- {name: few, that: object.spec.replicas <= 5}
-- {name: fewer, that: object.spec.replicas <= 4}
-"""
 DEFINITION = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
