@@ -51,6 +51,7 @@ export class Asker {
   answered({ id, answer }) {
     if (this.waiting[0]?.id !== id) return;
     this.waiting.shift().done(answer);
+    if (answer.broken) this.beginAnew();
     this.watch();
   }
 
@@ -72,10 +73,15 @@ export class Asker {
 
   stop(error) {
     if (!this.waiting.length || (!this.running && !this.idle)) return;
+    this.waiting.shift().done({ error, stopped: true });
+    this.beginAnew();
+    this.watch();
+  }
+
+  /** Another worker goes on with what waits. */
+  beginAnew() {
     this.worker.terminate();
     this.worker = null;
-    this.waiting.shift().done({ error, stopped: true });
     if (!this.idle || this.waiting.length) this.begin();
-    this.watch();
   }
 }

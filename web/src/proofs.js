@@ -41,7 +41,7 @@ export class Proofs {
   show(busy) {
     $("proofs").setAttribute("aria-busy", String(busy));
     $("end").hidden = !busy;
-    for (const one of document.querySelectorAll("[data-proof]")) one.disabled = busy;
+    for (const one of document.querySelectorAll("[data-proof]")) one.setAttribute("aria-disabled", String(busy));
     $("proof-heard").textContent = "";
   }
 

@@ -3,7 +3,8 @@
 // The page sends {id, question, given}; the answer has the id. Once Python is there, {started} says
 // how: from the image of a memory, or afresh where that cannot be had. Everything is loaded from
 // beside this file, nothing from anywhere else. What proves is loaded with the first question of it,
-// and such questions send {id, news} before the answer.
+// and such questions send {id, news} before the answer. After an answer that is `broken`, nothing
+// more is to be had of this worker.
 
 import { loadPyodide } from "pyodide";
 import { learnToProve, loaded, remembered } from "./python_loader.js";
@@ -68,7 +69,6 @@ self.onmessage = async ({ data: { id, question, given } }) => {
       : (await answer)(question, text);
     self.postMessage({ id, answer: JSON.parse(found) });
   } catch (error) {
-    proof = undefined;
-    self.postMessage({ id, answer: { error: `the playground could not be loaded: ${error.message}` } });
+    self.postMessage({ id, answer: { error: `the playground cannot go on: ${error.message}`, broken: true } });
   }
 };
