@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.cli.proof_report import OPEN, PROVED, RULE, UNDECIDED, ProofExample, ProofItem, Remark
 from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.crd import CustomKind
@@ -117,7 +118,12 @@ def _examples(reply: RuleReply) -> Iterator[ProofExample]:
     assert reply.example is not None
     if reply.before is not None:
         yield ProofExample(reply.before, "before")
-    yield ProofExample(reply.example, "" if reply.before is None else "after")
+    yield _step(reply.example, "" if reply.before is None else "after", reply.before)
+
+
+def _step(manifest: JsonObject, title: str, before: JsonObject | None) -> ProofExample:
+    operation = Operation.CREATE if before is None else Operation.UPDATE
+    return ProofExample(manifest, title, operation.value, before)
 
 
 def _rule_json(reply: RuleReply) -> JsonObject:
@@ -172,9 +178,7 @@ def _change_item(
         },
         bool(faults),
         any(reply.answer is Answer.UNKNOWN for reply in replies),
-        tuple(
-            ProofExample(obj, title) for obj, title in zip(objects, _titles(objects), strict=True)
-        ),
+        tuple(map(_step, objects, _titles(objects), (None, *objects))),
     )
 
 
