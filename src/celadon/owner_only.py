@@ -41,8 +41,8 @@ def open_to_append(path: str | Path) -> int:
 
 
 def write(path: Path, content: bytes) -> None:
-    """In place of what has the name now, a link among that; there is never half of it. Raises
-    OSError."""
+    """Write a file in place of what has the name now, a link among that; there is never half of it.
+    Raises OSError."""
     # In the same folder, since only there a rename is one step.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -105,7 +105,8 @@ def _of_others(path: Path) -> Iterator[str]:
 
 
 def _of_folder(path: Path) -> Iterator[str]:
-    """In one that is sticky, as `/tmp` is, nobody can take away the files of others."""
+    """Yield what is wrong with a folder that others can change. In one that is sticky, as `/tmp`
+    is, nobody can take away the files of others."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -109,7 +109,7 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
 
 @pytest.fixture(scope=_scope)
 def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi]) -> KubeApi:
-    """A Kubernetes API server: `celadon.testing.KubeApi`."""
+    """Return a Kubernetes API server: `celadon.testing.KubeApi`."""
     manifests: list[Manifest] = []
     options: JsonDict = {}
     for mark in reversed(list(request.node.iter_markers(MARKER))):
@@ -170,7 +170,7 @@ class PolicyTestFile(pytest.File):
     """A file with tests of policies."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """An item for each case and version."""
+        """Yield an item for each case and version."""
         from celadon.cli.options import DEFAULT_VERSION
         from celadon.cli.policytest.case_judging import Bench
         from celadon.cli.policytest.importers.foreign_formats import given_tests
@@ -188,7 +188,7 @@ class PolicyTestFile(pytest.File):
                     yield PolicyCaseItem.from_parent(self, name=name, case=case, bench=bench)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
-        """Without a traceback of ours, where the file is to blame."""
+        """Show a failure without a traceback of ours, where the file is to blame."""
         if isinstance(excinfo.value, PolicyTestUnreadable):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
@@ -215,7 +215,7 @@ class PolicyCaseItem(pytest.Item):
         self._bench = bench
 
     def runtest(self) -> None:
-        """Run it."""
+        """Run the case."""
         from celadon.cli.policytest.case_running import run_case
 
         if self._case.skip:

@@ -29,7 +29,7 @@ def marks(one: Snippet) -> dict[str, Mark]:
 def test_parts_are_named_by_their_operators() -> None:
     text = "o.a.b + 1 > 2 && has(o.c) && (o.l[0] in o.l) && o.a.?x.hasValue()"
     found = marks(snippet(text, {"a": {"b": 3}, "c": 1, "l": [1]}))
-    named = {part: text[mark.at :].split(" ")[0] for part, mark in found.items()}
+    named = {part: text[mark.offset :].split(" ")[0] for part, mark in found.items()}
     assert named["o.a.b"] == "b"
     assert named["o.a.b + 1"] == "+"
     assert named["o.a.b + 1 > 2"] == ">"

@@ -14,7 +14,6 @@ pytest.importorskip("z3")
 
 from celadon.admission import Operation, Request, Source
 from celadon.cli.check.check_report import Place
-from celadon.cli.definition_proofs import _change_item, _rule_item
 from celadon.cli.exits import Exit
 from celadon.cli.proof_report import (
     CONDITION,
@@ -25,7 +24,14 @@ from celadon.cli.proof_report import (
     ProofReport,
     kept_items,
 )
-from celadon.cli.proofs import _OF_CONDITIONS, _OF_VARIABLES, PartProof, Proof
+from celadon.cli.proofs import (
+    _OF_CONDITIONS,
+    _OF_VARIABLES,
+    PartProof,
+    Proof,
+    _change_item,
+    _rule_item,
+)
 from celadon.cli.reading.documents import Problem
 from celadon.kube import FieldPath, GroupVersionKind, Json
 from celadon.kube.resources import known_resources

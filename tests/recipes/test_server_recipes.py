@@ -66,7 +66,7 @@ def test_a_plugin(copy: Copy) -> None:
     )
     copy.insert(
         chain,
-        '    "ServiceAccount": (pod_plugins.SERVICE_ACCOUNT,),\n',
+        '    "ServiceAccount": (SERVICE_ACCOUNT,),\n',
         '    "ShortNames": (SHORT_NAMES,),\n',
     )
     copy.write("map.yaml", CONFIG_MAP)

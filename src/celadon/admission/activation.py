@@ -174,13 +174,13 @@ class RequestContext:
     # --- values, for evaluation ---
 
     def namespace_object(self) -> kube.JsonObject | None:
-        """The request's Namespace as expressions see it. StatusError when it does not exist: that
-        goes to the client whatever the failure policy is."""
+        """Return the request's Namespace as expressions see it. StatusError when it does not exist:
+        that goes to the client whatever the failure policy is."""
         stored = self._own_namespace()
         return None if stored is None else trimmed_namespace(stored)
 
     def whole_namespace_object(self) -> kube.JsonObject | None:
-        """The request's Namespace as audit annotations see it."""
+        """Return the request's Namespace as audit annotations see it."""
         stored = self._own_namespace()
         return None if stored is None else whole_namespace(stored)
 
@@ -335,7 +335,8 @@ def trimmed_namespace(namespace: kube.JsonObject) -> dict[str, kube.Json]:
 
 
 def whole_namespace(namespace: kube.JsonObject) -> dict[str, kube.Json]:
-    """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
+    """Return the Namespace as audit annotations see it: the server's cache drops
+    `managedFields`."""
     data = kube.metadata.metadata(namespace)
     return {
         **namespace,

@@ -99,11 +99,11 @@ class Admitters:
         return None
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> Rounds | None:
-        """The mutating policies."""
+        """Run the mutating policies."""
         return None
 
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
-        """The mutating webhooks."""
+        """Run the mutating webhooks."""
         return None
 
     def validate(self, request: Request) -> Opinion | None:
@@ -129,7 +129,7 @@ class NoteTaker:
         """The second half of the plugins, with its refusal if there is one."""
 
     def take_verdict(self, verdict: Verdict) -> None:
-        """The validating policies."""
+        """Run the validating policies."""
 
     def take_answers(self, notes: WebhookNotes, number: int, *, mutating: bool) -> None:
         """Take the notes of the webhooks, in which more may stand than when this was called last,
@@ -167,8 +167,8 @@ class Chain:
         self._notes = notes
 
     def steps(self) -> Steps:
-        """The whole way. Raises StatusError where others than the validating policies refuse the
-        request; what these say is the `verdict`."""
+        """Yield the steps of the whole way. Raises StatusError where others than the validating
+        policies refuse the request; what these say is the `verdict`."""
         yield from self.mutation()
         yield Stage.VALIDATION
         yield from self.validation()
@@ -222,7 +222,7 @@ class Chain:
     def _called(
         self, phase: MutatingPhase, request: Request, number: int
     ) -> Generator[WebhookCalls, None, JsonObject | None]:
-        """One webhook after the other: each sees what those before have made of the object."""
+        """Call one webhook after the other: each sees what those before have made of the object."""
         replies: list[Reply | NoReply | None] = []
         asking = phase.round(request, number)
         try:

@@ -163,8 +163,8 @@ def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
 def variable_types(
     obj: types.Type, *, params: types.Type | None, authorizer: bool
 ) -> dict[str, types.Type]:
-    """The variables of an expression about objects of that type, but for `variables`; without a
-    type for params there are none."""
+    """Return the variables of an expression about objects of that type, but for `variables`;
+    without a type for params there are none."""
     names = {"object": obj, "oldObject": obj, "request": REQUEST, "namespaceObject": NAMESPACE}
     if params is not None:
         names["params"] = params
@@ -612,7 +612,7 @@ class Meter:
         self._running: Expression | None = None
 
     def run(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
-        """An expression of the phase itself: charged at once, failed or not."""
+        """Run an expression of the phase itself, which is charged at once, failed or not."""
         self._variables = 0
         self._running = expression
         try:
@@ -624,8 +624,8 @@ class Meter:
         return value
 
     def run_variable(self, expression: Expression, activation: Activation) -> object:
-        """A variable: charged together with the expression that reads it. What the variables
-        together cost is known to be too much as soon as it is."""
+        """Run a variable, which is charged together with the expression that reads it. What the
+        variables together cost is known to be too much as soon as it is."""
         try:
             value, cost = self.evaluated(expression, activation)
         except EvaluationError as error:
@@ -635,7 +635,7 @@ class Meter:
         return value
 
     def evaluated(self, expression: Expression, activation: Activation) -> tuple[object, int]:
-        """The value, and the cost of the expression itself. EvaluationError."""
+        """Return the value, and the cost of the expression itself. EvaluationError."""
         if expression.program is None:
             raise EvaluationError(expression.detail)
         return expression.program.evaluate_metered(activation, policy_limits.PER_CALL_COST)

@@ -70,8 +70,8 @@ class Converter(Protocol):
 
 
 def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = None) -> JsonObject:
-    """The object as `kind`, a version of its own kind. Raises ConversionError; WebhookNotCalled for
-    what a webhook converts, as the catalogue says, of whoever calls none."""
+    """Return the object as `kind`, a version of its own kind. Raises ConversionError;
+    WebhookNotCalled for what a webhook converts, as the catalogue says, of whoever calls none."""
     if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
     have = metadata.gvk(obj)
@@ -109,7 +109,8 @@ def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
 def _changed(
     change: Callable[[dict[str, object]], dict[str, object]], obj: dict[str, object]
 ) -> dict[str, object]:
-    """Whoever sends reviews may send anything: what lacks the shape of its kind stays as it is."""
+    """Apply a change to an object. Raises ConversionError for one that lacks the shape of its kind:
+    whoever sends reviews may send anything."""
     try:
         return change(obj)
     except (AttributeError, LookupError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Where decisions come from: the field of a policy, or of a binding, as data.
+"""`Source`, the place that a decision comes from: a field of a policy, or of a binding, as data.
 
 Whoever compiles or evaluates a part of a policy knows the field; whoever shows a decision finds the
 line by its steps. Nothing is read out of texts.
@@ -29,7 +29,7 @@ class Source:
         return FieldPath(*(steps if steps[-1:] == (_MESSAGE,) else steps[:2])).text
 
     def below(self, path: FieldPath) -> Source:
-        """A field inside this one."""
+        """Return a field inside this one."""
         return Source(self.path.join(path), self.in_binding)
 
 
@@ -43,12 +43,12 @@ MATCH_RESOURCES: Final = Source(_SPEC.child("matchResources"), in_binding=True)
 
 
 def validation(index: int) -> Source:
-    """The expression of a validation."""
+    """Return the expression of a validation."""
     return _part("validations", index, "expression")
 
 
 def message(index: int) -> Source:
-    """The message expression of a validation."""
+    """Return the message expression of a validation."""
     return _part("validations", index, _MESSAGE)
 
 
@@ -58,18 +58,18 @@ def condition(index: int) -> Source:
 
 
 def variable(index: int) -> Source:
-    """The expression of a variable."""
+    """Return the expression of a variable."""
     return _part("variables", index, "expression")
 
 
 def mutation(index: int, *, is_patch: bool) -> Source:
-    """The expression of a mutation."""
+    """Return the expression of a mutation."""
     member = "jsonPatch" if is_patch else "applyConfiguration"
     return Source(_SPEC.child("mutations").index(index).child(member).child("expression"))
 
 
 def annotation(index: int) -> Source:
-    """The value expression of an audit annotation."""
+    """Return the value expression of an audit annotation."""
     return _part("auditAnnotations", index, "valueExpression")
 
 

@@ -1,4 +1,5 @@
-"""Why a request was decided as it was: the engine, with somebody looking on.
+"""Explanations of decisions: the engine judges a request as usual while an observer notes each
+step.
 
     explained = explain(engine, request, world)          what validating policies did
     explain_hooks(hooks, request, world)                 which webhooks it goes to

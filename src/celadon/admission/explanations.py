@@ -1,4 +1,4 @@
-"""What an explanation is: a tree of values, from the request down to each expression.
+"""The values of an explanation: a tree from the request down to each expression.
 
     Explanation          a request and all policies of one type, in the order of evaluation
       PolicyExplanation    why it matches, or not
@@ -312,7 +312,7 @@ class ObservedContext(RequestContext):
 
     @property
     def traces(self) -> bool:
-        """Always."""
+        """Return that expressions are traced: always."""
         return True
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:

@@ -237,7 +237,7 @@ class _PhaseVariables:
                 result[name] = value
 
     def value(self, expression: Expression) -> Any:  # noqa: ANN401 - of CEL
-        """A value, Unknown, or an EvaluationError."""
+        """Return a value, Unknown, or an EvaluationError."""
         if expression.program is None:
             return EvaluationError(expression.detail)
         try:

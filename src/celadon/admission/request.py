@@ -1,4 +1,4 @@
-"""What is asked: one write (or connection) that admission has to judge.
+"""`Request`: one write (or connection) that admission has to judge.
 
 A `Request` carries the attributes admission sees, not an HTTP request: the objects are already
 decoded, defaulted and, on creation, named. `Request.of` builds one from an object and a verb.
@@ -84,7 +84,7 @@ class Request:
 
 
 def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str, Json] | None:
-    """The options object of a request that sets none; None for CONNECT."""
+    """Return the options object of a request that sets none; None for CONNECT."""
     kind = _OPTIONS_KINDS.get(operation)
     if kind is None:
         return None
@@ -123,11 +123,11 @@ class Reinvocation:
     has to ask. `last` is the object as the first round has left it."""
 
     last: JsonObject | None = None
-    asked: frozenset[Hashable] = frozenset()
-    again: frozenset[Hashable] = frozenset()
+    called_keys: frozenset[Hashable] = frozenset()
+    reinvoked_keys: frozenset[Hashable] = frozenset()
 
     def changed(self) -> None:
         """Note that something has changed the object after those that were asked: they are asked
         again."""
-        self.again |= self.asked
-        self.asked = frozenset()
+        self.reinvoked_keys |= self.called_keys
+        self.called_keys = frozenset()

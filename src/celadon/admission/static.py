@@ -184,11 +184,11 @@ _WEBHOOK_SCHEME: Final = f"{_SCHEMES}/webhook/manifest/loader/loader.go:41"
 
 @dataclass(frozen=True, slots=True)
 class StaticPlugin:
-    """An admission plugin that can have a folder of files, and what may be in it; `what` that is in
-    a word."""
+    """An admission plugin that can have a folder of files, and what may be in it; `content` that is
+    in a word."""
 
     name: str
-    what: str
+    content: str
     kinds: tuple[str, ...]
     scheme: str
 
@@ -283,12 +283,12 @@ class _DecodedDocument(NamedTuple):
 
 @dataclass(slots=True)
 class _Loading:
-    """The state of a load. `seen` has the files of the names, by kind."""
+    """The state of a load. `files_of_names` has the files of the names, by kind."""
 
     plugin: StaticPlugin
     version: str
     objects: list[registration.RegistrationObject] = field(default_factory=list)
-    seen: dict[str, dict[str, str]] = field(default_factory=dict)
+    files_of_names: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def take(self, document: StaticDocument) -> None:
         """Accept the objects of one document. Raises ManifestError."""
@@ -359,7 +359,7 @@ class _Loading:
             raise ManifestError(f"{kind} {quote(obj.name)}: {fieldpath.aggregate(errors)}")
 
     def _accept(self, obj: registration.RegistrationObject, kind: str, file: str) -> None:
-        wrong = name_error(obj.name, file, self.seen.setdefault(kind, {}))
+        wrong = name_error(obj.name, file, self.files_of_names.setdefault(kind, {}))
         if wrong:
             raise ManifestError(wrong)
         error = next(constraint_errors(obj, file=file), None)

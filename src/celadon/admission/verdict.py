@@ -1,4 +1,4 @@
-"""What is answered: decisions, and how they fold into one verdict.
+"""`Verdict`, the answer to a request, and how decisions fold into it.
 
 Evaluation produces `Decision`s and annotation values; `Folder` takes them in order and builds the
 `Verdict`: the first denial becomes the Status, warnings go through the rules of the API server's
@@ -149,7 +149,7 @@ class Verdict:
 
     @property
     def message(self) -> str:
-        """The sentence of the refusal; empty when allowed."""
+        """Return the sentence of the refusal; empty when allowed."""
         return "" if self.status is None else str(self.status.get("message", ""))
 
 

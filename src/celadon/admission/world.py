@@ -1,4 +1,4 @@
-"""What the engine may look up while it judges: the read-only `World`.
+"""`World`, the read-only interface through which the engine looks things up while it judges.
 
 The engine never reads a cluster; whoever asks it brings a `World`: namespaces, parameter objects,
 the catalogue of resources, an authorizer, version conversion. `ObjectWorld` is one made of plain
@@ -41,7 +41,7 @@ class World(Lookups, Protocol):
         ...
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """The object in another version; may raise ConversionError."""
+        """Return the object in another version; may raise ConversionError."""
         ...
 
 
@@ -120,7 +120,7 @@ class ObjectWorld:
         return namespace
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object; None if it is not there. `namespace` is empty for cluster-scoped
+        """Return one object; None if it is not there. `namespace` is empty for cluster-scoped
         resources."""
         index = self._index.get(resource, namespace, name)
         return None if index is None else self._in_version([index], resource)[0]
@@ -159,8 +159,8 @@ class ObjectWorld:
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """The object in another version of its kind; ConversionError where that is not known, as it
-        is where a webhook converts that nobody asks."""
+        """Return the object in another version of its kind; ConversionError where that is not
+        known, as it is where a webhook converts that nobody asks."""
         try:
             return convert(obj, kind, self.catalog)
         except WebhookNotCalled:

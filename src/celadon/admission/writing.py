@@ -1,4 +1,5 @@
-"""For those who let objects in: what is said against them, and what policies are asked."""
+"""Helps those who let objects in: makes the request that admission judges, and the refusal of what
+validation has found."""
 
 from __future__ import annotations
 
@@ -95,7 +96,7 @@ def write_options(operation: Operation, client_options: WriteOptions) -> JsonDic
 
 
 def deletion_options(client_options: delete.DeleteOptions) -> dict[str, Json]:
-    """The options object of a deletion."""
+    """Return the options object of a deletion."""
     options: dict[str, Json] = default_options(Operation.DELETE) or {}
     members: dict[str, Json] = {
         "gracePeriodSeconds": client_options.grace,

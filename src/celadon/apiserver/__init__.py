@@ -1,4 +1,4 @@
-"""Everything that listens or calls out: the API server, and what puts it on the network.
+"""The API server, and all that listens on a network or calls out.
 
 At its core there are no sockets and no threads: `http_messages` has requests and answers as values,
 and one handler turns the first into the second. Read `http_messages`, then `handlers` (what a

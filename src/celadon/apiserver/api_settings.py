@@ -1,4 +1,5 @@
-"""What is told to the API server: whose behaviour it shows, whom it knows, what it may use."""
+"""The settings of an API server: the release whose behaviour it shows, the users it knows, the
+memory and time it may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which part of a server is made of which others. Nothing happens here but that they are made.
+"""Assembles a server: each part is made here, and given the parts that it needs. Nothing else
+happens here.
 
 `perform` answers a request as if that user had made it and were allowed to (`request_layers`).
 """

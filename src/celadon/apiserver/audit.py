@@ -341,7 +341,7 @@ class AuditLog:
         self.write_line(line_of(event))
 
     def write_line(self, line: bytes) -> None:
-        """A line of `line_of`."""
+        """Write a line of `line_of`."""
         if self._size and self._size + len(line) > self._rotation.bytes:
             self._rotate()
         self._size += os.write(self._file, line)
@@ -436,7 +436,7 @@ class Exchange:
         return self.answer.user is None and self.answer.code == UNAUTHORIZED
 
     def event(self, stage: str, moment: datetime, recording: Recording) -> JsonObject:
-        """The event of a stage; `recording` says how much of it."""
+        """Return the event of a stage; `recording` says how much of it."""
         answer, answered = self.answer, stage != REQUEST_RECEIVED
         is_create = self.info.is_resource and self.info.verb in ("create", "update")
         wants_request = recording.level >= Level.REQUEST
@@ -631,7 +631,7 @@ class AuditedHandler:
     workers: Workers = field(default_factory=Workers)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """The inner handler's answer."""
+        """Return the inner handler's answer, and log the request."""
         received = self.now()
         answer = await self.inner(request)
         info = await self._info(request)

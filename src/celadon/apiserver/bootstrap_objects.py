@@ -1,4 +1,4 @@
-"""What else a new server has, and what every new namespace gets.
+"""The objects that every new server has from its start, and those that every new namespace gets.
 
 The objects are as one would create them; the write path completes them. As k8s.io/kubernetes
 `pkg/controlplane/controller/{systemnamespaces,kubernetesservice,clusterauthenticationtrust}`,
@@ -78,7 +78,7 @@ def initial_priority_classes() -> Iterator[JsonDict]:
 
 
 def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
-    """The server's own Service."""
+    """Return the server's own Service."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

@@ -1,4 +1,5 @@
-"""Calling others over the network: where a cluster is, whom to trust, and who we are there.
+"""The configuration of a client: the address of a cluster, the authorities to trust, and the
+credentials to show there.
 
 Kubeconfigs say all three, or a pod's own files do; `ClientCredentials` are the headers of each
 request, and a certificate for TLS. A token in a file is read again once a minute, since those of
@@ -173,7 +174,7 @@ class Kubeconfig:
 
 
 def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
-    """The files as one. Raises KubeconfigError, also for one that is not there."""
+    """Return the files as one. Raises KubeconfigError, also for one that is not there."""
     merged = Kubeconfig()
     for path in paths:
         kubeconfig = _read(path)
@@ -642,7 +643,7 @@ def own_cluster(
 
 
 async def tls_to_cluster(location: ClusterLocation) -> ssl.SSLContext:
-    """The client's side. Raises KubeconfigError, CredentialsError."""
+    """Return the client's side of TLS. Raises KubeconfigError, CredentialsError."""
     authority = location.cluster.authority
     try:
         context = ssl.create_default_context(cadata=authority.decode() if authority else None)

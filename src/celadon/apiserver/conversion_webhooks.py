@@ -417,7 +417,7 @@ class Conversions:
         return self.kinds().custom[target].stored(dict(self.converted(obj, target)))
 
     def shown(self, obj: JsonObject, custom: CustomKind) -> JsonObject:
-        """A stored object in a version. Raises ConversionFailed."""
+        """Return a stored object in a version. Raises ConversionFailed."""
         source, target = metadata.gvk(obj), custom.gvk
         if source == target:
             return custom.shown(obj)
@@ -451,7 +451,7 @@ class Conversions:
         )
 
     async def prepared(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
-        """The same, for who is on the event loop."""
+        """Convert objects beforehand for who is on the event loop."""
         converted = self._kept(objects, custom)
         missing = [obj for obj, item in zip(objects, converted, strict=True) if item is None]
         return _merged(converted, await self._fetched(missing, custom) if missing else [])

@@ -1,5 +1,5 @@
-"""What takes very long, in a process of its own: a fork of the server, which sees all as it was
-when it began, and changes nothing.
+"""Runs long work in a process of its own: a fork of the server, which sees all as it was when it
+began, and changes nothing.
 
 Threads of Python share one lock, so heavy work in one makes the event loop wait, however short its
 turns are. A fork has a lock of its own, can be killed, and leaves no garbage behind. It needs to be
@@ -244,7 +244,7 @@ class Process(ABC):
 
     @abstractmethod
     def used(self) -> float:
-        """Processor time until now."""
+        """Return the processor time until now."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -534,16 +534,16 @@ class TemplateFork(Process):
 @dataclass(slots=True)
 class ForkedStore:
     """The store as it was when the process was forked. What is to be written goes to the parent, if
-    the first key begins with one of `own`: nothing else has been told apart from what the server
-    itself has to do."""
+    the first key begins with one of `forwarded_prefixes`: nothing else has been told apart from
+    what the server itself has to do."""
 
-    before: storage.Store
+    snapshot: storage.Store
     parent: Parent
-    own: tuple[str, ...] = ()
+    forwarded_prefixes: tuple[str, ...] = ()
     _synced: Future[int] = field(default_factory=Future)
 
     def revision(self) -> int:
-        return self.before.revision()
+        return self.snapshot.revision()
 
     def synced(self) -> Future[int]:
         if not self._synced.done():
@@ -551,13 +551,13 @@ class ForkedStore:
         return self._synced
 
     def trouble(self) -> str:
-        return self.before.trouble()
+        return self.snapshot.trouble()
 
     def writing_trouble(self) -> str:
-        return self.before.writing_trouble()
+        return self.snapshot.writing_trouble()
 
     def get(self, key: str, revision: int | None = None) -> storage.Entry | None:
-        return self.before.get(key, revision)
+        return self.snapshot.get(key, revision)
 
     def range(
         self,
@@ -566,12 +566,14 @@ class ForkedStore:
         limit: int | None = None,
         revision: int | None = None,
     ) -> storage.Page:
-        return self.before.range(prefix, start, limit, revision)
+        return self.snapshot.range(prefix, start, limit, revision)
 
     def submit(self, transaction: storage.Transaction) -> Future[storage.Outcome]:
         """Have the parent carry out a transaction. Raises Elsewhere where it did not happen: the
         fork cannot see what is there instead."""
-        if not self.own or not transaction.operations[0].key.startswith(self.own):
+        if not self.forwarded_prefixes or not transaction.operations[0].key.startswith(
+            self.forwarded_prefixes
+        ):
             raise Elsewhere("writes")
         ask = self.parent.ask(_asked_to_store(transaction))
         if "revision" not in ask.head:
@@ -589,7 +591,7 @@ class ForkedStore:
         revision: int,
         numbers: Any,  # noqa: ANN401 - JSON
     ) -> storage.Event | None:
-        previous = self.before.get(operation.key)
+        previous = self.snapshot.get(operation.key)
         if isinstance(operation, storage.Delete):
             return storage.Event(revision, operation.key, None, previous) if previous else None
         entry = storage.Entry(operation.key, operation.value, *numbers)

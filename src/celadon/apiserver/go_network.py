@@ -414,7 +414,7 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         return GoStream(reader, writer)
 
     async def sleep(self, seconds: float) -> None:
-        """Part of the interface."""
+        """Sleep, as the interface of `httpcore` demands."""
         await asyncio.sleep(seconds)
 
 
@@ -558,7 +558,7 @@ class GoStream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """The same connection, encrypted. Raises NetworkFailure."""
+        """Return the same connection, encrypted. Raises NetworkFailure."""
         host, port = self._writer.get_extra_info("peername")[:2]
         pool = ssl_context.pool if isinstance(ssl_context, RootedContext) else ()
         try:

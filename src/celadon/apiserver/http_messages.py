@@ -259,7 +259,7 @@ class HttpRequest:
         return _short_query(text) if len(text) <= _SHORT else _read_query(text)
 
     def first(self, name: str) -> str:
-        """The first value of a query parameter; empty if there is none."""
+        """Return the first value of a query parameter; empty if there is none."""
         return self.query.get(name, ("",))[0]
 
     @remembered

@@ -195,7 +195,7 @@ class LeaderElection:
 
 
 def leases_path(namespace: str) -> str:
-    """The collection of a namespace."""
+    """Return the collection of a namespace."""
     return f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
 
 

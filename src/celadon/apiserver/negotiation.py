@@ -316,7 +316,7 @@ def object_answer(
 def status_answer(
     error: StatusError, accepted: Accepted, *headers: http_messages.Header
 ) -> http_messages.HttpAnswer:
-    """A refusal. It keeps the media type, and is never shown as a table or as metadata."""
+    """Return a refusal. It keeps the media type, and is never shown as a table or as metadata."""
     details = error.status.details
     if details is not None and details.retry_after_seconds:
         headers = (*headers, ("Retry-After", str(details.retry_after_seconds)))

@@ -344,12 +344,12 @@ class ObjectStore:
         }
 
     def stored(self, entry: Entry) -> StoredObject:
-        """An entry, decoded. Raises Undecodable."""
+        """Return an entry, decoded. Raises Undecodable."""
         known_object = self._known(entry)
         return self._kept(entry, self._object(entry)) if known_object is None else known_object
 
     def all_stored(self, entries: Sequence[Entry]) -> Sequence[StoredObject]:
-        """The same of many; a worker reads them itself."""
+        """Return many entries, decoded; a worker reads them itself."""
         return self._all_read(entries, self._all_known(entries))
 
     def _all_read(
@@ -491,7 +491,7 @@ class ObjectStore:
     async def delete(
         self, resource: Resource, namespace: str, name: str, revision: int
     ) -> int | None:
-        """The revision of the deletion; None when the object is no longer at `revision`."""
+        """Return the revision of the deletion; None when the object is no longer at `revision`."""
         outcome = await self._submitted(delete(object_key(resource, namespace, name), revision))
         return outcome.revision if isinstance(outcome, Committed) else None
 
@@ -602,7 +602,7 @@ def _read_if_plain(value: bytes) -> JsonObject | None:
 
 
 def decoded(entry: Entry, revision: int) -> JsonObject:
-    """A stored object with its resource version. Raises Undecodable."""
+    """Return a stored object with its resource version. Raises Undecodable."""
     try:
         obj = read_stored(entry.value)
         obj["kind"], obj["apiVersion"]  # each object says what it is

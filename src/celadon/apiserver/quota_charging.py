@@ -164,7 +164,7 @@ class QuotaCharging:
             if quota is None:
                 return
             used = (quota.object.get("status") or {}).get("used") or {}
-            if await self._write(quota, given_back(used, charge.taken)):
+            if await self._write(quota, given_back(used, charge.charged_amounts)):
                 return
 
     async def _write(self, quota: StoredObject, used: Mapping[str, str]) -> bool:

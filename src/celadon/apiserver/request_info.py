@@ -1,4 +1,4 @@
-"""What a request is about: verb, resource, namespace and name, read off its path and query.
+"""`RequestInfo`: verb, resource, namespace and name of a request, read off its path and query.
 
 As k8s.io/apiserver `pkg/endpoints/request/requestinfo.go`. Authorization, audit and routing all go
 by this one reading.
@@ -64,8 +64,8 @@ class UnreadablePath(ValueError):
 @dataclass(slots=True)
 class RequestInfo:
     """Says what a request is about. Of one that is not for a resource, only `verb` (the method in
-    lower case) and `path` say anything. `path` has its percent-encoding resolved, `rest` is what
-    follows a subresource."""
+    lower case) and `path` say anything. `path` has its percent-encoding resolved, `remaining_parts`
+    is what follows a subresource."""
 
     verb: str
     path: str
@@ -77,7 +77,7 @@ class RequestInfo:
     resource: str = ""
     subresource: str = ""
     name: str = ""
-    rest: tuple[str, ...] = ()
+    remaining_parts: tuple[str, ...] = ()
     deprecated_watch: bool = False
     """The path has the word `watch` in it."""
 
@@ -128,7 +128,7 @@ def _read_info(request: HttpRequest) -> RequestInfo:
         resource=resource,
         subresource=subresource,
         name=name,
-        rest=tuple(rest[3:]),
+        remaining_parts=tuple(rest[3:]),
         deprecated_watch=special and verb == "watch",
     )
 
@@ -282,7 +282,7 @@ def _read(request: HttpRequest) -> ListOptions:
 
 
 def integer(request: HttpRequest, parameter: str) -> int | None:
-    """A number in the query; None where it is absent. Raises StatusError 400."""
+    """Return a number in the query; None where it is absent. Raises StatusError 400."""
     if parameter not in request.query:
         return None
     try:
@@ -292,7 +292,8 @@ def integer(request: HttpRequest, parameter: str) -> int | None:
 
 
 def revision_of(text: str) -> int:
-    """A `resourceVersion`; empty reads as 0. Raises ValueError with what upstream says of it."""
+    """Return the revision of a `resourceVersion`; empty reads as 0. Raises ValueError with what
+    upstream says of it."""
     if not text:
         return 0
     try:

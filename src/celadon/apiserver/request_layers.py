@@ -638,7 +638,7 @@ class RequestLayers:
             raise forks.Elsewhere
         store = self._core.objects.store
         if isinstance(store, forks.ForkedStore) and endpoint.verb in BODY_VERBS:
-            store.own = (collection_prefix(endpoint.resource),)
+            store.forwarded_prefixes = (collection_prefix(endpoint.resource),)
 
     # --- what all need ---
 

@@ -1,4 +1,4 @@
-"""Which steps of a request leave the event loop.
+"""Decides which steps of a request leave the event loop.
 
 What has begun on the loop cannot be moved. So it is decided beforehand: by the size of what a
 step works on, or by what the same kind of step has taken before.

@@ -1,4 +1,4 @@
-"""What the parts of a server share: objects, the views of them that many parts ask, the world of
+"""The parts of a server that all others share: the object store, views of it, the world of
 policies, the clock."""
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Sources:
         return text
 
     def seconds(self) -> float:
-        """The time since 1970."""
+        """Return the time since 1970."""
         return self.now().timestamp()
 
 

@@ -171,7 +171,7 @@ class StaticSource:
         try:
             objects, hash = self._read()
         except ManifestError as error:
-            subject = f"failed to load static {self._plugin.what} manifests"
+            subject = f"failed to load static {self._plugin.content} manifests"
             raise ManifestError(f"{subject} from {quote(self._folder)}: {error}") from None
         self._take(objects, hash)
 

@@ -219,7 +219,7 @@ class Calling:
     counted: CountedCalls
     work: RequestWork
     room: AnswerRoom
-    held: list[HeldBytes] = field(default_factory=list)
+    held_bytes: list[HeldBytes] = field(default_factory=list)
 
     async def answer(self, calls: WebhookCalls, remaining: Remaining) -> None:
         """Make calls, side by side if there are several, and say what came of each as it ends.
@@ -250,12 +250,12 @@ class Calling:
 
     def forget(self) -> None:
         """Give back the room of answers: what was answered has been read."""
-        for item in self.held:
+        for item in self.held_bytes:
             item.give_back()
 
     async def _called(self, call: Call, remaining: Remaining) -> Reply | NoReply:
         held_bytes = HeldBytes(self.room)
-        self.held.append(held_bytes)
+        self.held_bytes.append(held_bytes)
         body = await self.work.step(_body, call)
         began = perf_counter()
         reply = await self.caller(

@@ -1,8 +1,8 @@
-"""Calling admission webhooks: the network side of `celadon.admission.webhooks`.
+"""Routes calls of admission webhooks to their servers: the network side of
+`celadon.admission.webhooks`.
 
 `webhook_phases` asks the hooks of a request through whatever can make a call; `webhook_client` is
-what does so over HTTP, on connections of `serve/outgoing`. `service_routes` knows where a service
-is.
+what does so over HTTP. `ServiceRoutes` knows where a service is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""What takes long leaves the event loop: threads and forks that take turns, what threads may ask of
-the loop, and how their work ends.
-"""
+"""Takes long work off the event loop, into threads and forks that take turns; threads may call the
+loop back, and their work ends in order."""
 
 from __future__ import annotations
 

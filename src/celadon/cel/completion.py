@@ -101,7 +101,7 @@ def typing_context(text: str, offset: int, environment: Environment) -> TypingCo
 
 
 def type_in(environment: Environment, text: str) -> Type:
-    """The type of an expression; dyn where nobody knows."""
+    """Return the type of an expression; dyn where nobody knows."""
     checked = environment.compile(text).ast if text.strip() else None
     return types.DYN if checked is None else checked.type
 

@@ -47,15 +47,16 @@ class Range(NamedTuple):
     max: int
 
     def plus(self, other: Range) -> Range:
-        """Both ends added; no end exceeds the largest cost."""
+        """Return both ends added; no end exceeds the largest cost."""
         return Range(_cap(self.min + other.min), _cap(self.max + other.max))
 
     def times(self, other: Range) -> Range:
-        """Both ends multiplied; no end exceeds the largest cost."""
+        """Return both ends multiplied; no end exceeds the largest cost."""
         return Range(_cap(self.min * other.min), _cap(self.max * other.max))
 
     def divided(self, divisor: int) -> Range:
-        """Each bound divided, rounded up: cel-go `MultiplyByCostFactor` with factor 1/divisor."""
+        """Return each bound divided, rounded up: cel-go `MultiplyByCostFactor` with factor
+        1/divisor."""
         return Range(_ceil_factor(self.min, divisor), _ceil_factor(self.max, divisor))
 
     def union(self, other: Range) -> Range:
@@ -68,7 +69,7 @@ def _cap(n: int) -> int:
 
 
 def fixed(n: int) -> Range:
-    """The range of exactly `n`."""
+    """Return the range of exactly `n`."""
     return Range(n, n)
 
 
@@ -148,18 +149,18 @@ class CostRule(NamedTuple):
 
 
 def constant(n: int) -> CostRule:
-    """The same cost whatever the arguments."""
+    """Return the same cost whatever the arguments."""
     estimate = CallEstimate(fixed(n))
     return CostRule(lambda args, result: n, lambda args: estimate, n)
 
 
 def tenth(size: SizeSource) -> SizeSource:
-    """The source of `traversal`."""
+    """Return the source of `traversal`."""
     return traversal(size) if isinstance(size, int) else f"({size} + 9) // 10"
 
 
 def write_first(first: SizeSource, *others: SizeSource) -> SizeSource:
-    """The source of walking over the first argument once."""
+    """Return the source of walking over the first argument once."""
     return tenth(first)
 
 
@@ -301,7 +302,7 @@ def _bound_contains(text: Argument, part: Argument) -> Polynomial:
 
 
 def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
-    """The source of a tenth of the smaller size."""
+    """Return the source of a tenth of the smaller size."""
     if isinstance(left, int) and isinstance(right, int):
         return traversal(min(left, right))
     for item, other in ((left, right), (right, left)):

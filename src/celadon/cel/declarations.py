@@ -1,4 +1,5 @@
-"""What an environment knows: variables, functions, overloads, macros, validators, libraries.
+"""Declarations, the contents of an environment: variables, functions, overloads, macros,
+validators, libraries.
 
 Rule 5 of the house: one overload, one record. `Overload` carries all that any part of the compiler
 knows about a function: signature, implementation, cost (charged, estimated, bounded), the growth of
@@ -65,8 +66,8 @@ class ValidationContext:
     _parents: dict[int, Expr] | None = None
 
     def of_class(self, kind: type[_Node]) -> Sequence[_Node]:
-        """The nodes of one kind, children before parents: most validators look at few kinds, and
-        most trees have none of them."""
+        """Return the nodes of one kind, children before parents: most validators look at few kinds,
+        and most trees have none of them."""
         classes = self._classes
         if not classes:
             for node in self.checked.nodes:
@@ -85,7 +86,7 @@ class ValidationContext:
         self.reported.append(Issue(message, offset, node_id, kind, types))
 
     def ancestors(self, node: Expr) -> Iterator[Expr]:
-        """The nodes above, nearest first."""
+        """Yield the nodes above, nearest first."""
         if self._parents is None:
             self._parents = {
                 child.id: above for above in self.checked.nodes for child in children(above)
@@ -165,7 +166,7 @@ class Overload(NamedTuple):
 
     @property
     def result_growth(self) -> Growth:
-        """The bound of the result's size, unbounded if unknown."""
+        """Return the bound of the result's size, unbounded if unknown."""
         if self.growth is not None:
             return self.growth
         return growth.single if self.result.kind in _SINGLE else growth.fixed(math.inf)

@@ -39,7 +39,7 @@ class Compilation(NamedTuple):
     issues: Issues
 
     def checked(self) -> CheckedAst:
-        """The tree; raises `CompileError` when there are issues."""
+        """Return the tree; raises `CompileError` when there are issues."""
         if self.ast is None:
             raise CompileError(self.issues)
         return self.ast

@@ -1,4 +1,4 @@
-"""How sizes grow: bounds of sizes and costs as polynomials, and the growth of functions.
+"""Growth of sizes: bounds of sizes and costs as polynomials, and the growth of functions.
 
 The *size* of a value counts everything in it: one for each value, list or map, and one more for
 each character of a text. No JSON text of a value is shorter than that. It is never less than what
@@ -43,7 +43,7 @@ class Polynomial:
 
     @property
     def terms(self) -> dict[Exponents, float]:
-        """All terms, by their exponents."""
+        """Return all terms, by their exponents."""
         return {(): self.constant, **self.variable_terms}
 
     @property
@@ -83,15 +83,15 @@ class Polynomial:
         return Polynomial(terms, constant)
 
     def smaller(self, other: Polynomial) -> Polynomial:
-        """A bound of the smaller of two values: the bound that grows less, else either."""
+        """Return a bound of the smaller of two values: the bound that grows less, else either."""
         if not self.variable_terms and not other.variable_terms:
             return self if self.constant <= other.constant else other
         return self if self.degree <= other.degree else other
 
     def summed(self, variable: int, count: Polynomial, total: Polynomial) -> Polynomial:
-        """The sum over a range of `count` elements and size `total`, the variable being the size
-        of one: a term without it is multiplied by the count, a power j of it becomes the j-th power
-        of the total, because sum(m ** j) <= sum(m) ** j."""
+        """Return the sum over a range of `count` elements and size `total`, the variable being the
+        size of one: a term without it is multiplied by the count, a power j of it becomes the j-th
+        power of the total, because sum(m ** j) <= sum(m) ** j."""
         result = at_most(self.constant) * count
         for exponents, coefficient in self.variable_terms.items():
             power = exponents[variable] if len(exponents) > variable else 0
@@ -103,7 +103,7 @@ class Polynomial:
         return result
 
     def in_one_variable(self) -> tuple[float, ...]:
-        """The coefficients, lowest power first, all variables taken for the first."""
+        """Return the coefficients, lowest power first, all variables taken for the first."""
         result = [self.constant] + [0.0] * self.degree
         for exponents, coefficient in self.variable_terms.items():
             result[sum(exponents)] += coefficient
@@ -166,12 +166,12 @@ Growth: TypeAlias = Callable[..., Polynomial]
 
 
 def first(argument: Argument, *others: Argument) -> Polynomial:
-    """The first argument, or a part of it."""
+    """Return the growth of the first argument, or a part of it."""
     return argument.size
 
 
 def together(*arguments: Argument) -> Polynomial:
-    """All arguments in one value."""
+    """Return the growth of all arguments in one value."""
     result = ONE
     for argument in arguments:
         result = result + argument.size
@@ -179,7 +179,8 @@ def together(*arguments: Argument) -> Polynomial:
 
 
 def times(factor: float) -> Growth:
-    """The first argument, written so many times as long, and a few characters more."""
+    """Return the growth of the first argument, written so many times as long, and a few characters
+    more."""
     return lambda value, *others: value.size * factor + 16
 
 

@@ -44,7 +44,7 @@ Outcome: TypeAlias = Any
 def evaluate_partial(
     context: Context, activation: Mapping[str, Value], unknowns: Sequence[AttributePattern]
 ) -> tuple[Outcome, dict[int, Outcome]]:
-    """The outcome, and the outcome of every node evaluated outside of loops."""
+    """Return the outcome, and the outcome of every node evaluated outside of loops."""
     partial = _Partial(context, activation, tuple(unknowns))
     try:
         return partial.node(context.checked.root), partial.outcomes
@@ -57,8 +57,9 @@ class TooLong(Exception):
 
 
 def interpret(context: Context, activation: Mapping[str, Value], visits: int) -> Value:
-    """The value, with everything known. Nothing is absorbed: where anything at all fails, that is
-    raised, though the whole may have a value. Raises `TooLong` after so many visits of nodes."""
+    """Return the value, with everything known. Nothing is absorbed: where anything at all fails,
+    that is raised, though the whole may have a value. Raises `TooLong` after so many visits of
+    nodes."""
     return _Interpreter(context, activation, (), visits=visits).node(context.checked.root)
 
 

@@ -124,12 +124,12 @@ class Program:
 
     @property
     def source(self) -> str:
-        """The generated Python of the plain variant, which asking for it generates."""
+        """Return the generated Python of the plain variant, which asking for it generates."""
         return self._plain_module().source
 
     @property
     def metered_source(self) -> str:
-        """The generated Python of the metered variant, which asking for it generates."""
+        """Return the generated Python of the metered variant, which asking for it generates."""
         return self._metered_module().source
 
     @property
@@ -388,7 +388,7 @@ class _Loaded(NamedTuple):
         return cost
 
     def node_at(self, trace: TracebackType | None) -> int:
-        """The id of the node whose line of this module ran last; 0 if none did."""
+        """Return the id of the node whose line of this module ran last; 0 if none did."""
         node = 0
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.file_name:

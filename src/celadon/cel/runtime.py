@@ -1,4 +1,4 @@
-"""Everything generated code may call, and nothing else: `EXPORTS` is the whole contract.
+"""The runtime of generated code: the functions that it may call. `EXPORTS` is the whole contract.
 
 Two dialects live here, because the two variants of a program treat errors differently:
 
@@ -160,7 +160,7 @@ def not_bool() -> bool:
 
 
 def find_unwrapped(operand: object, key: object) -> Value:
-    """A step of an optional chain. An Optional that the chain starts from is for the metered
+    """Take a step of an optional chain. An Optional that the chain starts from is for the metered
     variant; only there chains are walked from the base."""
     if operand.__class__ is Optional:
         raise no_such_overload()
@@ -262,7 +262,7 @@ class Lazy:
 
 
 def over_limit(cost: int) -> CostLimitExceeded:
-    """The error that ends a metered evaluation; `cost` is what had been charged by then."""
+    """Return the error that ends a metered evaluation; `cost` is what had been charged by then."""
     error = CostLimitExceeded()
     error.cost = cost
     return error
@@ -379,7 +379,7 @@ def walk_inner_v(base: object, keys: Sequence[Value]) -> tuple[Value, int]:
 
 
 def walk_optional_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
-    """An optional chain: the optional or error, and how many keys are charged (a key that is
+    """Walk an optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
     return _walk_optional(base, keys, container_access.find_index)
 

@@ -113,7 +113,7 @@ def optional_of(value: Type) -> Type:
 
 
 def opaque(name: str, *params: Type) -> Type:
-    """An abstract type such as `net.IP`: compared by name, no fields."""
+    """Return an abstract type such as `net.IP`: compared by name, no fields."""
     return Type(Kind.OPAQUE, name, params)
 
 

@@ -31,8 +31,8 @@ _LEAST = 12
 
 
 def brief(value: Any, room: int, depth: int = _DEPTH) -> str:  # noqa: ANN401 - a value of CEL
-    """The value in about so many characters, and containers within containers to a depth: what is
-    left out leaves an ellipsis."""
+    """Return the value in about so many characters, and containers within containers to a depth:
+    what is left out leaves an ellipsis."""
     if not depth:
         return _ELLIPSIS
     if isinstance(value, EvaluationError):
@@ -61,7 +61,7 @@ def size_text(value: Any) -> str:  # noqa: ANN401 - a value of CEL
 
 
 def shortened(text: str, room: int) -> str:
-    """The beginning of a text, if not all of it fits."""
+    """Return the beginning of a text, if not all of it fits."""
     return text if len(text) <= room else f"{text[: max(room - 1, 1)]}{_ELLIPSIS}"
 
 
@@ -124,7 +124,7 @@ class Mark:
 
     start: int
     end: int
-    at: int
+    offset: int
     state: State
     value: Any
     cost: int | None
@@ -177,7 +177,7 @@ def annotated(run: ExpressionRun) -> Snippet:
 
 
 def traced(ast: Ast, frame: Frame) -> Snippet:
-    """An expression, with what its parts came to in a frame."""
+    """Return an expression, with what its parts came to in a frame."""
     text = ast.source.text
     tree = written_tree(ast)
     snippet = _Annotator(text, ast.positions).snippet([tree], frame)
@@ -197,7 +197,7 @@ class _Annotator:
         return Snippet(self.text, start, end, marks, tuple(loops))
 
     def mark(self, part: SourceNode, frame: Frame, loops: list[Loop]) -> Mark:
-        """The part; loops in it are added to those found so far."""
+        """Return the part; loops in it are added to those found so far."""
         outcome = frame.outcomes.get(part.node.id)
         inner = [child for child in part.parts if child.loop is part.loop]
         marks = tuple(self.mark(child, frame, loops) for child in inner)

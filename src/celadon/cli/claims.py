@@ -8,9 +8,10 @@ from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff import Against, DiffSide, Progress, Reason, SideVerdict, kinds_among
+from celadon.cli.diff import DiffSide, Progress, kinds_among, undecided_reasons
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, faults, is_own, problem_at
+from celadon.cli.proof_report import ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -48,17 +49,10 @@ UNDECIDED: Final = "not decided"
 
 @dataclass(frozen=True, slots=True)
 class ClaimExample:
-    """A request against a claim, and what the policies say of it. The manifests have no more than
-    it takes; `around` are the objects that have to be there. `user` is who sends it, if that
-    matters."""
+    """A request against a claim, and what the policies say of it."""
 
     verdict: SideVerdict
-    manifest: JsonObject | None = None
-    old_manifest: JsonObject | None = None
-    around: tuple[JsonObject, ...] = ()
-    user: str = ""
-    groups: tuple[str, ...] = ()
-    remark: str = ""
+    request: ExampleRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +425,7 @@ class _ClaimCheck:
         side = self.properties.side
         judgement = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
         if not judgement.denied:
-            example = ClaimExample(_verdict(self.side, judgement), manifest)
+            example = ClaimExample(_verdict(self.side, judgement), ExampleRequest(manifest))
             yield ClaimAnswer(
                 f"{standard} pods/{EPHEMERAL_CONTAINERS}",
                 *(request.operation.value, _POD_KIND.api_version, _POD_KIND.kind, COUNTEREXAMPLE),
@@ -449,32 +443,11 @@ class _ClaimCheck:
         example = None
         endpoint = comparison.endpoint
         if comparison.example is not None:
-            shown_example = comparison.example
-            judged = _verdict(self.side, shown_example.old if is_set_old else shown_example.new)
-            by = next((against.place for against in judged.against if against.place.file), Place())
+            example_verdict = comparison.example.old if is_set_old else comparison.example.new
+            verdict = _verdict(self.side, example_verdict)
+            by = next((against.place for against in verdict.against if against.place.file), Place())
             place = place if place.file else by
-            remark = (
-                f"refused for another reason, too: {shown_example.complaint}"
-                if shown_example.complaint
-                else ""
-            )
-            user = shown_example.request.user if shown_example.is_about_user else None
-            example = ClaimExample(
-                judged,
-                shown_example.manifest,
-                shown_example.old_manifest,
-                shown_example.around,
-                user.name if user else "",
-                user.groups if user else (),
-                remark,
-            )
-        reasons: tuple[Reason, ...] = ()
-        if comparison.finding is Finding.UNDECIDED:
-            gaps = dict.fromkeys(
-                Reason(gap.reason, self.side.place(gap.source, gap.policy, "") or Place())
-                for gap in comparison.gaps
-            )
-            reasons = tuple(gaps) or (Reason(comparison.reason),)
+            example = ClaimExample(verdict, ExampleRequest.of(comparison.example))
         return ClaimAnswer(
             name,
             endpoint.operation.value,
@@ -484,7 +457,7 @@ class _ClaimCheck:
             claim,
             example,
             place,
-            reasons,
+            undecided_reasons(comparison, self.side),
             comparison.items if comparison.bounded else 0,
             comparison.bounded,
         )
@@ -508,16 +481,4 @@ def _unseen(about: GivenProperty, seen: Collection[tuple[str, str]]) -> Iterator
 
 
 def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
-    verdict = "denied" if judgement.denied else "admitted"
-    against = [
-        Against(
-            decision.policy,
-            decision.binding,
-            str(decision.source.path),
-            side.place(decision.source, decision.policy, decision.binding) or Place(),
-            decision.message,
-            decision.param,
-        )
-        for decision in judgement.decisions
-    ]
-    return SideVerdict(verdict, tuple(dict.fromkeys(against)))
+    return SideVerdict("denied" if judgement.denied else "admitted", side.against(judgement))

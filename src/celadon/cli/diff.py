@@ -25,6 +25,7 @@ from celadon.cli.check.manifests import (
     with_policies,
 )
 from celadon.cli.exits import Exit
+from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.crd import custom_kinds
@@ -53,7 +54,7 @@ class Range:
 
 
 def revisions(text: str) -> Range | None:
-    """The revisions of a text; None if it is no range, but a path. Raises GitError."""
+    """Return the revisions of a text; None if it is no range, but a path. Raises GitError."""
     if ".." not in text or os.path.exists(text):
         return None
     old, dots, new = text.partition("...")
@@ -175,7 +176,7 @@ class DiffSide:
         return sorted((document.value for document in documents), key=str)
 
     def side(self, bound_everywhere: frozenset[str]) -> prove.Side:
-        """The policies in force; those that are named here are bound to all there is."""
+        """Return the policies in force; those that are named here are bound to all there is."""
         policy_set = self.sets.validating
         policies = validating_policies(policy_set)
         bindings = validating_bindings(policy_set)
@@ -197,12 +198,48 @@ class DiffSide:
             return None
         return self._shown_place(policy_set.policies[policy].place(source.path))
 
+    def against(self, judgement: prove.Judgement) -> tuple[Against, ...]:
+        """Return what speaks against a request that was judged, each once."""
+        return tuple(
+            dict.fromkeys(
+                Against(
+                    decision.policy,
+                    decision.binding,
+                    str(decision.source.path),
+                    self.place(decision.source, decision.policy, decision.binding) or Place(),
+                    decision.message,
+                    decision.param,
+                    decision.cause is not admission.Cause.VALIDATION,
+                )
+                for decision in judgement.decisions
+            )
+        )
+
     def _shown_place(self, place: Place) -> Place:
         return Place(self.display_name(place.file), place.line)
 
 
+def undecided_reasons(comparison: prove.Comparison, *sides: DiffSide) -> tuple[Reason, ...]:
+    """Return why a comparison is not decided, with places in the files of the first side that has
+    them; nothing for one that is decided."""
+    if comparison.finding is not prove.Finding.UNDECIDED:
+        return ()
+    reasons = dict.fromkeys(
+        Reason(gap.reason, _first_place(sides, gap.source, gap.policy) or Place())
+        for gap in comparison.gaps
+    )
+    return tuple(reasons) or (Reason(comparison.reason),)
+
+
+def _first_place(
+    sides: Sequence[DiffSide], source: admission.Source, policy: str, binding: str = ""
+) -> Place | None:
+    places = (side.place(source, policy, binding) for side in sides)
+    return next((place for place in places if place is not None), None)
+
+
 def binding_everywhere(policy: admission.ValidatingAdmissionPolicy) -> JsonObject:
-    """A binding with which a policy denies everywhere, with all params there are."""
+    """Return a binding with which a policy denies everywhere, with all params there are."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         spec["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Deny"}
@@ -260,47 +297,12 @@ STORED: Final = "STORED"
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """Something that speaks against the request. `place` is where it is written."""
-
-    policy: str
-    binding: str
-    field: str
-    place: Place
-    message: str
-    param: str = ""
-    is_error: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SideVerdict:
-    """One side says this of a request: `denied`, `warned`, `audited` or `admitted`."""
-
-    verdict: str
-    against: tuple[Against, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RequestExample:
-    """A request that is decided differently. The manifests have no more than it takes; `around` are
-    the objects that have to be there. `user` is who sends it, if that matters."""
+class DiffExample:
+    """A request that is decided differently, and what either side says of it."""
 
     old: SideVerdict
     new: SideVerdict
-    manifest: JsonObject | None = None
-    old_manifest: JsonObject | None = None
-    around: tuple[JsonObject, ...] = ()
-    user: str = ""
-    groups: tuple[str, ...] = ()
-    remark: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Something is not decided for this reason, at this place."""
-
-    message: str
-    place: Place = Place()
+    request: ExampleRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +314,7 @@ class DiffAnswer:
     kind: str
     direction: str
     answer: str
-    example: RequestExample | None = None
+    example: DiffExample | None = None
     place: Place = Place()
     subject: str = ""
     reasons: tuple[Reason, ...] = ()
@@ -440,7 +442,7 @@ def bound_by_neither(old: DiffSide, new: DiffSide) -> frozenset[str]:
 
 
 def kinds_among(objects: Sequence[JsonObject]) -> prove.KnownKinds:
-    """The built-in kinds, and those that CustomResourceDefinitions among these define."""
+    """Return the built-in kinds, and those that CustomResourceDefinitions among these define."""
     return prove.KnownKinds.of(filter(metadata.is_definition, objects))
 
 
@@ -453,9 +455,13 @@ class _Wording:
 
     def answer(self, comparison: prove.Comparison) -> DiffAnswer:
         endpoint = comparison.endpoint
-        example = None if comparison.example is None else self._example(comparison.example)
-        place, subject = Place(), ""
+        example, place, subject = None, Place(), ""
         if comparison.example is not None:
+            example = DiffExample(
+                _verdict(self.old, comparison.example.old),
+                _verdict(self.new, comparison.example.new),
+                ExampleRequest.of(comparison.example),
+            )
             place, subject = self._spot(comparison)
         return DiffAnswer(
             endpoint.operation.value,
@@ -466,9 +472,7 @@ class _Wording:
             example,
             place,
             subject,
-            tuple(self._reasons(comparison))
-            if comparison.finding is prove.Finding.UNDECIDED
-            else (),
+            undecided_reasons(comparison, self.new, self.old),
             comparison.items if comparison.bounded else 0,
             comparison.bounded,
         )
@@ -481,43 +485,14 @@ class _Wording:
         if comparison.direction is prove.Direction.LOOSER:
             both_sides.reverse()
         common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
-        decisions_of_both = [decision for decisions in both_sides for decision in decisions]
-        for compared_decision in sorted(
-            decisions_of_both, key=lambda decision: _origin(decision) in common
-        ):
-            for side in (self.new, self.old):
-                place = side.place(
-                    compared_decision.source, compared_decision.policy, compared_decision.binding
-                )
-                if place is not None:
-                    return place, f"ValidatingAdmissionPolicy {compared_decision.policy}"
-        return Place(), ""
-
-    def _example(self, example: prove.Example) -> RequestExample:
-        request = example.request
-        return RequestExample(
-            _verdict(self.old, example.old),
-            _verdict(self.new, example.new),
-            example.manifest,
-            example.old_manifest,
-            example.around,
-            request.user.name if example.is_about_user else "",
-            request.user.groups if example.is_about_user else (),
-            f"refused for another reason, too: {example.complaint}" if example.complaint else "",
-        )
-
-    def _reasons(self, comparison: prove.Comparison) -> Iterator[Reason]:
-        for gap in comparison.gaps:
-            yield Reason(gap.reason, self._gap_place(gap))
-        if not comparison.gaps:
-            yield Reason(comparison.reason)
-
-    def _gap_place(self, gap: prove.Gap) -> Place:
-        for side in (self.new, self.old):
-            place = side.place(gap.source, gap.policy, "")
+        decisions_of_both = [each for decisions in both_sides for each in decisions]
+        for decision in sorted(decisions_of_both, key=lambda each: _origin(each) in common):
+            place = _first_place(
+                (self.new, self.old), decision.source, decision.policy, decision.binding
+            )
             if place is not None:
-                return place
-        return Place()
+                return place, f"ValidatingAdmissionPolicy {decision.policy}"
+        return Place(), ""
 
 
 def _origin(decision: admission.Decision) -> tuple[object, ...]:
@@ -529,19 +504,7 @@ def _verdict(side: DiffSide, judgement: prove.Judgement) -> SideVerdict:
     words = ("denied", judgement.denied), ("warned", judgement.warned)
     verdict = next((word for word, holds in words if holds), "")
     verdict = verdict or ("audited" if judgement.audited else "admitted")
-    against = [
-        Against(
-            decision.policy,
-            decision.binding,
-            str(decision.source.path),
-            side.place(decision.source, decision.policy, decision.binding) or Place(),
-            decision.message,
-            decision.param,
-            decision.cause is not admission.Cause.VALIDATION,
-        )
-        for decision in judgement.decisions
-    ]
-    return SideVerdict(verdict, tuple(dict.fromkeys(against)))
+    return SideVerdict(verdict, side.against(judgement))
 
 
 # --- Definitions -------------------------------------------------------------
@@ -645,11 +608,11 @@ class _Compared:
             Against(name, "", reply.demand.text, place, message) for message in reply.errors
         )
         outcome = "is taken" if reply.is_forgiven else "is refused, too"
-        example = RequestExample(
+        remark = f"an update of it that changes labels only {outcome}"
+        example = DiffExample(
             SideVerdict("admitted"),
             SideVerdict("denied", errors),
-            reply.example,
-            remark=f"an update of it that changes labels only {outcome}",
+            ExampleRequest(reply.example, remark=remark),
         )
         return replace(answer, answer=DIFFERS, example=example, subject=name)
 

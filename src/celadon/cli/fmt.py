@@ -76,7 +76,7 @@ _RULE: Final[tuple[Pattern, ...]] = ((_RULES, _EACH, "rule"), (_RULES, _EACH, "m
 
 
 def expression_fields(group_kind: tuple[str, str], value: object) -> Iterator[tuple[Path, str]]:
-    """The paths of an object's expressions, with their texts, in no particular order."""
+    """Yield the paths of an object's expressions, with their texts, in no particular order."""
     if group_kind == DEFINITION_KIND:
         for pattern in _SCHEMAS:
             for path, schema in _matching(value, pattern):
@@ -326,7 +326,7 @@ class TextLayout:
     problems: tuple[Problem, ...]
 
     def content(self) -> str:
-        """The text in its layout."""
+        """Return the text in its layout."""
         return edited(self.text.content, [misplaced.edit for misplaced in self.misplaced])
 
 

@@ -225,12 +225,12 @@ def command_of(words: Sequence[str]) -> Command | None:
 
 
 def load(command: Command) -> CommandModule:
-    """The module of a command."""
+    """Return the module of a command."""
     return cast(CommandModule, importlib.import_module(command.module))
 
 
 def parser_of(command: Command) -> CommandParser:
-    """A command's parser with all its arguments and examples."""
+    """Return a command's parser with all its arguments and examples."""
     module = load(command)
     parser = CommandParser(
         prog=f"celadon {command.name}",
@@ -243,7 +243,7 @@ def parser_of(command: Command) -> CommandParser:
 
 
 def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) -> int:
-    """The whole program; returns the exit code. Without `arguments`, or if it `is_process`, the
+    """Run the whole program; returns the exit code. Without `arguments`, or if it `is_process`, the
     process has nothing else to do: a command may end it itself."""
     is_process |= arguments is None
     with own_process():

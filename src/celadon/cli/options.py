@@ -11,7 +11,7 @@ from celadon.patterns import late_pattern
 
 
 def count(text: str) -> int:
-    """A number from 0 on."""
+    """Read a number from 0 on."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
     return int(text)

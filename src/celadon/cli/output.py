@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
+    import argparse
+
     from celadon.cli.report.report_model import ReportForms
 
 _PATIENCE: Final = 2.0
@@ -124,27 +126,24 @@ def log_to_stderr(verbosity: int, speaker: str) -> None:
     logging.getLogger("celadon").setLevel(log_level(verbosity))
 
 
-def show(
-    report: object,
-    forms: ReportForms,
-    form: str,
-    *,
-    no_color: bool,
-    verbosity: int = 0,
-    mutations: bool = False,
-) -> None:
-    """A report in one of its forms. People are told on standard error of the inputs that could not
-    be read; the rest says how they get to see the report, as `ReportStyle` does."""
-    if form != forms.for_people:
-        write(forms.rendered(report, form))
+def show(report: object, forms: ReportForms, options: argparse.Namespace) -> None:
+    """Write a report in the form that `options.output` names. People are told on standard error of
+    the inputs that could not be read; `options` say how much they get to see, and whether in
+    colour."""
+    if options.output != forms.for_people:
+        write(forms.rendered(report, options.output))
         return
     from celadon.cli.report import report_model  # late: see `_shown`
 
     view = forms.view_of(report_model.for_people(report))
     for problem in forms.view_of(report).problems:
         complain(f"error: {report_model.for_people(problem).text()}")
-    color = use_color(sys.stdout, forbidden=no_color)
-    write(view.text(report_model.ReportStyle(color, verbosity, mutations)))
+    style = report_model.ReportStyle(
+        color=use_color(sys.stdout, forbidden=options.no_color),
+        verbosity=-1 if getattr(options, "quiet", False) else int(getattr(options, "verbose", 0)),
+        mutations=getattr(options, "show_mutations", False),
+    )
+    write(view.text(style))
 
 
 class Progress:

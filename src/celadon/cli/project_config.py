@@ -673,7 +673,8 @@ class ChangedFile:
 
 
 def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
-    """A file with other content, changed in so many places; None if it must stay as it is."""
+    """Return a file with other content, changed in so many places; None if it must stay as it
+    is."""
     if text.file == STDIN_NAME or not count:
         return None
     data = Path(text.file).read_bytes()

@@ -1,5 +1,6 @@
 """What `celadon prove` says of policies and definitions, as one value that every output format is
-made from, and what a folder of earlier answers keeps of it."""
+made from, and what a folder of earlier answers keeps of it; and the parts that answers of the
+prover about endpoints have in common, those of `celadon diff` and those about claims."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict
-from celadon.prove import Answer
+from celadon.prove import Answer, Example
 from celadon.records import dataclass
 
 VALIDATION: Final = "validation"
@@ -101,6 +102,67 @@ class ProofReport:
         return Exit.DENIED if any(item.is_finding for item in self.items) else Exit.OK
 
 
+# --- Answers about endpoints -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Something that speaks against the request. `place` is where it is written."""
+
+    policy: str
+    binding: str
+    field: str
+    place: Place
+    message: str
+    param: str = ""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SideVerdict:
+    """A set of policies says this of a request: `denied`, `warned`, `audited` or `admitted`."""
+
+    verdict: str
+    against: tuple[Against, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleRequest:
+    """A request that shows something. The manifests have no more than it takes; `around` are the
+    objects that have to be there. `user` is who sends it, if that matters."""
+
+    manifest: JsonObject | None = None
+    old_manifest: JsonObject | None = None
+    around: tuple[JsonObject, ...] = ()
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    remark: str = ""
+
+    @classmethod
+    def of(cls, example: Example) -> ExampleRequest:
+        """Return what is reported of an example of the prover."""
+        user = example.request.user if example.is_about_user else None
+        complaint = example.complaint
+        return cls(
+            example.manifest,
+            example.old_manifest,
+            example.around,
+            user.name if user else "",
+            user.groups if user else (),
+            f"refused for another reason, too: {complaint}" if complaint else "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Something is not decided for this reason, at this place."""
+
+    message: str
+    place: Place = Place()
+
+
+# --- Kept answers ------------------------------------------------------------
+#
 # What `AnswerCache` keeps of a document: the items of the report.
 
 _FIELDS: Final = {

@@ -5,22 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from itertools import groupby
 from typing import Final
 
 from celadon.admission import (
+    Operation,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
     decode_binding,
     decode_policy,
 )
 from celadon.admission.registration import RegistrationError
-from celadon.cli.definition_proofs import definition_items
 from celadon.cli.own_files import AnswerCache
 from celadon.cli.project_config import read_manifests
 from celadon.cli.proof_report import (
     CONDITION,
     OPEN,
     PART,
+    PROVED,
+    RULE,
     UNDECIDED,
     VALIDATION,
     ProofExample,
@@ -35,7 +38,8 @@ from celadon.cli.reading.documents import (
     Problem,
     shape_problem,
 )
-from celadon.kube import FieldPath, Json, JsonObject, User
+from celadon.kube import FieldPath, Json, JsonObject, User, metadata
+from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.prove import (
@@ -51,6 +55,15 @@ from celadon.prove import (
     Question,
     Reply,
     Superfluous,
+)
+from celadon.prove.definitions import (
+    ChangeReply,
+    DefinitionProver,
+    RuleNode,
+    RuleQuestion,
+    RuleReply,
+    Transitions,
+    schema_path,
 )
 from celadon.records import dataclass
 
@@ -102,8 +115,8 @@ class Subject:
     def answered(
         self, limits: ProofLimits, cache: AnswerCache, progress: Callable[[str], None]
     ) -> list[ProofItem]:
-        """The same, each in its place; kept where it depends on nothing but the document. What was
-        not decided is asked again."""
+        """Return the same items, each in its place; kept where it depends on nothing but the
+        document. What was not decided is asked again."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
         items = None if self.bindings else kept_items(cache.get(key))
@@ -482,7 +495,7 @@ def _endpoints(replies: Sequence[Reply]) -> str:
     return ", ".join(dict.fromkeys(str(reply.endpoint) for reply in replies))
 
 
-def _bounds(replies: Sequence[Reply | Comparison]) -> str:
+def _bounds(replies: Sequence[Reply | RuleReply | ChangeReply | Comparison]) -> str:
     paths = dict.fromkeys(path for reply in replies for path in reply.bounded)
     if not paths:
         return ""
@@ -508,4 +521,180 @@ def _json(reply: Reply, question: str) -> Json:
     if reply.bounded:
         result["items"] = reply.items
         result["bounded"] = list(reply.bounded)
+    return result
+
+
+# --- Definitions -------------------------------------------------------------
+#
+# What is said of the validation rules of CustomResourceDefinitions.
+
+_FAULTS: Final = {
+    (RuleQuestion.FAILS, Answer.YES): "can fail",
+    (RuleQuestion.MESSAGE, Answer.YES): "can have no message",
+    (RuleQuestion.REFUSES, Answer.NO): "never refuses (proved)",
+    (RuleQuestion.ADMITS, Answer.NO): "never admits (proved)",
+    (RuleQuestion.ALONE, Answer.NO): "changes nothing (proved)",
+    (RuleQuestion.FITS, Answer.NO): "admit nothing together (proved)",
+}
+"""Answers that are faults, and what they are called."""
+
+
+def definition_items(
+    definition: JsonObject,
+    version: str,
+    items: int,
+    seconds: float,
+    progress: Callable[[str], None],
+) -> Iterator[ProofItem]:
+    """Yield what there is to say of each rule, of the rules at a place, and of each field that does
+    not change; versions with the same schema are asked once."""
+    name = metadata.name(definition)
+    prover = DefinitionProver(definition, version, items, seconds)
+    custom_kinds: list[CustomKind] = []
+    for number, kind in enumerate(prover.kinds.values()):
+        if any(kind.schema == custom_kind.schema for custom_kind in custom_kinds):
+            continue
+        custom_kinds.append(kind)
+        root = ("spec", "versions", number, "schema", "openAPIV3Schema")
+        replies = prover.replies(kind)
+        for (node, index), group in groupby(replies, lambda reply: (reply.node, reply.index)):
+            progress(f"{name} {kind.gvk.version} {node.text or 'the object'}")
+            yield _rule_item(name, root, node, index, list(group))
+        with answering_as(version):
+            changes = Transitions(kind, version, items, seconds).replies()
+            for subject, same in groupby(changes, lambda reply: reply.subject):
+                progress(f"{name} {kind.gvk.version} {subject.text}")
+                yield _change_item(name, root, list(same))
+
+
+def _rule_item(
+    name: str,
+    root: tuple[str | int, ...],
+    node: RuleNode,
+    index: int | None,
+    replies: Sequence[RuleReply],
+) -> ProofItem:
+    path = (*schema_path(root, node.names), "x-kubernetes-validations")
+    field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
+    if index is not None:
+        path, field = (*path, index, "rule"), f"{field} rule {index}"
+    faults = [reply for reply in replies if _fault(reply) is not None]
+    reply = next((fault for fault in faults if fault.example is not None), None)
+    examples = [] if reply is None else _examples(reply)
+    return ProofItem(
+        RULE,
+        name,
+        field,
+        path,
+        tuple(_remarks(replies)),
+        {"answers": [_rule_json(reply) for reply in replies]},
+        bool(faults),
+        any(reply.answer is Answer.UNKNOWN for reply in replies),
+        tuple(examples),
+    )
+
+
+def _fault(reply: RuleReply) -> str | None:
+    return _FAULTS.get((reply.question, reply.answer))
+
+
+def _remarks(replies: Sequence[RuleReply]) -> Iterator[Remark]:
+    for reply in replies:
+        title = _fault(reply)
+        if title is not None:
+            yield Remark(title, is_fault=True)
+        elif reply.answer is Answer.BOUNDED and (reply.question, Answer.NO) in _FAULTS:
+            # It would be at fault if longer lists had nothing else; nobody knows that.
+            yield Remark(OPEN, f"{reply.question.value}? not {_bounds([reply])}")
+    reasons: dict[str, list[str]] = {}
+    for reply in replies:
+        if reply.answer is Answer.UNKNOWN:
+            reasons.setdefault(reply.reason, []).append(f"{reply.question.value}?")
+    for reason, questions in reasons.items():
+        yield Remark(UNDECIDED, f"{', '.join(questions)} {reason}")
+
+
+def _examples(reply: RuleReply) -> Iterator[ProofExample]:
+    assert reply.example is not None
+    if reply.before is not None:
+        yield ProofExample(reply.before, "before")
+    yield _step(reply.example, "" if reply.before is None else "after", reply.before)
+
+
+def _step(manifest: JsonObject, title: str, before: JsonObject | None) -> ProofExample:
+    operation = Operation.CREATE if before is None else Operation.UPDATE
+    return ProofExample(manifest, title, operation.value, before)
+
+
+def _rule_json(reply: RuleReply) -> JsonObject:
+    result: dict[str, Json] = {
+        "question": reply.question.value,
+        "answer": reply.answer.value,
+    }
+    if reply.example is not None:
+        result["object"] = reply.example
+    if reply.before is not None:
+        result["oldObject"] = reply.before
+    if reply.reason:
+        result["reason"] = reply.reason
+    if reply.offset is not None:
+        result["offset"] = reply.offset
+    if reply.bounded:
+        result |= {"items": reply.items, "bounded": list(reply.bounded)}
+    return result
+
+
+def _change_item(
+    name: str, root: tuple[str | int, ...], replies: Sequence[ChangeReply]
+) -> ProofItem:
+    subject = replies[0].subject
+    node = subject.node
+    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.rule, "rule")
+    faults = [reply for reply in replies if reply.is_finding]
+    remarks = [
+        *(Remark(fault.change.value, is_fault=True) for fault in faults),
+        *(Remark(_cannot(reply), _bounds([reply])) for reply in replies if reply.answer in PROVED),
+        *(
+            Remark(UNDECIDED, f"{reply.change.value}? {reply.reason}")
+            for reply in replies
+            if reply.answer is Answer.UNKNOWN
+        ),
+    ]
+    objects = faults[-1].objects if faults else ()
+    return ProofItem(
+        RULE,
+        name,
+        f"{root[1]}[{root[2]}] {subject.text} (unchanged)",
+        path,
+        tuple(remarks),
+        {
+            "subject": subject.text,
+            "isClaimed": subject.is_claimed,
+            "answers": [_change_json(reply) for reply in replies],
+        },
+        bool(faults),
+        any(reply.answer is Answer.UNKNOWN for reply in replies),
+        tuple(map(_step, objects, _titles(objects), (None, *objects))),
+    )
+
+
+def _cannot(reply: ChangeReply) -> str:
+    proved = " (proved)" if reply.answer is Answer.NO else ""
+    return f"cannot {reply.change.value.removeprefix('can ')}{proved}"
+
+
+def _titles(objects: Sequence[JsonObject]) -> list[str]:
+    if len(objects) < 3:
+        return ["before", "after"][: len(objects)]
+    return ["created", "then removed", "then added again"]
+
+
+def _change_json(reply: ChangeReply) -> JsonObject:
+    result: dict[str, Json] = {"question": reply.change.value, "answer": reply.answer.value}
+    if reply.objects:
+        result["objects"] = list(reply.objects)
+    if reply.reason:
+        result["reason"] = reply.reason
+    if reply.bounded:
+        result |= {"items": reply.items, "bounded": list(reply.bounded)}
     return result

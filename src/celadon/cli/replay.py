@@ -179,7 +179,7 @@ class ReplayReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened, as for an audit."""
+        """Return the worst of what happened, as for an audit."""
         findings = self.findings
         if findings.problems:
             return exit_of(findings.problems)

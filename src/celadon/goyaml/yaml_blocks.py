@@ -93,7 +93,8 @@ class BlockReader:
         self._lines: dict[str, _Line] = {}
 
     def read(self, text: str) -> Any:
-        """The value of one document. Raises `UnusualError` if it is not plain block style."""
+        """Return the value of one document. Raises `UnusualError` if it is not plain block
+        style."""
         if len(self._lines) > _MOST_LINES:
             self._lines.clear()
         return _document(text.split("\n"), self._lines)

@@ -116,7 +116,7 @@ _POSITIONAL: Final = range(-4, 6)
 
 
 def yaml_text(value: Json) -> str:
-    """A JSON value as one document, without `---`."""
+    """Return a JSON value as one document, without `---`."""
     text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
     return text.removesuffix("...\n")
 

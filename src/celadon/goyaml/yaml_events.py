@@ -226,7 +226,7 @@ class EventReader:
         self._aliased = 0
 
     def documents(self) -> Iterator[tuple[int, Any]]:
-        """Every document; an empty one is None.
+        """Yield every document; an empty one is None.
 
         Raises NotQuick, UnreadableError, yaml.YAMLError.
         """

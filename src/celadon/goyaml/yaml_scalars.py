@@ -1,4 +1,5 @@
-"""What all readers of YAML share: what a scalar without quotes means, documents, limits.
+"""The part that all readers of YAML share: the meaning of scalars without quotes, documents,
+limits.
 
 kubectl reads YAML with sigs.k8s.io/yaml: its fork of go-yaml v2 decides what a word means
 (`goyaml.v2/resolve.go`), the value becomes JSON text, and that text is read again by the JSON
@@ -54,7 +55,7 @@ class NotJsonError(ValueError):
 
 
 def resolve_plain(text: str) -> str | int | float | bool | None:
-    """The value of an unquoted scalar. Raises `NotJsonError` for NaN and infinities."""
+    """Return the value of an unquoted scalar. Raises `NotJsonError` for NaN and infinities."""
     if text in WORDS:
         return WORDS[text]
     if text[0] not in _NUMBER_START:
@@ -146,7 +147,7 @@ class SeparatorError(ValueError):
 
 
 def yaml_parts(data: bytes) -> Iterator[bytes]:
-    """The documents, without blank ones and without blank ends. Raises SeparatorError."""
+    """Yield the documents, without blank ones and without blank ends. Raises SeparatorError."""
     lines: list[bytes] = []
     for line in data.split(b"\n"):
         if line.startswith(_SEPARATOR):
@@ -189,7 +190,7 @@ class RepeatedKey(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """The complaint without the line."""
+        """Return the complaint without the line."""
         return f"key {self.shown} already set in map"
 
 
@@ -202,12 +203,12 @@ class YamlDocument:
     repeated: tuple[str, ...] = ()
 
     def strict_error(self) -> str:
-        """The text of the error of strict reading; empty if there is none."""
+        """Return the text of the error of strict reading; empty if there is none."""
         return strict_error(self.repeated) if self.repeated else ""
 
 
 def strict_error(repeated: Iterable[str]) -> str:
-    """The text of the error of strict reading, from those about single keys."""
+    """Return the text of the error of strict reading, from those about single keys."""
     return "yaml: unmarshal errors:" + "".join(f"\n  {text}" for text in repeated)
 
 
@@ -361,7 +362,7 @@ def check_depth(value: object, line: int) -> None:
 
 
 def copy_of(value: dict[str, object] | list[object]) -> Any:
-    """A deep copy of a JSON value, without recursion."""
+    """Return a deep copy of a JSON value, without recursion."""
     copied = value.copy()
     pending: list[Any] = [copied]
     while pending:

@@ -1,4 +1,4 @@
-"""What an authorizer is asked and what it answers.
+"""The question that an authorizer is asked (`Attributes`), and its answer.
 
 Upstream: k8s.io/apiserver `pkg/authorization/authorizer`. Whoever evaluates policies brings an
 `AuthorizerBackend`; the CEL library `authz` and an API server ask it the same questions.

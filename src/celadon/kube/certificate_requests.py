@@ -173,7 +173,7 @@ class _Fields:
         self.at = 0
 
     def next(self, kind: _Kind) -> _Value | None:
-        """The next value; None if an optional one is not there."""
+        """Return the next value; None if an optional one is not there."""
         if self.at == len(self.data):
             if kind.optional:
                 return None
@@ -203,7 +203,7 @@ class _Fields:
         return value
 
     def fields(self, name: str) -> _Fields:
-        """The fields of a structure."""
+        """Return the fields of a structure."""
         return _Fields(self.value(_Kind(name, _STRUCT, compound=True)).content)
 
     def integer(self) -> int:
@@ -223,7 +223,7 @@ class _Fields:
         return content
 
     def bits(self) -> bytes:
-        """A bit string, aligned to the right."""
+        """Return a bit string, aligned to the right."""
         content = self.value(_BITS).content
         if not content:
             raise _Syntax("zero length BIT STRING")

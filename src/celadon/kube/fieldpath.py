@@ -69,13 +69,13 @@ class FieldPath:
         return path
 
     def index(self, position: int) -> FieldPath:
-        """The item of a list."""
+        """Return the item of a list."""
         path = _new(FieldPath)
         path.steps = (*self.steps, position)
         return path
 
     def key(self, key: str) -> FieldPath:
-        """The value of a map."""
+        """Return the value of a map."""
         return FieldPath(*self.steps, MapKey(key))
 
     def join(self, below: FieldPath) -> FieldPath:
@@ -210,12 +210,12 @@ class FieldError:
 
     @property
     def field(self) -> str:
-        """The path as text, `<nil>` for errors about nothing in particular."""
+        """Return the path as text, `<nil>` for errors about nothing in particular."""
         return str(self.path)
 
     @property
     def body(self) -> str:
-        """The text without the field, as in `causes[].message`."""
+        """Return the text without the field, as in `causes[].message`."""
         body = _PREFIXES[self.type]
         if self.type not in _VALUELESS and not isinstance(self.value, OmittedValue):
             body = f"{body}: {value_text(self.value)}"
@@ -236,12 +236,14 @@ def forbidden(path: FieldPath, detail: str) -> FieldError:
 
 
 def invalid(path: FieldPath, value: object, detail: str) -> FieldError:
-    """A value that breaks the rule in `detail`; it is shown as Go prints it (`value_text`)."""
+    """Return the error for a value that breaks the rule in `detail`; it is shown as Go prints it
+    (`value_text`)."""
     return FieldError(ErrorType.INVALID, path, value, detail)
 
 
 def type_invalid(path: FieldPath, value: object, detail: str) -> FieldError:
-    """A value of the wrong JSON type; `value` is what the text shows for it."""
+    """Return the error for a value of the wrong JSON type; `value` is what the text shows for
+    it."""
     return FieldError(ErrorType.TYPE_INVALID, path, value, detail)
 
 
@@ -285,7 +287,7 @@ def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
 
 
 def internal(path: FieldPath, detail: str) -> FieldError:
-    """A failure of the server's while it validated."""
+    """Return the error for a failure of the server's while it validated."""
     return FieldError(ErrorType.INTERNAL, path, OMITTED, detail)
 
 

@@ -33,7 +33,7 @@ _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
 def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
-    """A deep copy: new containers, the same scalars."""
+    """Return a deep copy: new containers, the same scalars."""
     if value.__class__ is dict:
         return {
             key: fresh(item) if item.__class__ in _CONTAINERS else item
@@ -106,8 +106,8 @@ class Misfit:
     """A value that does not fit, by its path, and the shape it should have: `text`, `a map`."""
 
     path: Path
-    wanted: str
-    found: object
+    expected: str
+    value: object
 
     @property
     def field(self) -> str:
@@ -117,7 +117,7 @@ class Misfit:
 
     def __str__(self) -> str:
         place = f"`{self.field}`" if self.path else "it"
-        return f"{place} must be {self.wanted}, not {_name_of(self.found)}"
+        return f"{place} must be {self.expected}, not {_name_of(self.value)}"
 
 
 def misfit(value: object, shape: Shape) -> Misfit | None:

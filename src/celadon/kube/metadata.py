@@ -14,7 +14,7 @@ _NOTHING: Final[JsonObject] = {}
 
 
 def metadata(obj: object) -> JsonObject:
-    """The `metadata` member; empty when it is not an object."""
+    """Return the `metadata` member; empty when it is not an object."""
     if isinstance(obj, dict):
         result = obj.get("metadata")
         if isinstance(result, dict):
@@ -51,7 +51,8 @@ def generate_name(obj: object) -> str:
 
 
 def namespace(obj: object) -> str:
-    """The namespace; empty for objects without one, whether their kind has namespaces or not."""
+    """Return the namespace; empty for objects without one, whether their kind has namespaces or
+    not."""
     return _text(obj, "namespace")
 
 

@@ -57,7 +57,7 @@ class GroupVersionKind(NamedTuple):
 
     @property
     def group_kind(self) -> GroupKind:
-        """The kind in whichever version."""
+        """Return the kind in whichever version."""
         # 17 times in a create, in half of the time that `GroupKind(...)` takes
         return tuple.__new__(GroupKind, (self.group, self.kind))
 

@@ -1,4 +1,4 @@
-"""What an API server remarks about a pod, or a template of one.
+"""Warnings about a pod, or a template of one.
 
 `pod_spec_warnings` has the order of k8s.io/kubernetes `pkg/api/pod/warnings.go`,
 `warningsForPodSpecAndMeta`; each part of it is a function of its own. `path` is where the pod is:

@@ -273,7 +273,7 @@ def parse(text: str) -> Quantity:
 
 
 def from_int(value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
-    """An int64 as a quantity."""
+    """Return an int64 as a quantity."""
     return Quantity(value, 0, form)
 
 

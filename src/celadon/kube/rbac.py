@@ -279,7 +279,7 @@ class PolicyRule:
 
 
 def policy_rules(role: JsonObject) -> tuple[PolicyRule, ...]:
-    """The rules of a Role or ClusterRole."""
+    """Return the rules of a Role or ClusterRole."""
     return tuple(_policy_rules_rule(rule) for rule in role.get("rules") or ())
 
 
@@ -289,7 +289,7 @@ def _policy_rules_rule(value: JsonObject) -> PolicyRule:
 
 
 def full_resource(attributes: Attributes) -> str:
-    """The resource with its subresource: `pods/exec`."""
+    """Return the resource with its subresource: `pods/exec`."""
     if not attributes.subresource:
         return attributes.resource
     return f"{attributes.resource}/{attributes.subresource}"
@@ -418,8 +418,8 @@ class RoleIndex:
         self._forget()
 
     def changed(self, put: Iterable[JsonObject], removed: Iterable[JsonObject]) -> RoleIndex:
-        """Another index, with these objects and without those; this one stays. What is changed is
-        looked at, and read; the rest is shared."""
+        """Return another index, with these objects and without those; this one stays. What is
+        changed is looked at, and read; the rest is shared."""
         put, removed = tuple(put), tuple(removed)
         index = RoleIndex(aggregating=self._aggregating)
         index._roles, index._given = {**self._roles}, {**self._given}
@@ -533,7 +533,7 @@ def _key(obj: JsonObject) -> Key:
 
 
 def role_ref(binding: JsonObject) -> RoleRef:
-    """The role that a RoleBinding or ClusterRoleBinding refers to."""
+    """Return the role that a RoleBinding or ClusterRoleBinding refers to."""
     ref = binding.get("roleRef") or {}
     kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
     return RoleRef(kind, name, str(ref.get("apiGroup") or ""))
@@ -647,8 +647,8 @@ _PERMISSION: Final = 100
 
 
 def uncovered(owned: Sequence[PolicyRule], rules: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The single permissions in `rules` that no owned rule includes, in their order: one verb on
-    one resource (with one name, if names are listed) or path each."""
+    """Return the single permissions in `rules` that no owned rule includes, in their order: one
+    verb on one resource (with one name, if names are listed) or path each."""
     owners = _Owners(owned)
     result: list[PolicyRule] = []
     size = 0
@@ -703,7 +703,7 @@ class _Owners:
         return self._either(2, resource, *([f"{ALL}/{subresource}"] if slash else ()))
 
     def lacking(self, rule: PolicyRule) -> Iterator[PolicyRule]:
-        """The permissions on resources that no rule includes. What a rule has about all names
+        """Yield the permissions on resources that no rule includes. What a rule has about all names
         covers each name; what is about some names does not cover all."""
         names: list[tuple[str, ...]] = [(name,) for name in rule.resource_names]
         for group in rule.api_groups:
@@ -721,7 +721,7 @@ class _Owners:
                             yield PolicyRule((verb,), (group,), (resource,), name)
 
     def lacking_urls(self, rule: PolicyRule) -> Iterator[PolicyRule]:
-        """The permissions on paths that no rule includes."""
+        """Yield the permissions on paths that no rule includes."""
         for url in rule.non_resource_urls:
             prefixes = (url[:length] for length in self._lengths if length <= len(url))
             holders = self._either(4, url).union(

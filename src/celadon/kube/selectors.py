@@ -364,7 +364,8 @@ def _refusal(resource: Resource, label: str) -> str:
 
 
 def resolve_fields(selector: FieldSelector, resource: Resource) -> FieldSelector:
-    """The selector with aliases replaced; SelectorError for a field the resource does not offer."""
+    """Return the selector with aliases replaced; SelectorError for a field the resource does not
+    offer."""
 
     def rename(label: str) -> str:
         if label not in resource.field_labels:
@@ -545,7 +546,7 @@ _PLAIN: Final = late_pattern(
 
 
 def parse_label_selector(text: str) -> LabelSelector:
-    """The text form: `a=b,c in (d,e),!f`. SelectorError when it is bad.
+    """Return the text form: `a=b,c in (d,e),!f`. SelectorError when it is bad.
 
     What lies between two commas is looked at once, however often it comes; the parser is for what
     begins at the first that is not plain.

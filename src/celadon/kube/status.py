@@ -128,12 +128,12 @@ class StatusError(KubeError):
 
     @property
     def code(self) -> int:
-        """The HTTP status."""
+        """Return the HTTP status."""
         return self.status.code
 
     @property
     def reason(self) -> str:
-        """One of the keys of `CODES`, or empty."""
+        """Return the reason, one of the keys of `CODES`, or empty."""
         return self.status.reason
 
 
@@ -151,7 +151,8 @@ def bad_request(message: str) -> StatusError:
 
 
 def require_name(name: str) -> None:
-    """Raises StatusError (400) for a name that no object can have, before it is looked for."""
+    """Check a name. Raises StatusError (400) for a name that no object can have, before it is
+    looked for."""
     if not name:
         raise bad_request("Name parameter required.")
     faults = name_rules.path_segment_name(name)
@@ -160,12 +161,12 @@ def require_name(name: str) -> None:
 
 
 def unauthorized(message: str = "Unauthorized") -> StatusError:
-    """401: nobody knows who asks."""
+    """Return a 401: nobody knows who asks."""
     return _failure("Unauthorized", message)
 
 
 def forbidden_message(resource: GroupResource, name: str, reason: str) -> str:
-    """The text of a refusal; a name or a resource that is not known is left out of it."""
+    """Return the text of a refusal; a name or a resource that is not known is left out of it."""
     if not resource.resource:
         return f"forbidden: {reason}"
     if not name:
@@ -179,7 +180,7 @@ def forbidden(resource: GroupResource, name: str, reason: str) -> StatusError:
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
-    """404 for an object."""
+    """Return a 404 for an object."""
     return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))
 
 
@@ -234,7 +235,7 @@ def conflict(resource: GroupResource, name: str, reason: str) -> StatusError:
 
 
 def modified(resource: GroupResource, name: str) -> StatusError:
-    """A stale `metadata.resourceVersion`."""
+    """Return a 409 for a stale `metadata.resourceVersion`."""
     reason = (
         "the object has been modified; please apply your changes to the latest version and try "
         "again"

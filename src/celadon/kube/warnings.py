@@ -1,4 +1,4 @@
-"""What an API server remarks about objects that it takes: the texts of `Warning` headers.
+"""Warnings about objects that an API server takes: the texts of `Warning` headers.
 
 `kind_warnings` says all that is said of a new or changed object of a kind; what is said of pods is
 in `pod_warnings`. Objects are as they are validated: decoded, defaulted, with what the server adds.

@@ -1,4 +1,5 @@
-"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
+"""The objects that the controllers of workloads create: the Pod of a ReplicaSet, the Job of a
+CronJob.
 
 The last part names the controllers, and what each of them makes of a workload; before it stand the
 pods that templates give, and the claims of a StatefulSet. As k8s.io/kubernetes `pkg/controller`;
@@ -68,7 +69,7 @@ CLAIM: Final = "PersistentVolumeClaim"
 
 
 def first_ordinal(stateful_set: JsonObject) -> int:
-    """The number of the first pod."""
+    """Return the number of the first pod."""
     start: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
     return start
 
@@ -360,7 +361,7 @@ class _Controller:
 
     @property
     def user(self) -> User:
-        """The user as whom the API server sees the controller."""
+        """Return the user as whom the API server sees the controller."""
         groups = (
             "system:serviceaccounts",
             "system:serviceaccounts:kube-system",
@@ -465,7 +466,7 @@ def _job(cron_job: JsonObject) -> JsonDict:
 
 
 def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
-    """The Job of a CronJob for a time."""
+    """Return the Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
     of_template = metadata.metadata(template)
     annotations = dict(of_template.get("annotations") or {})

@@ -1,4 +1,5 @@
-"""Whether some bytes are a certificate, and one of an authority.
+"""Certificates (X.509) and what they are made of: DER, names, PEM blocks, points of curves; and
+whether one is that of an authority.
 
 As Go's `crypto/x509` reads them, as far as its basic constraints.
 """
@@ -68,7 +69,7 @@ class DerReader:
         return DerReader(self.content(tag))
 
     def skip(self) -> None:
-        """Whatever follows."""
+        """Skip whatever follows."""
         self.any()
 
     def any(self) -> tuple[int, bytes]:
@@ -85,7 +86,7 @@ class DerReader:
         return int.from_bytes(content, "big", signed=True)
 
     def bits(self) -> bytes:
-        """A bit string of whole bytes."""
+        """Return a bit string of whole bytes."""
         content = self.content(BIT_STRING)
         if not content or content[0]:
             raise DerError("not whole bytes")
@@ -270,12 +271,12 @@ class Curve:
 
     @property
     def name(self) -> str:
-        """The curve as Go calls it."""
+        """Return the name that Go has for the curve."""
         return f"P{self.prime.bit_length()}"
 
     @property
     def size(self) -> int:
-        """Bytes of a coordinate."""
+        """Return how many bytes a coordinate has."""
         return (self.prime.bit_length() + 7) // 8
 
     def has(self, x: int, y: int) -> bool:
@@ -326,7 +327,7 @@ class Curve:
         return x, (slope * (s - x) - 8 * y2 * y2) % p, 2 * y1 * z1 % p
 
     def public_key(self, secret: int) -> bytes:
-        """The uncompressed point of a private key."""
+        """Return the uncompressed point of a private key."""
         none: Point = None
         addend: Point = self.base
         while secret:
@@ -429,7 +430,7 @@ _BASE: Final = (
 
 
 def ed25519_public_key(seed: bytes) -> bytes:
-    """The public key of a private one of 32 bytes."""
+    """Return the public key of a private one of 32 bytes."""
     digest = bytearray(hashlib.sha512(seed).digest()[:32])
     digest[0] &= 248
     digest[31] = digest[31] & 127 | 64
@@ -462,7 +463,7 @@ def ed25519_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def _edwards_point(encoded: bytes) -> tuple[int, int] | None:
-    """RFC 8032, 5.1.3."""
+    """Decode a point, as RFC 8032, 5.1.3."""
     number = int.from_bytes(encoded, "little")
     y, odd = number & ((1 << 255) - 1), number >> 255
     u, v = (y * y - 1) % _PRIME, (_D * y * y + 1) % _PRIME

@@ -38,7 +38,8 @@ class Text:
     binding: Binding = Binding.MEMBER
 
     def inside(self, binding: Binding) -> str:
-        """The text as an operand of an operator, in parentheses where it binds less tightly."""
+        """Return the text as an operand of an operator, in parentheses where it binds less
+        tightly."""
         return self.text if self.binding >= binding else f"({self.text})"
 
 
@@ -71,7 +72,8 @@ class Condition:
     """Where it is all that is said."""
 
     def inside(self, binding: Binding) -> str:
-        """The text as an operand of an operator, in parentheses where it binds less tightly."""
+        """Return the text as an operand of an operator, in parentheses where it binds less
+        tightly."""
         return self.text if self.binding >= binding else f"({self.text})"
 
     def __str__(self) -> str:
@@ -120,7 +122,7 @@ def member(value: str, container: str) -> Condition:
 
 
 def negation(condition: Condition) -> Condition:
-    """Return the opposite."""
+    """Return the expression of the opposite."""
     loop = condition.loop
     return Condition(
         condition.opposite,

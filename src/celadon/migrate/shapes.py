@@ -101,7 +101,7 @@ class Shape:
         return _SCALARS.get(schema.type, Form.ANY)
 
     def member(self, name: str) -> Shape | None:
-        """The shape of a field or of a map's value; None where no such field can be."""
+        """Return the shape of a field or of a map's value; None where no such field can be."""
         if self.schema is None:
             return Shape()
         schema = resolved(self.schema)
@@ -114,7 +114,7 @@ class Shape:
         return Shape() if self.form is Form.ANY else None
 
     def item(self) -> Shape:
-        """The shape of a list's items, or of a map's values."""
+        """Return the shape of a list's items, or of a map's values."""
         if self.schema is None:
             return Shape()
         schema = resolved(self.schema)
@@ -153,7 +153,7 @@ class Step:
         return f".{self.name}" if self.is_field else f"[{self._key}]"
 
     def optional(self) -> str:
-        """The step on an optional value."""
+        """Return the step on an optional value."""
         return f".?{self.name}" if self.is_field else f"[?{self._key}]"
 
     @property
@@ -171,13 +171,13 @@ class Place:
     always: frozenset[str] = frozenset()
     """Fields, by their path from the root of the object, that every object of the kind has."""
     path: str = ""
-    taken: frozenset[str] = frozenset()
+    reserved_names: frozenset[str] = frozenset()
     """Names that items of its lists cannot have, since they are in use around it."""
-    given: Condition = ALWAYS
+    root_exists: Condition = ALWAYS
     """Whether the root can be read."""
 
     def member(self, name: str, shape: Shape) -> Place:
-        """The value of a field or key."""
+        """Return the value of a field or key."""
         path = f"{self.path}.{name}" if self.path else name
         is_field = self.shape.form is not Form.MAP and is_selectable(name)
         is_sure = self.shape.requires(name) or path in self.always
@@ -188,7 +188,7 @@ class Place:
     @property
     def unsure(self) -> int:
         """Return how many steps may lead nowhere."""
-        return sum(not step.is_sure for step in self.steps) + (self.given != ALWAYS)
+        return sum(not step.is_sure for step in self.steps) + (self.root_exists != ALWAYS)
 
     @property
     def plain(self) -> str:
@@ -197,9 +197,10 @@ class Place:
 
     @property
     def optional(self) -> str:
-        """The value as an optional one: every step from the first one that may lead nowhere."""
-        if self.given != ALWAYS:
-            root = f"({self.given.text} ? optional.of({self.root}) : optional.none())"
+        """Return the value as an optional one: every step from the first one that may lead
+        nowhere."""
+        if self.root_exists != ALWAYS:
+            root = f"({self.root_exists.text} ? optional.of({self.root}) : optional.none())"
             return root + "".join(step.optional() for step in self.steps)
         first = next((n for n, step in enumerate(self.steps) if not step.is_sure), len(self.steps))
         sure, unsure = self.steps[:first], self.steps[first:]
@@ -213,8 +214,8 @@ class Place:
         """Return the condition under which the value is there."""
         if not self.unsure:
             return ALWAYS
-        if self.given != ALWAYS:
-            return conjunction([self.given, replace(self, given=ALWAYS).present()])
+        if self.root_exists != ALWAYS:
+            return conjunction([self.root_exists, replace(self, root_exists=ALWAYS).present()])
         if self.steps[-1].is_nullable:
             return comparison(
                 f"dyn({self.plain})", "!=", "null"
@@ -228,12 +229,12 @@ class Place:
 
     @property
     def items(self) -> str:
-        """The items of a list, or the keys of a map: none where it is absent."""
+        """Return the items of a list, or the keys of a map: none where it is absent."""
         if not self.unsure:
             return self.plain
         empty = "{}" if self.shape.form is Form.MAP else "[]"
         if not self.steps:
-            return f"({self.given.text} ? {self.root} : {empty})"
+            return f"({self.root_exists.text} ? {self.root} : {empty})"
         return f"{self.optional}.orValue({empty})"
 
     @property
@@ -251,9 +252,9 @@ class Place:
         return self.shape.schema is not None and self.path.endswith("spec.containers")
 
     def there(self) -> Place:
-        """The same place, where it is known to be there."""
+        """Return the same place, where it is known to be there."""
         steps = (replace(step, is_sure=True, is_nullable=False) for step in self.steps)
-        return replace(self, steps=tuple(steps), given=ALWAYS)
+        return replace(self, steps=tuple(steps), root_exists=ALWAYS)
 
     @property
     def item_name(self) -> str:
@@ -267,7 +268,7 @@ class Place:
                 break
         if not is_selectable(name) or name in _TAKEN:
             name = "item"
-        while name in self.taken:
+        while name in self.reserved_names:
             name = f"other{name[0].upper()}{name[1:]}"
         return name
 
@@ -292,7 +293,7 @@ class Place:
         """An item of a list that is there, by its number from the end, which has the number 1."""
         plain = self.there().plain
         step = Step(f"size({plain}) - {index}", is_field=False, is_sure=False, is_index=True)
-        whole = replace(self.there(), given=self.present())
+        whole = replace(self.there(), root_exists=self.present())
         path = f"{self.path}[*]"
         return replace(whole, shape=self.shape.item(), steps=(*whole.steps, step), path=path)
 
@@ -306,7 +307,7 @@ class Place:
         """An item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
         return replace(
-            self, root=variable, shape=self.shape.item(), steps=(), path=path, given=ALWAYS
+            self, root=variable, shape=self.shape.item(), steps=(), path=path, root_exists=ALWAYS
         )
 
 

@@ -62,7 +62,7 @@ class Translation:
 
     @property
     def policies(self) -> list[JsonObject]:
-        """The policies among the documents."""
+        """Return the policies among the documents."""
         kinds = (registration.POLICY_KIND, registration.MUTATING_POLICY_KIND)
         return [document for document in self.documents if document["kind"] in kinds]
 

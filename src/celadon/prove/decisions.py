@@ -1,4 +1,4 @@
-"""What policies and bindings decide about requests that are not known.
+"""Decisions of policies and bindings about requests that are not known.
 
 A `Scene` is one request to an endpoint with what is around it: its namespace, the params of
 policies. Several sets of policies may look at the same scene; what they have in common (an

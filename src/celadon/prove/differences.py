@@ -1,4 +1,4 @@
-"""Whether two sets of policies decide every request alike; and if not, a request that tells them
+"""Proves that two sets of policies decide every request alike, or finds a request that tells them
 apart.
 
 Each endpoint that a changed policy is about is asked twice: is something less strict now, is

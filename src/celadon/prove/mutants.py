@@ -1,4 +1,5 @@
-"""Whether a policy with one thing changed can be told apart from what it was.
+"""Proves that a policy with one thing changed is the same, or finds a request that tells both
+apart.
 
 Two policies are the same if each of their validations says the same of every request: that it is
 fine, that it is not, or that it cannot tell (an error). So validations are compared one by one, by

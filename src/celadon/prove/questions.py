@@ -1,4 +1,4 @@
-"""What may be asked about a policy, and how it is answered.
+"""The questions about a policy, and how the solver answers them.
 
 Each validation is asked three things about every kind and operation that the policy matches: can it
 fail, can it refuse, can it admit? The policy's variables are evaluated symbolically, its match

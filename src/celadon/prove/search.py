@@ -1,4 +1,4 @@
-"""Looking for an example: a solver, the engine that has the last word, and a time limit.
+"""Searches for an example: a solver proposes, the engine has the last word, and time is limited.
 
 What the solver finds is told to whoever asked (`confirm`), who has the engine decide it. A model
 that the engine does not confirm is ruled out, and the search goes on.

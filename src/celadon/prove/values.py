@@ -1,4 +1,4 @@
-"""What an expression can come to when its inputs are not known: guarded alternatives.
+"""The values that an expression can come to when its inputs are not known: guarded alternatives.
 
 An `Outcome` says under which condition evaluation fails, and under which other conditions it gives
 which value. The guards of one outcome exclude each other, and one of them, or the error, always

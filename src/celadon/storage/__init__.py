@@ -1,4 +1,4 @@
-"""Where objects live: keys and values with one revision for all, transactions, watches, history.
+"""Storage of objects: keys and values with one revision for all, transactions, watches, history.
 
 Read `contract` first (what every store promises: etcd's model, in one Protocol and its data), then
 `local_store` (how a local store keeps the promise) and `keyspace` (how it remembers). There are

@@ -1,4 +1,4 @@
-"""What a store promises, whatever it is made of.
+"""The contract that every store keeps, whatever it is made of.
 
 The shape is that of etcd v3, because that is what the storage layer of kube-apiserver is written
 against (k8s.io/apiserver `pkg/storage/interfaces.go`, `etcd3/store.go`) and what one of the
@@ -245,7 +245,7 @@ class Store(Protocol):
         store is: reads go on. Empty as soon as a write succeeds."""
 
     def get(self, key: str, revision: int | None = None) -> Entry | None:
-        """The entry, now or at a revision. Raises RevisionError."""
+        """Return the entry, now or at a revision. Raises RevisionError."""
 
     def range(
         self,

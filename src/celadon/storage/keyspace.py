@@ -1,5 +1,5 @@
-"""All entries and the recent events, in memory: the state every local store reads from, and the
-watches that are told of events.
+"""The keyspace: all entries and the recent events, in memory, from which every local store reads,
+and the watches that are told of events.
 
 Theory of operation: there are no lists of versions. Kept are the entries of now, their keys in
 order, and the events since the last compaction, each with the entry it replaced. What was at an
@@ -18,6 +18,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -463,6 +464,52 @@ class Watchers:
 
     def _measure(self) -> None:
         self._lengths = tuple(sorted({len(prefix) for prefix in self._by_prefix}))
+
+
+# --- Reads -------------------------------------------------------------------
+
+
+class KeyspaceReads:
+    """The half of a `contract.Store` that reads: a keyspace and the watches of it, behind a lock
+    which guards both."""
+
+    def __init__(self, keyspace: Keyspace) -> None:
+        self._keyspace = keyspace
+        self._lock = Lock()
+        self._watchers = Watchers(keyspace, self._lock)
+        self._closed = False
+
+    def revision(self) -> int:
+        return self._keyspace.revision  # one number, asked twenty times a request: without the lock
+
+    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
+        with self._lock:
+            return self._keyspace.get(key, revision)
+
+    def range(
+        self, prefix: str, start: str = "", limit: int | None = None, revision: int | None = None
+    ) -> contract.Page:
+        with self._lock:
+            return self._keyspace.range(prefix, start, limit, revision)
+
+    def watch(
+        self,
+        prefix: str,
+        after: int | None = None,
+        notify: Callable[[], object] | None = None,
+        buffer: int = contract.WATCH_BUFFER,
+    ) -> Watcher:
+        with self._lock:
+            self._must_be_open()
+            return self._watchers.open(prefix, after, notify, buffer)
+
+    def held(self) -> AbstractContextManager[object]:
+        return self._lock
+
+    def _must_be_open(self) -> None:
+        """Raise StoreClosed once the store is closed."""
+        if self._closed:
+            raise contract.StoreClosed("the store is closed")
 
 
 # --- Writers -----------------------------------------------------------------

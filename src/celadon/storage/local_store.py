@@ -23,7 +23,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from heapq import heappop, heappush
 from threading import Lock
 from typing import Any, Final, Protocol
@@ -36,10 +36,10 @@ from celadon.storage.keyspace import (
     DirectWriter,
     Job,
     Keyspace,
+    KeyspaceReads,
     Retention,
     Schedule,
     Watcher,
-    Watchers,
     Writer,
     at_once,
     settle,
@@ -164,7 +164,7 @@ class Journal(Protocol):
         """Close the journal: nothing will be appended any more."""
 
 
-class LocalStore:
+class LocalStore(KeyspaceReads):
     """A `contract.Store`; `memory` and `sqlite` build it.
 
     Futures are settled and readers are told by one function for each batch, which `carry` has
@@ -182,18 +182,15 @@ class LocalStore:
         clocks: Clocks,
         carry: Carrier,
     ) -> None:
-        self._keyspace = keyspace
+        super().__init__(keyspace)
         self._journal = journal
-        self._lock = Lock()
         self._writing = Lock()
         self._carry = carry
-        self._watchers = Watchers(keyspace, self._lock)
         self._schedule = Schedule(retention, clocks.monotonic)
         self._schedule.note(keyspace.revision)
         self._now = clocks.since_1970
         self._expiries = Expiries()
         self._expiries.note(keyspace.range("", "", None, None).entries)
-        self._closed = False
         self._synced = (-1, Future[int]())
         """A revision, and what says that it can be read: asked for by every request, and a future
         takes 5 µs to make."""
@@ -204,9 +201,6 @@ class LocalStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def revision(self) -> int:
-        return self._keyspace.revision  # one number, asked twenty times a request: without the lock
 
     def synced(self) -> Future[int]:
         revision = self.revision()
@@ -223,20 +217,6 @@ class LocalStore:
     def writing_trouble(self) -> str:
         return self._journal.trouble()
 
-    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
-        with self._lock:
-            return self._keyspace.get(key, revision)
-
-    def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
-    ) -> contract.Page:
-        with self._lock:
-            return self._keyspace.range(prefix, start, limit, revision)
-
     def submit(self, transaction: contract.Transaction) -> Future[contract.Outcome]:
         future: Future[contract.Outcome] = Future()
         self._writer.put(Job(transaction, future))
@@ -246,21 +226,6 @@ class LocalStore:
         future: Future[int] = Future()
         self._writer.put(Job(Compaction(revision), future))
         return future
-
-    def watch(
-        self,
-        prefix: str,
-        after: int | None = None,
-        notify: Callable[[], object] | None = None,
-        buffer: int = contract.WATCH_BUFFER,
-    ) -> Watcher:
-        with self._lock:
-            if self._closed:
-                raise contract.StoreClosed("the store is closed")
-            return self._watchers.open(prefix, after, notify, buffer)
-
-    def held(self) -> AbstractContextManager[object]:
-        return self._lock
 
     def sweep(self) -> None:
         with self._lock:
@@ -332,8 +297,7 @@ class LocalStore:
 
     def _commit(self, jobs: Sequence[Job]) -> tuple[Sequence[Any], Iterable[Watcher]]:
         """Return for each job an outcome, an oldest revision, or a StoreError; and whom to tell."""
-        if self._closed:
-            raise contract.StoreClosed("the store is closed")
+        self._must_be_open()
         space = self._keyspace  # changed by nobody else: reading it needs no lock here
         draft = Draft(space, self._now())
         oldest = self._schedule.due(space)

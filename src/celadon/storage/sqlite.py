@@ -90,7 +90,7 @@ class DiskReserve:
         return True
 
     def release(self) -> None:
-        """Give it back."""
+        """Give the reserved room on the disk back."""
         self.is_released = True
         with suppress(OSError):
             os.truncate(self._path, 0)
@@ -206,7 +206,8 @@ class SqliteJournal:
             self._take_over_log()
 
     def load(self) -> Keyspace:
-        """Raises FileDamaged for anything that is not as it was written."""
+        """Load everything from the file. Raises FileDamaged for anything that is not as it was
+        written."""
         with sqlite_file.file_errors(self._path):
             self._compacted, changes, checksums = self._connection.execute(SUMS).fetchone()
             total = sqlite_file.Sum(self._compacted)
@@ -399,7 +400,7 @@ class PageBound:
         self._set(self._quota)
 
     def allow(self, more: int) -> None:
-        """So many more than there are."""
+        """Allow so many more pages than there are."""
         (pages,) = self._connection.execute("PRAGMA page_count").fetchone()
         self._set(min(self._quota, pages + more))
 

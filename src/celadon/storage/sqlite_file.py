@@ -89,7 +89,8 @@ class DurableMark:
             os.pwrite(self._file, _written(b"%020d" % revision), self._place * _DISTANCE)
 
     def close(self) -> None:
-        """Behind the data file. The mark goes, unless there is still a write-ahead log."""
+        """Close the mark of the data file. It goes, unless there is still a write-ahead
+        log."""
         if self._file is None:
             return
         os.close(self._file)
@@ -272,8 +273,8 @@ def _not_opened(path: str) -> contract.FileError:
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """A connection that owns the file, with the newest schema in it. It may be used by one thread
-    at a time. Raises FileError, and then the file holds what it held before."""
+    """Return a connection that owns the file, with the newest schema in it. It may be used by one
+    thread at a time. Raises FileError, and then the file holds what it held before."""
     with suppress(OSError):  # SQLite says what is wrong; it gives the log beside the file its mode
         owner_only.create(path)
     with file_errors(path):
@@ -293,9 +294,9 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def close_untouched(path: str, connection: sqlite3.Connection) -> None:
-    """Without what SQLite does at the end: it takes over what it understands of the write-ahead
-    log and removes it, with everything behind the place of a damage. It does not find the log under
-    another name."""
+    """Close the file without what SQLite does at the end: it takes over what it understands of the
+    write-ahead log and removes it, with everything behind the place of a damage. It does not find
+    the log under another name."""
     log, aside = f"{path}-wal", f"{path}-wal-kept"
     try:
         os.rename(log, aside)
@@ -578,8 +579,8 @@ def _remove(path: str) -> None:
 
 
 def _put_in_place(draft: str, target: str, *, force: bool) -> None:
-    """On the disk before it has its name. Without `force` nobody's file is written over, not even
-    one that is there only now."""
+    """Put a file in its place: it is on the disk before it has its name. Without `force` nobody's
+    file is written over, not even one that is there only now."""
     try:
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())

@@ -109,7 +109,7 @@ def signer() -> apiserver.SignerOnDemand:
 
 
 def new_token() -> str:
-    """One that nobody has yet."""
+    """Return a token that nobody has yet."""
     return secrets.token_urlsafe(16)
 
 
@@ -226,7 +226,7 @@ class HandlerAccess:
 
     @property
     def server(self) -> apiserver.ApiServer:
-        """The server itself. Raises RuntimeError before the block and after it."""
+        """Return the server itself. Raises RuntimeError before the block and after it."""
         if self._server is None:
             raise RuntimeError("the server does not run: use `with` or `start`")
         return self._server

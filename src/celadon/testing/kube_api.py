@@ -111,7 +111,7 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def close(self) -> None:
-        """Give up what still runs."""
+        """Close the server, and give up what still runs."""
         self.call(_cancel_others())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
@@ -139,7 +139,7 @@ millisecond."""
 
 
 def loopback_listener(host: str) -> socket.socket:
-    """On any port that is free."""
+    """Listen on any port that is free."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((host, 0))
     listener.settimeout(0)
@@ -201,12 +201,12 @@ class KubeApi:
 
     @property
     def url(self) -> str:
-        """Return where it listens."""
+        """Return the address where the server listens."""
         return self.admin.url
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's kubeconfig file."""
+        """Return the administrator's kubeconfig file."""
         return self.admin.kubeconfig
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:
@@ -323,6 +323,6 @@ class KubeApi:
 
 
 async def _deeply(work: Coroutine[Any, Any, _T]) -> _T:
-    """In the thread of the server, whose stack is for objects of any depth."""
+    """Run in the thread of the server, whose stack is for objects of any depth."""
     with deep_calls():
         return await work

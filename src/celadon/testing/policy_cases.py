@@ -39,7 +39,7 @@ def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
 
 
 def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
-    """The objects, in order, each with its place. Raises ManifestError."""
+    """Yield the objects, in order, each with its place. Raises ManifestError."""
     for manifest in manifests:
         if isinstance(manifest, str | os.PathLike):
             yield from _read(os.fspath(manifest))
@@ -127,7 +127,7 @@ class PolicyCases:
         expect: str | JsonObject,
         **fields: Any,  # noqa: ANN401 - as the format of files has them
     ) -> None:
-        """Raises CaseFailed unless all is as expected, and means something."""
+        """Run a case. Raises CaseFailed unless all is as expected, and means something."""
         results = self.run(expect, **fields)
         if any(result.is_bad for result in results):
             raise CaseFailed(results)

@@ -1,4 +1,4 @@
-"""Being an admission webhook: AdmissionReviews in, answers out.
+"""The admission webhook: AdmissionReviews in, answers out.
 
 A review is answered by policies (`reviews`, then `deciding`), which come from files
 (`deciding`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.

@@ -112,7 +112,8 @@ class _Life:
             await application(scope, self._to_application.get, self._from_application.put)
 
     async def tell(self, subject: str) -> str:
-        """Until it says that it has done so, or ends; what has failed, if anything has."""
+        """Tell the application of an event, and wait until it says that it has done so, or ends;
+        what has failed, if anything has."""
         if self._task.done():
             return ""
         self._to_application.put_nowait({"type": f"{LIFESPAN}.{subject}"})
@@ -155,7 +156,8 @@ class AsgiCall:
         self.answer: asyncio.Future[HttpAnswer] = asyncio.get_running_loop().create_future()
 
     async def run(self, application: Application) -> None:
-        """Whatever the application raises before its answer is that of `answer`."""
+        """Run the application: whatever the application raises before its answer is that of
+        `answer`."""
         try:
             await application(self._scope(), self._receive, self._send)
         except Exception as error:
@@ -389,7 +391,7 @@ class ApplicationAnswers:
         return self._metrics.families()
 
     async def run(self) -> None:
-        """Nothing beside the requests."""
+        """Run nothing beside the requests."""
 
     def look(self) -> None:
-        """No files."""
+        """Look at no files: there are none."""

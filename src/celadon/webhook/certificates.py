@@ -142,7 +142,7 @@ class KeptCertificates:
 
     @property
     def newest(self) -> bytes:
-        """The authority that signs."""
+        """Return the authority that signs."""
         return self.authorities[0]
 
 
@@ -160,7 +160,8 @@ class Wish:
 def renewed(
     certificates: KeptCertificates | None, wish: Wish, now: datetime.datetime
 ) -> KeptCertificates | None:
-    """The next step; None if there is nothing to do. `certificates` is None if none can be used."""
+    """Return the next step; None if there is nothing to do. `certificates` is None if none can be
+    used."""
     if certificates is None:
         return _begun(wish, now)
     authorities = tuple(
@@ -262,7 +263,7 @@ def kept_in(data: Mapping[str, str]) -> KeptCertificates:
 
 
 def secret_data(certificates: KeptCertificates) -> dict[str, str]:
-    """`data` of the Secret."""
+    """Return the `data` of the Secret."""
     contents = {
         "ca.crt": certificates.bundle,
         "ca.key": certificates.authority_key,
@@ -344,7 +345,7 @@ class SecretCertificate:
         return f"the certificate in the secret `{self.namespace}/{self.name}`{because}"
 
     def reload(self) -> bool:
-        """Nothing to look at: the cluster tells."""
+        """Do nothing: the cluster tells of a new certificate."""
         return False
 
     def expires(self) -> float:
@@ -682,7 +683,8 @@ class OwnAuthority:
         return True
 
     async def _write(self, secret: JsonObject | None, certificates: KeptCertificates) -> None:
-        """On what was seen of it; somebody else's write is a conflict, and looked at next."""
+        """Write the Secret on the basis of what was seen of it; somebody else's write is a
+        conflict, and looked at next."""
         document: JsonDict = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -703,7 +705,7 @@ class OwnAuthority:
 
 
 def _kept(secret: JsonObject) -> tuple[KeptCertificates | None, str]:
-    """And what is wrong with it."""
+    """Return what is kept, and what is wrong with it."""
     try:
         return kept_in(secret.get("data") or {}), ""
     except BrokenSecret as error:

@@ -1,6 +1,5 @@
-"""From a review to its answer: where policies come from, the world they look at, what becomes of a
-verdict.
-"""
+"""Decides reviews: where policies come from, the world that they look at, and the answer that
+follows from a verdict."""
 
 from __future__ import annotations
 
@@ -42,8 +41,9 @@ def original_request(
     world: admission.World,
     concerns: Callable[[admission.Request, admission.World], object],
 ) -> admission.Request:
-    """The same request if nothing was converted. Raises Unanswerable where nobody knows how to
-    convert it back; those whom that `concerns` may look at it in no other version."""
+    """Return the request as the client sent it, the same if nothing was converted. Raises
+    Unanswerable where nobody knows how to convert it back; those whom that `concerns` may look at
+    it in no other version."""
     kind = request.original_kind
     resource = request.original_resource
     if kind == request.kind and resource == request.resource:
@@ -132,7 +132,7 @@ class PolicySource(Protocol):
         ...
 
     def state(self) -> SourceState:
-        """Return how it is."""
+        """Return the state of the source."""
         ...
 
     def stamp(self) -> object:
@@ -141,12 +141,12 @@ class PolicySource(Protocol):
         ...
 
     async def run(self) -> None:
-        """Follow what changes."""
+        """Follow the changes of the source until the task is cancelled."""
         ...
 
 
 def described(problems: Sequence[str], most: int = 5) -> str:
-    """Problems as one line."""
+    """Return problems as one line."""
     more = f" (and {len(problems) - most} more)" if len(problems) > most else ""
     return "; ".join(problems[:most]) + more
 

@@ -66,7 +66,7 @@ class Denied(Exception):
         self.details = details
 
     def status(self) -> JsonDict:
-        """The Status of a response."""
+        """Return the Status of a response."""
         result: JsonDict = {"status": "Failure", "message": self.message, "code": self.code}
         if self.reason:
             result["reason"] = self.reason
@@ -161,7 +161,7 @@ class Request:
 
 
 def handler_request(request: admission.Request) -> Request:
-    """The request of a review; the objects stay those of its document."""
+    """Return the request of a review; the objects stay those of its document."""
     return Request(
         uid=request.uid,
         operation=request.operation,
@@ -218,8 +218,8 @@ def rules_of(
     versions: Sequence[str] = (),
     scope: str = "*",
 ) -> tuple[JsonObject, ...]:
-    """A rule for all resources of one group and version. ValueError for a resource of which the
-    group and the version are not known."""
+    """Return a rule for all resources of one group and version. ValueError for a resource of which
+    the group and the version are not known."""
     if not resources:
         raise ValueError("say which resources, e.g. 'deployments.apps'")
     verbs = [operation.upper() for operation in operations]

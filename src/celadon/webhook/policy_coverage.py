@@ -80,7 +80,7 @@ class InstallationSettings:
 
     @property
     def secret(self) -> str:
-        """The Secret with the certificate, its key and `ca.crt`."""
+        """Return the Secret with the certificate, its key and `ca.crt`."""
         return f"{self.name}-tls"
 
     @property
@@ -224,38 +224,38 @@ class _Values:
 
     values: frozenset[str] = frozenset()
     _: KW_ONLY
-    others: bool = True
+    is_complement: bool = True
     absent: bool = True
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.values or self.others or self.absent)
+        return not (self.values or self.is_complement or self.absent)
 
     def __and__(self, other: _Values) -> _Values:
         absent = self.absent and other.absent
-        if self.others and other.others:
-            return _Values(self.values | other.values, others=True, absent=absent)
-        if self.others:
-            return _Values(other.values - self.values, others=False, absent=absent)
-        if other.others:
-            return _Values(self.values - other.values, others=False, absent=absent)
-        return _Values(self.values & other.values, others=False, absent=absent)
+        if self.is_complement and other.is_complement:
+            return _Values(self.values | other.values, is_complement=True, absent=absent)
+        if self.is_complement:
+            return _Values(other.values - self.values, is_complement=False, absent=absent)
+        if other.is_complement:
+            return _Values(self.values - other.values, is_complement=False, absent=absent)
+        return _Values(self.values & other.values, is_complement=False, absent=absent)
 
     def __or__(self, other: _Values) -> _Values:
         absent = self.absent or other.absent
-        if self.others and other.others:
-            return _Values(self.values & other.values, others=True, absent=absent)
-        if self.others:
-            return _Values(self.values - other.values, others=True, absent=absent)
-        if other.others:
-            return _Values(other.values - self.values, others=True, absent=absent)
-        return _Values(self.values | other.values, others=False, absent=absent)
+        if self.is_complement and other.is_complement:
+            return _Values(self.values & other.values, is_complement=True, absent=absent)
+        if self.is_complement:
+            return _Values(self.values - other.values, is_complement=True, absent=absent)
+        if other.is_complement:
+            return _Values(other.values - self.values, is_complement=True, absent=absent)
+        return _Values(self.values | other.values, is_complement=False, absent=absent)
 
     def requirements(self, key: str) -> list[JsonDict]:
         """Return expressions of a selector that take this; none where everything is taken, or more
         can be said than a selector can."""
         values = sorted(self.values)
-        if not self.others:
+        if not self.is_complement:
             if not self.absent:
                 return [{"key": key, "operator": "In", "values": values}]
             return [] if values else [{"key": key, "operator": "DoesNotExist"}]
@@ -310,7 +310,7 @@ def _keys(selector: Selector) -> _Keys:
     result: dict[str, _Values] = {}
     for key, value in (selector.get("matchLabels") or {}).items():
         result[key] = result.get(key, _EVERYTHING) & _Values(
-            frozenset([value]), others=False, absent=False
+            frozenset([value]), is_complement=False, absent=False
         )
     for expression in selector.get("matchExpressions") or ():
         key = expression["key"]
@@ -322,10 +322,10 @@ def _expression(expression: JsonObject) -> _Values:
     values = frozenset(expression.get("values") or ())
     operator = expression["operator"]
     if operator == "In":
-        return _Values(values, others=False, absent=False)
+        return _Values(values, is_complement=False, absent=False)
     if operator == "NotIn":
         return _Values(values)
-    return _Values(absent=False) if operator == "Exists" else _Values(others=False)
+    return _Values(absent=False) if operator == "Exists" else _Values(is_complement=False)
 
 
 def _is_nothing(keys: _Keys) -> bool:
@@ -387,7 +387,7 @@ def coverages(
             union_of_rules([rule for part in parts for rule in part.rules]),
             union([selector for part in parts for selector in part.namespaces]),
             union([selector for part in parts for selector in part.objects]),
-            IF_NEEDED if any(part.again for part in parts) else NEVER,
+            IF_NEEDED if any(part.reinvokes for part in parts) else NEVER,
         )
         for (failure_policy, match_policy), parts in sorted(groups.items())
         if any(part.rules for part in parts)
@@ -396,13 +396,13 @@ def coverages(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One policy takes this: of each list of selectors, any. `again` says that it wants to see what
-    others have changed after it."""
+    """One policy takes this: of each list of selectors, any. `reinvokes` says that it wants to see
+    what others have changed after it."""
 
     rules: tuple[registration.Rule, ...]
     namespaces: tuple[Selector, ...]
     objects: tuple[Selector, ...]
-    again: bool
+    reinvokes: bool
 
 
 def _wants_again(policy: ValidatingAdmissionPolicy | registration.MutatingAdmissionPolicy) -> bool:
@@ -481,7 +481,8 @@ INJECT: Final = "cert-manager.io/inject-ca-from"
 def policy_configuration(
     coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
 ) -> JsonDict:
-    """A webhook for each of the coverages; requests that no policy ever sees are left out."""
+    """Return a webhook for each of the coverages; requests that no policy ever sees are left
+    out."""
     meta: JsonDict = {"name": settings.name, "labels": settings.labels}
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}

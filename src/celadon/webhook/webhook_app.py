@@ -70,8 +70,9 @@ API_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 def configuration(
     name: str, handlers: Sequence[Handler], *, mutating: bool, client: JsonObject
 ) -> JsonDict:
-    """The configuration with all handlers of one kind; `client` is the `clientConfig` of each but
-    for the path of the handler. ValueError with what an API server would say against it."""
+    """Return the configuration with all handlers of one kind; `client` is the `clientConfig` of
+    each but for the path of the handler. ValueError with what an API server would say against
+    it."""
     kind = "MutatingWebhookConfiguration" if mutating else "ValidatingWebhookConfiguration"
     document = {
         "apiVersion": API_VERSION,
@@ -86,7 +87,7 @@ def configuration(
 
 
 def decoded(document: JsonObject, *, mutating: bool) -> registration.WebhookConfiguration:
-    """The same as an API server reads it. Raises ValueError."""
+    """Return the configuration as an API server reads it. Raises ValueError."""
     try:
         value = registration.decode_webhooks(document, mutating=mutating).value
     except registration.RegistrationError as error:
@@ -220,7 +221,7 @@ async def read_body(receive: Receive) -> bytes:
 async def answer(
     send: Send, code: int, value: object, headers: tuple[tuple[bytes, bytes], ...] = ()
 ) -> None:
-    """A value as JSON."""
+    """Answer with a value as JSON."""
     body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
@@ -237,7 +238,7 @@ def refusal(code: int, text: str) -> JsonDict:
 
 
 async def lifespan(receive: Receive, send: Send) -> None:
-    """Nothing to begin, nothing to end."""
+    """Answer the protocol of life spans: there is nothing to begin or end."""
     while True:
         message = await receive()
         await send({"type": f"{message['type']}.complete"})
@@ -392,7 +393,7 @@ class Webhook:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI 3."""
+        """Serve a request or a life span, as ASGI 3."""
         if scope["type"] == "lifespan":
             await lifespan(receive, send)
             return
@@ -433,7 +434,7 @@ class Webhook:
 
 
 def _review(body: bytes) -> Review:
-    """Raises Unacceptable 400."""
+    """Read the review. Raises Unacceptable 400."""
     try:
         document = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -617,7 +618,7 @@ class _Course(Admitters, NoteTaker):
         self._notes: list[webhooks.WebhookNotes] = []
 
     def answer(self, request: AdmissionRequest) -> Answer:
-        """Mutating handlers, those again that want to be, validating ones."""
+        """Ask mutating handlers, those again that want to be, validating ones."""
         chain, refusal, stage = Chain(request, None, self, self), None, None
         try:
             for step in chain.steps():
@@ -636,7 +637,7 @@ class _Course(Admitters, NoteTaker):
     def mutating_webhooks(
         self, request: AdmissionRequest, draft: Draft | None
     ) -> webhooks.MutatingPhase:
-        """Return all of them."""
+        """Return all mutating webhooks."""
         return webhooks.MutatingPhase(
             self._hooks[True], self._world, _readmitted, _new_uid, _as_json
         )
@@ -644,14 +645,14 @@ class _Course(Admitters, NoteTaker):
     def validating_webhooks(
         self, request: AdmissionRequest
     ) -> Callable[[AdmissionRequest], webhooks.ValidatingPhase]:
-        """Return all of them."""
+        """Return all validating webhooks."""
         hooks = self._hooks[False]
         return lambda request: webhooks.ValidatingPhase(
             hooks, request, self._world, _new_uid, _as_json
         )
 
     def take_webhooks(self, notes: webhooks.WebhookNotes) -> None:
-        """Mutating ones first."""
+        """Take the notes of both phases, those of mutating webhooks first."""
         self._notes.append(notes)
 
     def _reply(self, call: webhooks.Call, *, mutating: bool) -> webhooks.Reply:

@@ -472,11 +472,11 @@ def test_rules_without_messages(more: dict[str, str], speaks: bool) -> None:
 
 def test_newer_functions_in_rules() -> None:
     given = definition("isSemver('1.0.0')")
-    settings = replace(SETTINGS, others=("1.30",))
+    settings = replace(SETTINGS, further_releases=("1.30",))
     assert [one.spot.path.steps[-1] for one in found("CEL005", given, settings=settings)] == [
         "rule"
     ]
-    assert found("CEL005", given, settings=replace(SETTINGS, others=("1.35",))) == []
+    assert found("CEL005", given, settings=replace(SETTINGS, further_releases=("1.35",))) == []
 
 
 def test_rules_that_are_none() -> None:

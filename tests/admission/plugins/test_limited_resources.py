@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.quota import POD, LimitedResource, amounts_of, uncovered
+from celadon.admission.plugins.resource_quota import POD, LimitedResource, amounts_of, uncovered
 
 HIGH = {"scopeName": "PriorityClass", "operator": "In", "values": ["high", "higher"]}
 USAGE = amounts_of({"pods": "1", "requests.cpu": "500m", "requests.memory": "0"})

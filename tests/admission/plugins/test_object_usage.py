@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.quota import counted_resource, matching, usage_of
+from celadon.admission.plugins.resource_quota import counted_resource, matching, usage_of
 from celadon.kube import GroupResource
 
 NOW = "2025-01-01T00:00:00Z"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.quota import counts_for_pods, unsaid, usage_of_pod
+from celadon.admission.plugins.resource_quota import counts_for_pods, unsaid, usage_of_pod
 
 NOW = "2025-01-01T00:01:00Z"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.admission.plugins.quota import (
+from celadon.admission.plugins.resource_quota import (
     added,
     amounts_of,
     growth,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation, Request
-from celadon.admission.plugins.quota import Fit, fit, given_back, is_counted
+from celadon.admission.plugins.resource_quota import Fit, fit, given_back, is_counted
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from tests.admission.plugins.asking import asked, obj, pod, text
@@ -36,7 +36,7 @@ def test_what_fits_is_counted() -> None:
     found = fitting(quota({"configmaps": "2", "count/configmaps": "2", "pods": "1"}))
     assert found.refusal is None
     assert used(found) == {"q": {"configmaps": "1", "count/configmaps": "1", "pods": "0"}}
-    assert found.charges["q"].taken == {"configmaps": "1", "count/configmaps": "1"}
+    assert found.charges["q"].charged_amounts == {"configmaps": "1", "count/configmaps": "1"}
     assert not fitting(quota({"secrets": "0"})).charges
     assert not fitting().charges
 

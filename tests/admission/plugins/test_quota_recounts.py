@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from celadon.admission.plugins.quota import counts_differ, recounted
+from celadon.admission.plugins.resource_quota import counts_differ, recounted
 from celadon.kube import GroupResource
 from tests.admission.plugins.asking import obj, pod
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.quota import is_in_scope
+from celadon.admission.plugins.resource_quota import is_in_scope
 from celadon.kube import GroupResource
 
 POD = GroupResource("", "pods")

@@ -21,8 +21,8 @@ from celadon.apiserver.authz.access_decisions import (
     check_access,
     request_attributes,
 )
+from celadon.apiserver.authz.escalation_checks import EscalationChecks
 from celadon.apiserver.authz.impersonation import Impersonation, wanted_user
-from celadon.apiserver.authz.role_write_checks import RoleWriteChecks
 from celadon.apiserver.handlers.reviews import (
     TokenIssuer,
     local_subject_access_review,
@@ -83,7 +83,7 @@ class FrontDesk:
         self.authenticator = Authenticator((ISSUER,), tokens, accounts)
         self.impersonation = Impersonation(self.chain)
         self.issuer = TokenIssuer(ISSUER, (ISSUER,), SIGNER, self.objects, lambda gate: True)
-        self.checks = RoleWriteChecks(self.chain, self.roles)
+        self.checks = EscalationChecks(self.chain, self.roles)
 
     def set_up(self, obj: dict[str, Any]) -> None:
         stored = {**obj, "metadata": {**obj.get("metadata", {}), "uid": str(uuid.UUID(int=7))}}

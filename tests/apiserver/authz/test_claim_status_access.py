@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.authn.identities import NODE_NAME
-from celadon.apiserver.authz.role_write_checks import claim_status_errors
+from celadon.apiserver.authz.escalation_checks import claim_status_errors
 from celadon.kube import Attributes, Ruling, User
 
 DRIVER = User("system:serviceaccount:kube-system:driver", (), "", {NODE_NAME: ("n",)})

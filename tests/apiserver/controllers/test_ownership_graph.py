@@ -67,10 +67,10 @@ def test_only_some_references_block_their_owner() -> None:
 
 def test_deletions_go_on_as_they_began() -> None:
     reference = {"uid": "1"}
-    assert propagation(obj("2"), owns=True, owned=Owned(gone=[reference])) == "Background"
+    assert propagation(obj("2"), owns=True, owned=Owned(dangling=[reference])) == "Background"
     assert propagation(obj("2"), owns=True, owned=Owned(waiting=[reference])) == "Foreground"
     assert propagation(obj("2"), owns=False, owned=Owned(waiting=[reference])) == "Background"
     kept = {"metadata": {"uid": "2", "finalizers": ["orphan"]}}
-    assert propagation(kept, owns=False, owned=Owned(gone=[reference])) == "Orphan"
+    assert propagation(kept, owns=False, owned=Owned(dangling=[reference])) == "Orphan"
     kept = {"metadata": {"uid": "2", "finalizers": ["foregroundDeletion"]}}
-    assert propagation(kept, owns=False, owned=Owned(gone=[reference])) == "Foreground"
+    assert propagation(kept, owns=False, owned=Owned(dangling=[reference])) == "Foreground"

@@ -129,8 +129,8 @@ def test_documents_stay_when_definitions_change() -> None:
     assert same.document(widgets) is made[1]
     without = before.renewed(published(), {})
     assert without.document(leases) is made[0]
-    assert len(without.kept.documents) == 1
-    assert not without.kept.definitions or widgets not in without.hashes
+    assert len(without.document_cache.documents) == 1
+    assert not without.document_cache.definitions or widgets not in without.hashes
     again = without.renewed(published(WIDGETS), definitions)
     assert again.hashes == before.hashes
     assert again.document(widgets) is not made[1]

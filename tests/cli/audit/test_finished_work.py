@@ -15,7 +15,7 @@ from celadon.cli.audit.fleet_parts import DamagedResultError, KeptResults, key_o
 from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive
 from celadon.cli.reading.locations import Chunk
 
-FINDINGS = Findings(objects=3, total=Tally(matched=2), met={(1, "a", "b")})
+FINDINGS = Findings(objects=3, total=Tally(matched=2), covered_outcomes={(1, "a", "b")})
 
 
 def kept(folder: Path, result: Findings = FINDINGS) -> KeptResults:

@@ -55,10 +55,10 @@ def test_order(seed: int) -> None:
     engine = Sloppy(seed, 0.2)
     values = list(range(30))
     found = list(in_order(engine, tasks(*values), NothingKept(), 4))
-    assert [task.about for task, _ in found] == values
+    assert [task.payload for task, _ in found] == values
     done = [result for _, result in found if not isinstance(result, Failure)]
     assert len(done) >= 28  # three deaths in a row are rare
-    assert all(result == str(task.about) for task, result in found if result in done)
+    assert all(result == str(task.payload) for task, result in found if result in done)
 
 
 def test_what_always_fails_is_said_and_stops_nobody() -> None:

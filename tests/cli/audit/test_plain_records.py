@@ -49,7 +49,7 @@ FINDINGS = Findings(
     ignored={"an error": NOTICE, ("p", Source()): NOTICE},
     guessed={("a.io", "A"): ("as", Place("f", 1))},
     namespaces={"shop": Place("f")},
-    met={(1, "p", "b"), (2, "p", "")},
+    covered_outcomes={(1, "p", "b"), (2, "p", "")},
 )
 CLUSTER = SurveyedSource(
     FleetSource("c", kubeconfig="k", context="x"),

@@ -27,7 +27,7 @@ def test_lock_outs(one: LockOut) -> None:
     lock = report.locks[0]
     chain = lock.chain
     assert chain.culprit.name == one.culprit
-    assert chain.sent.title == one.request
+    assert chain.request.title == one.request
     assert tuple(state.name for state in chain.states) == one.states
     assert one.message in chain.refusal.message
     assert (chain.cycle, chain.once, chain.refusal.breaks) == (one.cycle, one.once, one.breaks)
@@ -45,7 +45,7 @@ def test_each_culprit_has_its_chain() -> None:
         *policy("team", rules("pods"), "'team' in object.metadata.labels"),
         *policy("leases", rules("leases"), "false"),
     ]
-    found = {one.chain.culprit.name: one.chain.sent.title for one in simulated(*given).locks}
+    found = {one.chain.culprit.name: one.chain.request.title for one in simulated(*given).locks}
     assert found == {
         "leases": "UPDATE Lease kube-system/kube-controller-manager",
         "team": "CREATE Pod kube-system/calico-node-xxxxx",
@@ -75,7 +75,7 @@ def test_who_only_waits_for_others_is_not_to_blame() -> None:
     report = simulated(asked, behind, service, *team)
     (lock,) = report.locks
     assert lock.chain.culprit.name == "team"
-    assert lock.chain.sent.title == "CREATE Pod guard/guard-5d78c9869d-xxxxx"
+    assert lock.chain.request.title == "CREATE Pod guard/guard-5d78c9869d-xxxxx"
     assert [state.name for state in lock.chain.states] == [
         "webhook-guard-guard-runs",
         "webhook-guard-guard-answers",

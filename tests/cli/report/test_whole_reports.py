@@ -19,12 +19,9 @@ from celadon.cli.diff import (
     SAME,
     STORED,
     UNDECIDED,
-    Against,
     DiffAnswer,
+    DiffExample,
     DiffReport,
-    Reason,
-    RequestExample,
-    SideVerdict,
 )
 from celadon.cli.policytest.case_results import (
     AlterationKind,
@@ -40,6 +37,7 @@ from celadon.cli.policytest.case_results import (
     RunReport,
     Vacuity,
 )
+from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import ci_forms, report_model
 from celadon.cli.report.case_view import RENDERERS, CaseView
@@ -79,7 +77,7 @@ WARNS: Final = SideVerdict("warned", (against("limit", "too many"),))
 AUDITS, ADMITS = SideVerdict("audited", (against("limit", "too many"),)), SideVerdict("admitted")
 
 
-def differs(operation: str, direction: str, example: RequestExample, **more: Any) -> DiffAnswer:
+def differs(operation: str, direction: str, example: DiffExample, **more: Any) -> DiffAnswer:
     kind = more.pop("kind", "Pod")
     return DiffAnswer(operation, "v1", kind, direction, DIFFERS, example, **more)
 
@@ -92,14 +90,19 @@ COMPARED: Final = DiffReport(
         differs(
             "CREATE",
             "looser",
-            RequestExample(DENIES, ADMITS, POD, None, (NAMESPACE,), "jane", ("a", "b"), REMARK),
+            DiffExample(
+                DENIES,
+                ADMITS,
+                ExampleRequest(POD, None, (NAMESPACE,), "jane", ("a", "b"), REMARK),
+            ),
             place=Place("new.yaml", 3),
             subject="ValidatingAdmissionPolicy limit",
         ),
-        differs("UPDATE", "looser", RequestExample(DENIES, ADMITS, POD, OLD_POD)),
-        differs("UPDATE", "looser", RequestExample(WARNS, AUDITS, POD, OLD_POD)),
-        differs("DELETE", "stricter", RequestExample(ADMITS, FAILS, None, OLD_POD, user="joe")),
-        differs(STORED, "stricter", RequestExample(ADMITS, DENIES, POD), kind="Widget",
+        differs("UPDATE", "looser", DiffExample(DENIES, ADMITS, ExampleRequest(POD, OLD_POD))),
+        differs("UPDATE", "looser", DiffExample(WARNS, AUDITS, ExampleRequest(POD, OLD_POD))),
+        differs("DELETE", "stricter",
+                DiffExample(ADMITS, FAILS, ExampleRequest(None, OLD_POD, user="joe"))),
+        differs(STORED, "stricter", DiffExample(ADMITS, DENIES, ExampleRequest(POD)), kind="Widget",
                 place=Place("crd.yaml", 9)),
         DiffAnswer("CREATE", "v1", "Service", "looser", UNDECIDED,
                    reasons=(Reason("takes too long"), Reason("authorizer", Place("new.yaml", 5)))),
@@ -131,9 +134,10 @@ def answer(name: str, verdict: str, **more: Any) -> ClaimAnswer:
 CLAIMED: Final = ClaimReport(
     (
         answer("network", "counterexample", place=Place("props.yaml", 4),
-               example=ClaimExample(ADMITS, POD, None, (NAMESPACE,), "jane", ("a",), REMARK)),
+               example=ClaimExample(
+                   ADMITS, ExampleRequest(POD, None, (NAMESPACE,), "jane", ("a",), REMARK))),
         answer("pid", "counterexample", operation="UPDATE",
-               example=ClaimExample(DENIES, POD, OLD_POD, user="joe")),
+               example=ClaimExample(DENIES, ExampleRequest(POD, OLD_POD, user="joe"))),
         answer("images", "not decided", place=Place("props.yaml", 6),
                reasons=(Reason("distinct"),)),
         answer("names", "not decided", reasons=(Reason("one", Place("p.yaml", 2)), Reason("two"))),

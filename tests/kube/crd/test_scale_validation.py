@@ -83,7 +83,11 @@ def test_without_a_scale_nothing_is_said() -> None:
     obj = gizmo("...", status="...")
     assert [*wanted_count_errors(obj, None), *scale_status_errors(obj, None)] == []
     assert (
-        list(scale_status_errors(gizmo({}, status={"n": 1}), ScalePaths(counted=("status", "n"))))
+        list(
+            scale_status_errors(
+                gizmo({}, status={"n": 1}), ScalePaths(status_replicas=("status", "n"))
+            )
+        )
         == []
     )
 

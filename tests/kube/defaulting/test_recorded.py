@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.namespace_plugins import exceeded_limits
+from celadon.admission.plugins.limit_ranger import exceeded_limits
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES

@@ -175,8 +175,8 @@ def test_a_custom_resource_that_says_another_version_is_of_the_version_that_was_
     widget = {"apiVersion": "x.io/v2", "kind": "Widget", "spec": {"size": 1}}
     found = kinds.patched(widget, WIDGET, WIDGET)
     assert found.spoiled is None
-    assert found.made["apiVersion"] == "x.io/v1"
-    assert found.made["spec"]["size"] == 1
+    assert found.object["apiVersion"] == "x.io/v1"
+    assert found.object["spec"]["size"] == 1
     assert str(KINDS.patched(widget, WIDGET, WIDGET).spoiled) == (
         "Internal error occurred: failed to convert object: request to convert CR from an invalid "
         "group/version: x.io/v2"
@@ -192,7 +192,7 @@ def test_a_kind_of_another_group_is_refused_at_once() -> None:
 def test_options_of_a_connection_stay_what_they_are() -> None:
     options = {"kind": "PodExecOptions", "apiVersion": "v1", "container": "c"}
     kind = GroupVersionKind("", "v1", "PodExecOptions")
-    assert KINDS.patched(options, kind, kind).made == options
+    assert KINDS.patched(options, kind, kind).object == options
 
 
 def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
@@ -201,7 +201,7 @@ def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
         "kind": "Widget",
         "metadata": {"name": "w", "labels": {"a": 1}, "nothing": 2},
     }
-    made = KINDS.patched(document, WIDGET, WIDGET).made
+    made = KINDS.patched(document, WIDGET, WIDGET).object
     assert made["metadata"] == {"name": "w"}
 
 

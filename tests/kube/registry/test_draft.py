@@ -20,10 +20,10 @@ from celadon.kube.registry.draft import (
     defaulted,
     drafted,
     has_identity,
-    scale_of,
     stored_form,
     without_link,
 )
+from celadon.kube.registry.scale import scale_of
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas.typed_values import DecodeError
 from tests.kube.registry.targets import target

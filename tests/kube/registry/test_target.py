@@ -9,13 +9,7 @@ import pytest
 
 from celadon.kube.crd import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.registry.draft import (
-    Target,
-    scale_of,
-    scaled,
-    shown_object,
-    stored_object,
-)
+from celadon.kube.registry.draft import Target, shown_object, stored_object
 from celadon.kube.registry.patch import (
     NO_COUNT,
     patched,
@@ -23,6 +17,7 @@ from celadon.kube.registry.patch import (
     require_kind,
     three_way_patched,
 )
+from celadon.kube.registry.scale import scale_of, scaled
 from celadon.kube.resources.api_resources import ScalePaths, custom_resources, scale_paths
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import MERGE_PATCH

@@ -415,13 +415,14 @@ class Trial:
 
     @property
     def node(self) -> syntax.Expr:
-        """The whole expression."""
+        """Return the whole expression."""
         assert self.expression.checked is not None, "what does not compile is not tried"
         return self.expression.checked.ast.root
 
 
 def trials(bundle: subjects.Bundle) -> Iterator[Trial]:
-    """One for each mutation that compiles, for the first kind where something was found."""
+    """Yield a trial for each mutation that compiles, for the first kind where something was
+    found."""
     for case in bundle.mutating:
         if case.policy.spec.param_kind is None:
             result: dict[int, Trial] = {}

@@ -1,5 +1,5 @@
-"""What a rule says: a finding, where it is, how it can be fixed, and of which expression it is
-said.
+"""Findings, the results of lint rules: each has a place, a text, perhaps a fix, and the expression
+that it is about.
 
 A place is a document (its number in the input), the path of a field in it, and, for findings about
 a part of an expression, the offset in the field's text. Whoever read the documents knows the files

@@ -1,5 +1,5 @@
-"""What the expressions of a policy read, and what is known at that point: what they have made sure
-of, and what follows once one was true or false.
+"""Analyses what the expressions of a policy read, and what is certain at each point: what earlier
+expressions have made sure of, and what follows once one was true or false.
 
 `&&` and `||` absorb the errors of one side when the other decides, whatever the order, so each side
 is read with what the other makes sure of. Match conditions come before everything else: where one
@@ -73,7 +73,7 @@ _VALIDATED: Final[tuple[Path, ...]] = (
 
 
 def field_schema(schema: Schema, path: Path) -> Schema | None:
-    """The schema below a root's, `path` being the steps; None where it is not declared."""
+    """Return the schema below a root's, `path` being the steps; None where it is not declared."""
     shape = resolved(schema)
     for step in path:
         if step == ITEM and shape.items is not None:

@@ -1,5 +1,5 @@
-"""What is linted: policies, bindings and the rules of definitions, decoded and compiled once for
-all rules; and what a rule is.
+"""The subjects of lint rules: policies, bindings and the rules of definitions, decoded and compiled
+once for all rules; and the record of a rule.
 
 A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
 a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
@@ -55,7 +55,7 @@ def covers(names: Iterable[str], name: str) -> bool:
 
 
 def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resource, str]]:
-    """The endpoints of a rule: resources and, where it asks for them, subresources."""
+    """Return the endpoints of a rule: resources and, where it asks for them, subresources."""
     result = []
     for resource in catalog:
         if not resource.served or not covers(rule.api_groups, resource.gvr.group):
@@ -81,7 +81,7 @@ def _matches(pattern: str, resource: str, subresource: str) -> bool:
 def matched_kinds(
     match: registration_types.MatchResources | None, catalog: Catalog, operation: str = ""
 ) -> tuple[GroupVersionKind, ...]:
-    """The kinds of all rules, or of those for an operation, each once, in the order of the
+    """Return the kinds of all rules, or of those for an operation, each once, in the order of the
     catalog."""
     result: dict[GroupVersionKind, None] = {}
     for rule in () if match is None else match.resource_rules:
@@ -210,11 +210,11 @@ class MutatingCase:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the cluster's; `others` are releases that have to run the policies, too.
-    `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+    """`version` is the cluster's; `further_releases` are releases that have to run the policies,
+    too. `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
 
     version: str
-    others: tuple[str, ...] = ()
+    further_releases: tuple[str, ...] = ()
     large_object: int = 256 * 1024
 
 
@@ -302,7 +302,7 @@ class BindingCase:
 
 @dataclass(frozen=True)
 class Bundle:
-    """`others` are the remaining objects of the input: params, namespaces, definitions."""
+    """`other_objects` are the remaining objects of the input: params, namespaces, definitions."""
 
     settings: Settings
     catalog: Catalog
@@ -310,7 +310,7 @@ class Bundle:
     policies: tuple[PolicyCase, ...] = ()
     bindings: tuple[BindingCase, ...] = ()
     mutating: tuple[MutatingCase, ...] = ()
-    others: Sequence[JsonObject] = ()
+    other_objects: Sequence[JsonObject] = ()
     custom: Mapping[GroupVersionKind, schemas.Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""
@@ -327,7 +327,8 @@ class Bundle:
         return (*self.policies, *self.rules)
 
     def schema(self, kind: GroupVersionKind) -> schemas.Schema | None:
-        """The schema of a kind, built in or defined in the input; None if nobody knows it."""
+        """Return the schema of a kind, built in or defined in the input; None if nobody knows
+        it."""
         return schemas.schema_for(kind) or self.custom.get(kind)
 
     @cached_property
@@ -479,7 +480,7 @@ class Report:
 
 
 def at_node(document: int, expression: PolicyExpression, node: Expr) -> FieldPosition:
-    """A node of an expression."""
+    """Return a node of an expression."""
     checked = expression.checked
     offset = None if checked is None else checked.ast.positions.get(node.id)
     return FieldPosition(

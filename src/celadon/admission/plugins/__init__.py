@@ -1,16 +1,12 @@
 """The built-in admission plugins: what an API server refuses, and changes, before any policy.
 
-`plugin_chain` names them all; each has a module of its own or shares one with its like.
-`pod_plugins` looks at pods, `pod_security` holds the Pod Security Standards, `quota` says what a
-ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver
-`pkg/admission/plugin`.
+`plugin_chain` names them all. Whoever knows a plugin by its name finds a module of that name, or
+`pod_plugins`, `certificate_plugins` and `small_plugins`, whose first lines name theirs. As
+k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plugin`.
 """
 
-from celadon.admission.plugins.namespace_plugins import (
-    is_terminating,
-    namespace_lifecycle,
-    within_limits,
-)
+from celadon.admission.plugins.limit_ranger import within_limits
+from celadon.admission.plugins.namespace_lifecycle import is_terminating
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
@@ -30,7 +26,7 @@ from celadon.admission.plugins.pod_plugins import (
     unanswered_opinion,
 )
 from celadon.admission.plugins.pod_security_standards import PREFIX as SECURITY_LABELS
-from celadon.admission.plugins.quota import (
+from celadon.admission.plugins.resource_quota import (
     Charge,
     Fit,
     LimitedResource,
@@ -65,7 +61,6 @@ __all__ = [
     "image_review",
     "is_counted",
     "is_terminating",
-    "namespace_lifecycle",
     "recounted",
     "unanswered_opinion",
     "within_limits",

@@ -1,5 +1,6 @@
-"""Who may approve, sign and attest certificates: CertificateApproval, CertificateSigning,
-ClusterTrustBundleAttest; and for whom nobody may: CertificateSubjectRestriction.
+"""CertificateApproval, CertificateSigning and ClusterTrustBundleAttest, which check who may
+approve, sign and attest certificates; and CertificateSubjectRestriction, which refuses requests for
+system:masters.
 
 As k8s.io/kubernetes `plugin/pkg/admission/certificates`.
 """

@@ -1,4 +1,4 @@
-"""What a configuration file says of the admission plugins (`--admission-control-config-file`).
+"""Reads the configuration file of the admission plugins (`--admission-control-config-file`).
 
 The last part of this module finds what the file says of each plugin; before it, each plugin that
 has a configuration has a section that says what may stand there. What comes out, `PluginSettings`,
@@ -13,7 +13,7 @@ from typing import Final
 
 from celadon.admission.plugins import plugin_chain, pod_security_standards
 from celadon.admission.plugins.pod_security import SecuritySettings
-from celadon.admission.plugins.quota import LimitedResource
+from celadon.admission.plugins.resource_quota import LimitedResource
 from celadon.admission.registration.strategy import GATE
 from celadon.cel.extend import Duration
 from celadon.cel.value_functions import go_duration

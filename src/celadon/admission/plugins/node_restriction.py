@@ -1,4 +1,4 @@
-"""The plugins about nodes: what a kubelet may touch (NodeRestriction), and where pods may run.
+"""NodeRestriction: what a kubelet may touch.
 
 As k8s.io/kubernetes `plugin/pkg/admission/noderestriction`. What the difference is when a claim's
 status changes too much is not told.
@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import UnreadableRequest, common_name
-from celadon.admission.plugins.plugin_answers import CHANGES, CREATE, WRITES, Behaviour, forbidden
-from celadon.admission.plugins.plugin_answers import PODS as POD_OBJECTS
+from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
@@ -27,216 +26,10 @@ from celadon.kube import (
     status,
     well_known_values,
 )
-from celadon.kube.defaulting import MIRROR_POD, TOPOLOGY_LABELS, covers, merged
-from celadon.kube.go import JsonSyntaxError, quote, read_json
-from celadon.kube.json_types import JsonDict
-from celadon.kube.quantity import qos_class
+from celadon.kube.defaulting import MIRROR_POD
+from celadon.kube.go import quote
 from celadon.kube.releases import emulated_release, is_since
 from celadon.kube.resources import is_gate_on
-from celadon.kube.schemas import DecodeError, decode_list
-
-# --- Where pods may run ------------------------------------------------------
-#
-# Where pods may run: PodNodeSelector, LimitPodHardAntiAffinityTopology, PodTopologyLabels.
-#
-# As k8s.io/kubernetes `plugin/pkg/admission/{podnodeselector,antiaffinity,podtopologylabels}`. A
-# pod that is created on a node takes over its labels by a rule of `celadon.kube.defaulting`; one
-# that is bound to a node later takes them from the Binding, which is what is changed here.
-
-NODE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
-"""Annotation of a namespace whose pods run on nodes with these labels."""
-
-
-class _Unreadable(ValueError):
-    """An annotation that is no list of labels."""
-
-
-def _select(pod: JsonDict, request: Request, world: World) -> StatusError | None:
-    try:
-        selector = _selector_of(request.namespace, world)
-    except _Unreadable as error:
-        return status.plain_error(str(error))
-    present = pod["spec"].get("nodeSelector") or {}
-    if _conflict(selector, present):
-        return _conflicting(request)
-    if selector:
-        pod["spec"]["nodeSelector"] = {**selector, **present}
-    return None
-
-
-def _validate_selector(request: Request, world: World) -> StatusError | None:
-    try:
-        selector = _selector_of(request.namespace, world)
-    except _Unreadable as error:
-        return status.plain_error(str(error))
-    present = ((request.object or {}).get("spec") or {}).get("nodeSelector") or {}
-    return _conflicting(request) if _conflict(selector, present) else None
-
-
-def _conflict(expected: dict[str, str], present: dict[str, str]) -> bool:
-    return any(present.get(key, value) != value for key, value in expected.items())
-
-
-def _conflicting(request: Request) -> StatusError:
-    reason = "pod node label selector conflicts with its namespace node label selector"
-    return forbidden(request, reason)
-
-
-def _selector_of(namespace: str, world: World) -> dict[str, str]:
-    text = metadata.annotations(world.namespace(namespace)).get(NODE_SELECTOR, "")
-    result = {}
-    for term in text.split(",") if text else ():
-        parts = term.split("=")
-        if len(parts) != 2:
-            raise _Unreadable(f"invalid selector: [{' '.join(parts)}]")
-        result[parts[0].strip()] = parts[1].strip()
-    return result
-
-
-def _validate_affinity(request: Request, _: World) -> StatusError | None:
-    spec = (request.object or {}).get("spec") or {}
-    apart = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
-    for term in apart.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
-        key = term.get("topologyKey", "")
-        if key != well_known_values.HOST_NAME:
-            return forbidden(
-                request,
-                "affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey "
-                f"{key} but only key {well_known_values.HOST_NAME} is allowed",
-            )
-    return None
-
-
-def _label_binding(binding: JsonDict, _: Request, world: World) -> StatusError | None:
-    target = binding.get("target") or {}
-    if target.get("kind") != "Node":
-        return None
-    labels = metadata.labels(world.get(well_known_values.NODES, "", target.get("name", "")))
-    copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
-    if copied:
-        meta = binding.setdefault("metadata", {})
-        meta["labels"] = {**(meta.get("labels") or {}), **copied}
-    return None
-
-
-NODE_SELECTORS: Final = Behaviour(
-    mutate=_select, validate=_validate_selector, resources=POD_OBJECTS, operations=CREATE
-)
-ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=POD_OBJECTS)
-TOPOLOGY: Final = Behaviour(
-    mutate=_label_binding,
-    resources=POD_OBJECTS,
-    subresources=frozenset({"binding"}),
-    operations=CREATE,
-)
-
-
-# --- Toleration limits -------------------------------------------------------
-#
-# Which taints pods tolerate: PodTolerationRestriction, ExtendedResourceToleration.
-#
-# As k8s.io/kubernetes
-# `plugin/pkg/admission/{podtolerationrestriction,extendedresourcetoleration}`; there is no
-# configuration for a whole cluster.
-
-
-DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
-ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
-"""Annotations of namespaces: lists of tolerations in JSON."""
-
-_TOLERATION: Final = "io.k8s.api.core.v1.Toleration"
-
-MEMORY_PRESSURE: Final = {
-    "key": "node.kubernetes.io/memory-pressure",
-    "operator": "Exists",
-    "effect": "NoSchedule",
-}
-_SAME: Final = ("key", "operator", "value", "effect")
-QUOTA_PREFIX: Final = "requests."
-
-
-def _restrict(pod: JsonDict, request: Request, world: World) -> StatusError | None:
-    spec = pod["spec"]
-    tolerations = spec.get("tolerations") or []
-    try:
-        if request.operation is Operation.CREATE:
-            listed = _listed(request, world, DEFAULTS)
-            tolerations = merged((*listed, *tolerations)) if listed else tolerations
-        if qos_class(spec) != "BestEffort":
-            tolerations = merged((*tolerations, MEMORY_PRESSURE))
-        if tolerations:
-            spec["tolerations"] = tolerations
-        return _not_allowed(tolerations, request, world)
-    except (JsonSyntaxError, DecodeError) as error:
-        return status.plain_error(str(error))
-
-
-def _validate(request: Request, world: World) -> StatusError | None:
-    tolerations = ((request.object or {}).get("spec") or {}).get("tolerations") or []
-    try:
-        return _not_allowed(tolerations, request, world)
-    except (JsonSyntaxError, DecodeError) as error:
-        return status.plain_error(str(error))
-
-
-def _not_allowed(
-    tolerations: list[JsonObject], request: Request, world: World
-) -> StatusError | None:
-    allowed = _listed(request, world, ALLOWED) if tolerations else []
-    if not allowed or all(
-        any(covers(candidate, toleration) for candidate in allowed) for toleration in tolerations
-    ):
-        return None
-    return status.plain_error(
-        "pod tolerations (possibly merged with namespace default tolerations) conflict with its "
-        "namespace whitelist"
-    )
-
-
-def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
-    """Read the tolerations of an annotation of the namespace. Raises JsonSyntaxError or DecodeError
-    when it is no JSON or no such list."""
-    text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
-    return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
-
-
-def _tolerate_resources(pod: JsonDict, _: Request, __: World) -> StatusError | None:
-    spec = pod["spec"]
-    for name in sorted(set(_extended_resources(spec))):
-        expected = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
-        present = spec.get("tolerations") or []
-        if not any(_is_same(toleration, expected) for toleration in present):
-            spec["tolerations"] = [*present, expected]
-    return None
-
-
-def _is_same(value: JsonObject, other: JsonObject) -> bool:
-    return all(value.get(field, "") == other.get(field, "") for field in _SAME)
-
-
-def _extended_resources(spec: JsonObject) -> Iterator[str]:
-    for field in ("containers", "initContainers"):
-        for container in spec.get(field) or ():
-            for name in (container.get("resources") or {}).get("requests") or ():
-                if is_extended_resource(name):
-                    yield name
-
-
-def is_extended_resource(name: str) -> bool:
-    """Return whether a resource is one that a device plugin offers."""
-    if "/" not in name or well_known_values.NATIVE_DOMAIN in name:
-        return False
-    return not name.startswith(QUOTA_PREFIX)
-
-
-TOLERATION_RESTRICTION: Final = Behaviour(
-    mutate=_restrict, validate=_validate, resources=POD_OBJECTS
-)
-RESOURCE_TOLERATION: Final = Behaviour(mutate=_tolerate_resources, resources=POD_OBJECTS)
-DEFAULT_TOLERATIONS: Final = Behaviour(resources=POD_OBJECTS, rules_on=WRITES)
-
-
-# --- NodeRestriction ---------------------------------------------------------
 
 RESERVED_DOMAIN: Final = "node-restriction.kubernetes.io"
 """Labels of this domain are not for kubelets."""
@@ -281,7 +74,7 @@ def node_name(user: User) -> str | None:
 
 
 def node_restriction(gates: Mapping[str, bool]) -> Behaviour:
-    """The plugin of a server with these feature gates on, or off."""
+    """Return the plugin of a server with these feature gates on, or off."""
 
     def is_on(gate: str) -> bool:
         return gates.get(gate, is_gate_on(gate, emulated_release()))

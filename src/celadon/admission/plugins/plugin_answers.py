@@ -1,4 +1,4 @@
-"""What a plugin is, and what it may answer.
+"""The interface of a plugin (`Behaviour`), and the answers that it may give.
 
 A plugin has up to two halves. The first sees an object that is still on its way in and may change
 it in place; the second sees what would be stored. Both are functions of the request and the world,

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from celadon.admission.plugins import namespace_plugins, node_restriction, pod_plugins
+from celadon.admission.plugins import namespace_lifecycle, pod_plugins, priority, small_plugins
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
+from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
+from celadon.admission.plugins.node_restriction import node_restriction
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.pod_security import SecuritySettings, pod_security
-from celadon.admission.plugins.quota import LimitedResource
+from celadon.admission.plugins.resource_quota import LimitedResource
+from celadon.admission.plugins.service_account import SERVICE_ACCOUNT
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusError
@@ -126,30 +129,30 @@ class PluginSettings:
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {
-    "AlwaysDeny": (namespace_plugins.ALWAYS_DENY,),
+    "AlwaysDeny": (small_plugins.ALWAYS_DENY,),
     "AlwaysPullImages": (pod_plugins.IMAGE_PULLING,),
     "CertificateApproval": (APPROVAL,),
     "CertificateSigning": (SIGNING,),
     "CertificateSubjectRestriction": (SUBJECTS,),
     "ClusterTrustBundleAttest": (ATTESTING,),
-    "DefaultTolerationSeconds": (node_restriction.DEFAULT_TOLERATIONS,),
-    "DenyServiceExternalIPs": (namespace_plugins.EXTERNAL_ADDRESSES,),
-    "ExtendedResourceToleration": (node_restriction.RESOURCE_TOLERATION,),
-    "JobValidation": (pod_plugins.JOB_PARALLELISM,),
-    "LimitPodHardAntiAffinityTopology": (node_restriction.ANTI_AFFINITY,),
-    "LimitRanger": (namespace_plugins.LIMIT_RANGER,),
-    "NamespaceExists": (namespace_plugins.EXISTS,),
-    "NamespaceLifecycle": (namespace_plugins.LIFECYCLE,),
-    "OwnerReferencesPermissionEnforcement": (namespace_plugins.OWNER_PERMISSIONS,),
-    "PersistentVolumeClaimResize": (namespace_plugins.CLAIM_RESIZING,),
-    "PodGroupWorkloadExists": (pod_plugins.GROUP_WORKLOAD,),
-    "PodNodeSelector": (node_restriction.NODE_SELECTORS,),
+    "DefaultTolerationSeconds": (pod_plugins.DEFAULT_TOLERATIONS,),
+    "DenyServiceExternalIPs": (small_plugins.EXTERNAL_ADDRESSES,),
+    "ExtendedResourceToleration": (pod_plugins.RESOURCE_TOLERATION,),
+    "JobValidation": (priority.JOB_PARALLELISM,),
+    "LimitPodHardAntiAffinityTopology": (pod_plugins.ANTI_AFFINITY,),
+    "LimitRanger": (LIMIT_RANGER,),
+    "NamespaceExists": (namespace_lifecycle.EXISTS,),
+    "NamespaceLifecycle": (namespace_lifecycle.LIFECYCLE,),
+    "OwnerReferencesPermissionEnforcement": (small_plugins.OWNER_PERMISSIONS,),
+    "PersistentVolumeClaimResize": (small_plugins.CLAIM_RESIZING,),
+    "PodGroupWorkloadExists": (priority.GROUP_WORKLOAD,),
+    "PodNodeSelector": (pod_plugins.NODE_SELECTORS,),
     "PodResizeValidator": (pod_plugins.POD_RESIZING,),
-    "PodTolerationRestriction": (node_restriction.TOLERATION_RESTRICTION,),
-    "PodTopologyLabels": (node_restriction.TOPOLOGY,),
-    "Priority": (pod_plugins.PRIORITY, pod_plugins.PRIORITY_CLASS),
+    "PodTolerationRestriction": (pod_plugins.TOLERATION_RESTRICTION,),
+    "PodTopologyLabels": (pod_plugins.TOPOLOGY,),
+    "Priority": (priority.PRIORITY, priority.PRIORITY_CLASS),
     "RuntimeClass": (pod_plugins.RUNTIME_CLASS,),
-    "ServiceAccount": (pod_plugins.SERVICE_ACCOUNT,),
+    "ServiceAccount": (SERVICE_ACCOUNT,),
 }
 
 
@@ -161,11 +164,11 @@ def behaviours(
     minor = int(release.rpartition(".")[2])
     result = {
         **_OF_EVERY_RELEASE,
-        "NodeRestriction": (node_restriction.node_restriction(gates),),
+        "NodeRestriction": (node_restriction(gates),),
         "PodSecurity": pod_security(minor, settings.security),
     }
     if gates.get(WORKLOAD_PREEMPTION):
-        result["Priority"] = (*result["Priority"], pod_plugins.GROUP_PRIORITY)
+        result["Priority"] = (*result["Priority"], priority.GROUP_PRIORITY)
     return result
 
 

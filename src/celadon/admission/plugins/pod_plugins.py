@@ -1,5 +1,7 @@
-"""The plugins about pods: what they refer to by name, how they are scheduled together, what a
-backend says of their images.
+"""The plugins about where pods run, and with which images: AlwaysPullImages, ImagePolicyWebhook,
+PodResizeValidator, RuntimeClass, PodNodeSelector, LimitPodHardAntiAffinityTopology,
+PodTopologyLabels, PodTolerationRestriction, ExtendedResourceToleration; and what pods refer to by
+name.
 
 As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNames`).
 """
@@ -7,16 +9,21 @@ As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNam
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, Opinion, forbidden
+from celadon.admission.plugins.plugin_answers import (
+    CREATE,
+    PODS,
+    WRITES,
+    Behaviour,
+    Opinion,
+    forbidden,
+)
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (
     FieldPath,
-    GroupResource,
-    GroupVersionResource,
     Json,
     JsonObject,
     StatusError,
@@ -27,9 +34,11 @@ from celadon.kube import (
     status,
     well_known_values,
 )
-from celadon.kube.go import parse_bool, quote
+from celadon.kube.defaulting import TOPOLOGY_LABELS, covers, merged
+from celadon.kube.go import JsonSyntaxError, quote, read_json
 from celadon.kube.json_types import JsonDict
-from celadon.kube.quantity import parse_amounts, pod_needs, same_amount
+from celadon.kube.quantity import parse_amounts, pod_needs, qos_class, same_amount
+from celadon.kube.schemas import DecodeError, decode_list
 from celadon.records import dataclass
 
 _SECRET_FIELDS: Final = (
@@ -89,7 +98,7 @@ def _config_maps(spec: JsonObject) -> Iterator[str]:
 
 
 def projections(spec: JsonObject) -> Iterator[JsonObject]:
-    """The sources of all projected volumes."""
+    """Yield the sources of all projected volumes."""
     for volume in spec.get("volumes") or ():
         yield from (volume.get("projected") or {}).get("sources") or ()
 
@@ -111,134 +120,11 @@ def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
             yield source[kind].get("name", "")
 
 
-# --- Account checks ----------------------------------------------------------
-#
-# ServiceAccount: the account of a pod exists, and allows the secrets that the pod uses.
-#
-# As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in the
-# rules of `celadon.kube.defaulting`; here is what it refuses.
-
-
-def _mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
-    if request.operation is not Operation.CREATE or request.subresource:
-        return None
-    if defaulting.MIRROR_POD in metadata.annotations(pod):
-        return _mirror(pod, request)
-    name = pod["spec"].get("serviceAccountName") or "default"
-    return _missing(request, name) if _account(request, name, world) is None else None
-
-
-def _validate(request: Request, world: World) -> StatusError | None:
-    pod = request.object
-    if pod is None:
-        return None
-    ephemeral = request.subresource == "ephemeralcontainers"
-    if (request.operation is Operation.CREATE) == ephemeral:
-        return None
-    if defaulting.MIRROR_POD in metadata.annotations(pod) and not ephemeral:
-        return _mirror(pod, request)
-    name = pod["spec"].get("serviceAccountName")
-    if not name:
-        pod_name = f"{request.namespace}/{metadata.name(pod)}"
-        return forbidden(request, f"no service account specified for pod {pod_name}")
-    account = _account(request, name, world)
-    if account is None:
-        return _missing(request, name)
-    if not parse_bool(metadata.annotations(account).get(well_known_values.MOUNTABLE_SECRETS, "")):
-        return None
-    complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
-    reason = next(complaints, None)
-    return None if reason is None else forbidden(request, reason)
-
-
-def _account(request: Request, name: str, world: World) -> JsonObject | None:
-    return world.get(well_known_values.SERVICE_ACCOUNTS, request.namespace, name)
-
-
-def _missing(request: Request, name: str) -> StatusError:
-    reason = _unaskable(name) or f'serviceaccount "{name}" not found'
-    return forbidden(
-        request, f"error looking up service account {request.namespace}/{name}: {reason}"
-    )
-
-
-def _unaskable(name: str) -> str:
+def unaskable_name(name: str) -> str:
     """Return what upstream's client says before it looks for an object of a name that no path can
     have; empty for other names."""
     faults = name_rules.path_segment_name(name)
     return f"invalid resource name {quote(name)}: [{' '.join(faults)}]" if faults else ""
-
-
-def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
-    """A pod that stands for one of a kubelet's files can use nothing of the API."""
-    spec = pod["spec"]
-    if spec.get("serviceAccountName"):
-        return forbidden(request, "a mirror pod may not reference service accounts")
-    if next(secret_names(spec), None) is not None:
-        return forbidden(request, "a mirror pod may not reference secrets")
-    if any(source.get("serviceAccountToken") is not None for source in projections(spec)):
-        reason = "a mirror pod may not use ServiceAccountToken volume projections"
-        return forbidden(request, reason)
-    return None
-
-
-def _strange(account: JsonObject, pod: JsonObject) -> Iterator[str]:
-    """Secrets that the account does not name, in the order in which they are found."""
-    spec = pod["spec"]
-    names = _names(account.get("secrets"))
-    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
-    for volume in spec.get("volumes") or ():
-        secret = (volume.get("secret") or {}).get("secretName", "")
-        if volume.get("secret") is not None and secret not in names:
-            yield f'volume with secret.secretName="{secret}" {refused} that secret'
-    for field, word in (("initContainers", "init container"), ("containers", "container")):
-        for container in spec.get(field) or ():
-            yield from _strange_in(container, word, names, refused)
-    pullable = _names(account.get("imagePullSecrets"))
-    for i, reference in enumerate(spec.get("imagePullSecrets") or ()):
-        name = reference.get("name", "")
-        if name not in pullable:
-            yield f'imagePullSecrets[{i}].name="{name}" {refused} that imagePullSecret'
-
-
-def _strange_ephemeral(account: JsonObject, pod: JsonObject) -> Iterator[str]:
-    refused = f"is not allowed because service account {metadata.name(account)} does not reference"
-    for container in pod["spec"].get("ephemeralContainers") or ():
-        yield from _strange_in(
-            container, "ephemeral container", _names(account.get("secrets")), refused
-        )
-
-
-def _strange_in(container: JsonObject, word: str, secrets: set[str], refused: str) -> Iterator[str]:
-    name = container.get("name", "")
-    for variable in container.get("env") or ():
-        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
-        secret = (reference or {}).get("name", "")
-        if reference is not None and secret not in secrets:
-            yield (
-                f"{word} {name} with envVar {variable.get('name', '')} referencing "
-                f'secret.secretName="{secret}" {refused} that secret'
-            )
-    for source in container.get("envFrom") or ():
-        reference = source.get("secretRef")
-        secret = (reference or {}).get("name", "")
-        if reference is not None and secret not in secrets:
-            yield (
-                f"{word} {name} with envFrom referencing "
-                f'secret.secretName="{secret}" {refused} that secret'
-            )
-
-
-def _names(references: Iterable[JsonObject] | None) -> set[str]:
-    return {reference.get("name", "") for reference in references or ()}
-
-
-SERVICE_ACCOUNT: Final = Behaviour(
-    mutate=_mutate,
-    validate=_validate,
-    resources=PODS,
-    subresources=frozenset({"", "ephemeralcontainers"}),
-)
 
 
 # --- Image pulling -----------------------------------------------------------
@@ -358,79 +244,6 @@ POD_RESIZING: Final = Behaviour(
 )
 
 
-# --- Priority checks ---------------------------------------------------------
-#
-# Priority: a pod's number is that of its class, and only one class is everybody's.
-#
-# As k8s.io/kubernetes `plugin/pkg/admission/priority`. The rules of `celadon.kube.defaulting`
-# fill the number in; here is what is refused, and what an update keeps.
-
-
-PREEMPT: Final = "PreemptLowerPriority"
-_KEPT: Final = ("priority", "preemptionPolicy")
-
-
-def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> StatusError | None:
-    spec = pod["spec"]
-    if request.operation is Operation.UPDATE:
-        _keep(spec, (request.old_object or {}).get("spec") or {})
-        return None
-    name = spec.get("priorityClassName")
-    number, policy = defaulting.SYSTEM_PRIORITIES.get(name, 0), PREEMPT
-    if name not in defaulting.SYSTEM_PRIORITIES:
-        result = (
-            world.get(defaulting.PRIORITY_CLASSES, "", name)
-            if name
-            else defaulting.default_priority_class(world)
-        )
-        if result is None and name:
-            return forbidden(request, f"no PriorityClass with name {name} was found")
-        if result is not None:
-            number, policy = result.get("value", 0), result.get("preemptionPolicy") or PREEMPT
-    priority, preemption_policy = spec.get("priority"), spec.get("preemptionPolicy")
-    if priority is not None and priority != number:
-        return forbidden(
-            request,
-            f"the integer value of priority ({priority}) must not be provided in pod spec; "
-            f"priority admission controller computed {number} from the given PriorityClass name",
-        )
-    if preemption_policy is not None and preemption_policy != policy:
-        return forbidden(
-            request,
-            f"the string value of PreemptionPolicy ({preemption_policy}) must not be provided in "
-            "pod spec; "
-            f"priority admission controller computed {policy} from the given PriorityClass name",
-        )
-    return None
-
-
-def _keep(spec: JsonDict, old: JsonDict) -> None:
-    """An update that says nothing of them means the present ones."""
-    for field in _KEPT:
-        if spec.get(field) is None and old.get(field) is not None:
-            spec[field] = old[field]
-
-
-def _priority_checks_validate(request: Request, world: World) -> StatusError | None:
-    result = request.object
-    if result is None or not result.get("globalDefault"):
-        return None
-    present = metadata.name(defaulting.default_priority_class(world))
-    if not present:
-        return None
-    if request.operation is Operation.UPDATE and present == metadata.name(result):
-        return None
-    reason = f"PriorityClass {present} is already marked as default. Only one default can exist"
-    return forbidden(request, reason)
-
-
-PRIORITY: Final = Behaviour(mutate=_priority_checks_mutate, resources=PODS)
-PRIORITY_CLASS: Final = Behaviour(
-    validate=_priority_checks_validate,
-    resources=frozenset({GroupResource("scheduling.k8s.io", "priorityclasses")}),
-)
-
-
 # --- Runtime checks ----------------------------------------------------------
 #
 # RuntimeClass: the class of a pod exists, and its overhead is the pod's.
@@ -481,9 +294,9 @@ def _runtime_checks_validate(request: Request, world: World) -> StatusError | No
 
 
 def _runtime_checks_missing(request: Request, name: str) -> StatusError:
-    unaskable = _unaskable(name)
-    if unaskable:
-        return status.plain_error(unaskable)
+    reason = unaskable_name(name)
+    if reason:
+        return status.plain_error(reason)
     return forbidden(request, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
@@ -505,104 +318,203 @@ RUNTIME_CLASS: Final = Behaviour(
 )
 
 
-# --- Groups of pods ----------------------------------------------------------
+# --- Where pods may run ------------------------------------------------------
 #
-# Pods that are scheduled together: the priority of a PodGroup, its Workload, and its Job.
+# Where pods may run: PodNodeSelector, LimitPodHardAntiAffinityTopology, PodTopologyLabels.
 #
-# As k8s.io/kubernetes `plugin/pkg/admission/priority`, `podgroup` and `job`. There are no
-# PodGroups without the gate GenericWorkload, and nobody looks at their priority without
-# WorkloadAwarePreemption.
+# As k8s.io/kubernetes `plugin/pkg/admission/{podnodeselector,antiaffinity,podtopologylabels}`. A
+# pod that is created on a node takes over its labels by a rule of `celadon.kube.defaulting`; one
+# that is bound to a node later takes them from the Binding, which is what is changed here.
 
-WORKLOADS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "workloads")
-POD_GROUPS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "podgroups")
-_GROUPS: Final = frozenset({POD_GROUPS.group_resource})
-_JOBS: Final = frozenset({GroupResource("batch", "jobs")})
+NODE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
+"""Annotation of a namespace whose pods run on nodes with these labels."""
 
 
-def _check_priority(group: JsonDict, request: Request, world: World) -> StatusError | None:
-    spec = group.get("spec") or {}
-    name, priority = spec.get("priorityClassName") or "", spec.get("priority")
-    number = defaulting.SYSTEM_PRIORITIES.get(name, 0)
-    if name not in defaulting.SYSTEM_PRIORITIES:
-        result = (
-            world.get(defaulting.PRIORITY_CLASSES, "", name)
-            if name
-            else defaulting.default_priority_class(world)
-        )
-        if result is None and name:
-            return forbidden(request, f"no PriorityClass with name {name} was found")
-        number = 0 if result is None else result.get("value", 0)
-    if priority is None or priority == number:
-        return None
-    return forbidden(
-        request,
-        f"priority set in the pod group ({priority}) must match the priority computed ({number}) "
-        "based on the priority class set in the spec",
-    )
+class _Unreadable(ValueError):
+    """An annotation that is no list of labels."""
 
 
-def _find_workload(request: Request, world: World) -> StatusError | None:
+def _select(pod: JsonDict, request: Request, world: World) -> StatusError | None:
+    try:
+        selector = _selector_of(request.namespace, world)
+    except _Unreadable as error:
+        return status.plain_error(str(error))
+    present = pod["spec"].get("nodeSelector") or {}
+    if _conflict(selector, present):
+        return _conflicting(request)
+    if selector:
+        pod["spec"]["nodeSelector"] = {**selector, **present}
+    return None
+
+
+def _validate_selector(request: Request, world: World) -> StatusError | None:
+    try:
+        selector = _selector_of(request.namespace, world)
+    except _Unreadable as error:
+        return status.plain_error(str(error))
+    present = ((request.object or {}).get("spec") or {}).get("nodeSelector") or {}
+    return _conflicting(request) if _conflict(selector, present) else None
+
+
+def _conflict(expected: dict[str, str], present: dict[str, str]) -> bool:
+    return any(present.get(key, value) != value for key, value in expected.items())
+
+
+def _conflicting(request: Request) -> StatusError:
+    reason = "pod node label selector conflicts with its namespace node label selector"
+    return forbidden(request, reason)
+
+
+def _selector_of(namespace: str, world: World) -> dict[str, str]:
+    text = metadata.annotations(world.namespace(namespace)).get(NODE_SELECTOR, "")
+    result = {}
+    for term in text.split(",") if text else ():
+        parts = term.split("=")
+        if len(parts) != 2:
+            raise _Unreadable(f"invalid selector: [{' '.join(parts)}]")
+        result[parts[0].strip()] = parts[1].strip()
+    return result
+
+
+def _validate_affinity(request: Request, _: World) -> StatusError | None:
     spec = (request.object or {}).get("spec") or {}
-    reference = (spec.get("podGroupTemplateRef") or {}).get("workload")
-    if reference is None:
+    apart = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    for term in apart.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
+        key = term.get("topologyKey", "")
+        if key != well_known_values.HOST_NAME:
+            return forbidden(
+                request,
+                "affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey "
+                f"{key} but only key {well_known_values.HOST_NAME} is allowed",
+            )
+    return None
+
+
+def _label_binding(binding: JsonDict, _: Request, world: World) -> StatusError | None:
+    target = binding.get("target") or {}
+    if target.get("kind") != "Node":
         return None
-    name, template = reference.get("workloadName", ""), reference.get("podGroupTemplateName", "")
-    workload = world.get(WORKLOADS, request.namespace, name)
-    if workload is None:
-        return forbidden(request, f"PodGroup rejected: Workload {quote(name)} not found")
-    if (workload.get("metadata") or {}).get("deletionTimestamp"):
-        return forbidden(request, f"PodGroup rejected: Workload {quote(name)} is being deleted")
-    templates = (workload.get("spec") or {}).get("podGroupTemplates") or ()
-    if any(candidate.get("name") == template for candidate in templates):
+    labels = metadata.labels(world.get(well_known_values.NODES, "", target.get("name", "")))
+    copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
+    if copied:
+        meta = binding.setdefault("metadata", {})
+        meta["labels"] = {**(meta.get("labels") or {}), **copied}
+    return None
+
+
+NODE_SELECTORS: Final = Behaviour(
+    mutate=_select, validate=_validate_selector, resources=PODS, operations=CREATE
+)
+ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=PODS)
+TOPOLOGY: Final = Behaviour(
+    mutate=_label_binding,
+    resources=PODS,
+    subresources=frozenset({"binding"}),
+    operations=CREATE,
+)
+
+
+# --- Toleration limits -------------------------------------------------------
+#
+# Which taints pods tolerate: PodTolerationRestriction, ExtendedResourceToleration.
+#
+# As k8s.io/kubernetes
+# `plugin/pkg/admission/{podtolerationrestriction,extendedresourcetoleration}`; there is no
+# configuration for a whole cluster.
+
+
+DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
+ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+"""Annotations of namespaces: lists of tolerations in JSON."""
+
+_TOLERATION: Final = "io.k8s.api.core.v1.Toleration"
+
+MEMORY_PRESSURE: Final = {
+    "key": "node.kubernetes.io/memory-pressure",
+    "operator": "Exists",
+    "effect": "NoSchedule",
+}
+_SAME: Final = ("key", "operator", "value", "effect")
+QUOTA_PREFIX: Final = "requests."
+
+
+def _restrict(pod: JsonDict, request: Request, world: World) -> StatusError | None:
+    spec = pod["spec"]
+    tolerations = spec.get("tolerations") or []
+    try:
+        if request.operation is Operation.CREATE:
+            listed = _listed(request, world, DEFAULTS)
+            tolerations = merged((*listed, *tolerations)) if listed else tolerations
+        if qos_class(spec) != "BestEffort":
+            tolerations = merged((*tolerations, MEMORY_PRESSURE))
+        if tolerations:
+            spec["tolerations"] = tolerations
+        return _not_allowed(tolerations, request, world)
+    except (JsonSyntaxError, DecodeError) as error:
+        return status.plain_error(str(error))
+
+
+def _validate(request: Request, world: World) -> StatusError | None:
+    tolerations = ((request.object or {}).get("spec") or {}).get("tolerations") or []
+    try:
+        return _not_allowed(tolerations, request, world)
+    except (JsonSyntaxError, DecodeError) as error:
+        return status.plain_error(str(error))
+
+
+def _not_allowed(
+    tolerations: list[JsonObject], request: Request, world: World
+) -> StatusError | None:
+    allowed = _listed(request, world, ALLOWED) if tolerations else []
+    if not allowed or all(
+        any(covers(candidate, toleration) for candidate in allowed) for toleration in tolerations
+    ):
         return None
-    return forbidden(
-        request,
-        f"PodGroup rejected: PodGroupTemplate {quote(template)} not found in Workload "
-        f"{quote(name)}",
+    return status.plain_error(
+        "pod tolerations (possibly merged with namespace default tolerations) conflict with its "
+        "namespace whitelist"
     )
 
 
-def _keep_parallelism(request: Request, world: World) -> StatusError | None:
-    """A Job whose pods are scheduled all or none has the number of pods that it was made with."""
-    new, old = ((item or {}).get("spec") or {} for item in (request.object, request.old_object))
-    if new.get("parallelism") == old.get("parallelism"):
-        return None
-    gang = next((group for group in _groups_of(request, old, world) if _is_gang(group)), None)
-    if gang is None:
-        return None
-    reason = "cannot change parallelism for a Job referencing gang-scheduled PodGroup"
-    return forbidden(request, f"{reason} {quote(metadata.name(gang))}")
+def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
+    """Read the tolerations of an annotation of the namespace. Raises JsonSyntaxError or DecodeError
+    when it is no JSON or no such list."""
+    text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
+    return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
 
 
-def _groups_of(request: Request, spec: JsonObject, world: World) -> list[JsonObject]:
-    pods = (spec.get("template") or {}).get("spec") or {}
-    name = (pods.get("schedulingGroup") or {}).get("podGroupName")
-    if name is not None:
-        group = world.get(POD_GROUPS, request.namespace, name)
-        return [] if group is None else [group]
-    uid = ((request.old_object or {}).get("metadata") or {}).get("uid")
-    return [
-        pod_group
-        for pod_group in world.list(POD_GROUPS, request.namespace)
-        if _controller(pod_group) == uid
-    ]
+def _tolerate_resources(pod: JsonDict, _: Request, __: World) -> StatusError | None:
+    spec = pod["spec"]
+    for name in sorted(set(_extended_resources(spec))):
+        expected = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
+        present = spec.get("tolerations") or []
+        if not any(_is_same(toleration, expected) for toleration in present):
+            spec["tolerations"] = [*present, expected]
+    return None
 
 
-def _controller(group: JsonObject) -> str | None:
-    owners = (group.get("metadata") or {}).get("ownerReferences") or ()
-    return next((owner.get("uid") for owner in owners if owner.get("controller")), None)
+def _is_same(value: JsonObject, other: JsonObject) -> bool:
+    return all(value.get(field, "") == other.get(field, "") for field in _SAME)
 
 
-def _is_gang(group: JsonObject) -> bool:
-    policy = (group.get("spec") or {}).get("schedulingPolicy") or {}
-    return policy.get("gang") is not None
+def _extended_resources(spec: JsonObject) -> Iterator[str]:
+    for field in ("containers", "initContainers"):
+        for container in spec.get(field) or ():
+            for name in (container.get("resources") or {}).get("requests") or ():
+                if is_extended_resource(name):
+                    yield name
 
 
-GROUP_PRIORITY: Final = Behaviour(mutate=_check_priority, resources=_GROUPS, operations=CREATE)
-GROUP_WORKLOAD: Final = Behaviour(validate=_find_workload, resources=_GROUPS, operations=CREATE)
-JOB_PARALLELISM: Final = Behaviour(
-    validate=_keep_parallelism, resources=_JOBS, operations=frozenset({Operation.UPDATE})
-)
+def is_extended_resource(name: str) -> bool:
+    """Return whether a resource is one that a device plugin offers."""
+    if "/" not in name or well_known_values.NATIVE_DOMAIN in name:
+        return False
+    return not name.startswith(QUOTA_PREFIX)
+
+
+TOLERATION_RESTRICTION: Final = Behaviour(mutate=_restrict, validate=_validate, resources=PODS)
+RESOURCE_TOLERATION: Final = Behaviour(mutate=_tolerate_resources, resources=PODS)
+DEFAULT_TOLERATIONS: Final = Behaviour(resources=PODS, rules_on=WRITES)
 
 
 # --- Images ------------------------------------------------------------------

@@ -135,7 +135,7 @@ class _Checks:
         return f"{self.spec}.?hostUsers.orValue(true) == false"
 
     def pod(self, path: str, *alternatives: str, items: str = "", item: str = "") -> Part:
-        """A part about the pod."""
+        """Make a part about the pod."""
         listed = f"{self.spec}.{items}.orValue([])" if items else ""
         return Part(path, alternatives, listed, item, containers="")
 

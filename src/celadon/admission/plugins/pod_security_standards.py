@@ -157,7 +157,7 @@ Check = Callable[[JsonObject, JsonObject], Violation | None]
 
 
 def one_or_more(word: str, count: int) -> str:
-    """`container` or `containers`."""
+    """Return the word in its number: `container` or `containers`."""
     return word if count == 1 else f"{word}s"
 
 
@@ -167,7 +167,7 @@ def quoted(items: Iterable[str]) -> str:
 
 
 def named(names: Sequence[str], word: str = "container") -> str:
-    """`containers "a", "b"`."""
+    """Return names with the word before them: `containers "a", "b"`."""
     return f"{one_or_more(word, len(names))} {quoted(names)}"
 
 
@@ -180,7 +180,7 @@ def setters(names: Sequence[str], *, pod: bool) -> str:
 
 
 def context_of(owner: JsonObject) -> JsonObject:
-    """The security context of a pod or a container; empty if it has none."""
+    """Return the security context of a pod or a container; empty if it has none."""
     return owner.get("securityContext") or {}
 
 

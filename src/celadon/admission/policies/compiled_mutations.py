@@ -295,18 +295,18 @@ class CompiledMutation:
 
     expression: Expression
     is_patch: bool
-    known: KnownConfiguration | None = None
+    known_configuration: KnownConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
-    """`reinvokes`: whether it wants to see what others have changed after it. `known` are the
-    configurations of its mutations, and the fields that these are from, if all of them are known
-    and there are no conditions; else there are none."""
+    """`reinvokes`: whether it wants to see what others have changed after it.
+    `known_configurations` are the configurations of its mutations, and the fields that these are
+    from, if all of them are known and there are no conditions; else there are none."""
 
     mutations: tuple[CompiledMutation, ...]
     reinvokes: bool
-    known: tuple[tuple[KnownConfiguration, Source], ...]
+    known_configurations: tuple[tuple[KnownConfiguration, Source], ...]
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -345,7 +345,7 @@ def compile_mutating_policy(
         plain_sizes=sizes,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,
-        known=() if conditions else _all_known(mutations),
+        known_configurations=() if conditions else _all_known(mutations),
     )
 
 
@@ -353,9 +353,9 @@ def _all_known(
     mutations: tuple[CompiledMutation, ...],
 ) -> tuple[tuple[KnownConfiguration, Source], ...]:
     result = [
-        (mutation.known, mutation.expression.source)
+        (mutation.known_configuration, mutation.expression.source)
         for mutation in mutations
-        if mutation.known is not None
+        if mutation.known_configuration is not None
     ]
     return tuple(result) if len(result) == len(mutations) else ()
 
@@ -381,7 +381,7 @@ def _known(
     needs no evaluation for each request."""
     if mutation.is_patch:
         return mutation
-    return replace(mutation, known=find(mutation.expression))
+    return replace(mutation, known_configuration=find(mutation.expression))
 
 
 # --- Planned mutations -------------------------------------------------------
@@ -428,7 +428,7 @@ class Standing(NamedTuple):
 
 
 def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
-    """Return what is known of it."""
+    """Return the configuration that is known of a mutation."""
     hit = candidate.plan.direct
     bound = candidate.bindings
     if hit is None or candidate.error or not candidate.matches_own:
@@ -448,7 +448,7 @@ def planned_changes(
     policy = planned.policy
     changes = []
     try:
-        for index, (configuration, source) in enumerate(policy.known):
+        for index, (configuration, source) in enumerate(policy.known_configurations):
             plan = configuration.plan(planner)
             if plan is None:
                 return None

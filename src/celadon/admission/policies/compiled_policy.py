@@ -152,7 +152,7 @@ class PolicyFrame:
 
     @property
     def frame_expressions(self) -> tuple[compiled_expressions.Expression, ...]:
-        """The conditions and variables."""
+        """Return the conditions and variables."""
         return (*(condition.expression for condition in self.conditions), *self.variables.values())
 
     @property
@@ -403,7 +403,7 @@ class Phases:
         return compiled_expressions.evaluate(self._policy.conditions, run, activation)
 
     def activation(self, *, authorizer: bool) -> JsonDict:
-        """The variables of a phase, but for `variables`."""
+        """Return the variables of a phase, but for `variables`."""
         activation = dict(self._base)
         activation["params"] = self._param
         if authorizer and self._policy.uses_authorizer:
@@ -582,7 +582,7 @@ class _Case:
     def _only(
         self, failure: compiled_expressions.Failure, cause: Cause = Cause.ERROR
     ) -> Evaluation:
-        """One error that stands for all that the policy could have said."""
+        """Return one error that stands for all that the policy could have said."""
         return Evaluation([self._error(0, failure, cause=cause)])
 
     def _error(

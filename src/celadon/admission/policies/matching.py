@@ -1,5 +1,5 @@
-"""Which requests a policy, a binding or a webhook is about, and what follows of it from an
-endpoint alone.
+"""Matching: which requests a policy, a binding or a webhook is about, and which of them can be
+ruled out by the endpoint alone.
 
 Two steps. `plan` looks at what is fixed for all requests to one endpoint and operation (`Target`):
 it resolves rules, scopes and equivalent versions into a short list of `Hit`s, or says that nothing
@@ -367,7 +367,7 @@ class OnDemand(Generic[C]):
 
     @property
     def compiled(self) -> C:
-        """The policy, compiled once."""
+        """Return the policy, compiled once."""
         if self._compiled is None:
             self._compiled = self._compile()
         return self._compiled
@@ -596,7 +596,7 @@ def invocations(
 def misconfigured_binding(
     bound: BoundCandidate, reason: str, source: decision_source.Source
 ) -> Misconfigured:
-    """A binding that cannot be used, in a client's words."""
+    """Return a binding that cannot be used, in a client's words."""
     text = f"failed to configure binding: {reason}"
     return Misconfigured(text, source, bound.binding.name)
 

@@ -89,7 +89,7 @@ class Versions:
 
     def put(self, kind: GroupVersionKind, patched: Patched) -> None:
         """Take what a mutation has made of the object."""
-        self._current[kind] = patched.made
+        self._current[kind] = patched.object
         self._spoiled[kind] = patched.spoiled
         self._last = kind
 
@@ -173,16 +173,16 @@ class MutationCase:
                     mutation.expression.source,
                     number,
                     live,
-                    patched.made,
+                    patched.object,
                 )
             )
-            live = patched.made
+            live = patched.object
 
     def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
         """MutationRefused, _Failed, StatusError."""
         kinds, kind, expected = self._kinds, self._hit.kind, self._context.request.kind
-        if mutation.known is not None and not self._context.traces:
-            config = mutation.known.fitting(kinds, kind)
+        if mutation.known_configuration is not None and not self._context.traces:
+            config = mutation.known_configuration.fitting(kinds, kind)
             if config is not None:
                 return Patched(kinds.merged(live, config, kind, expected, fits=True))
         expression = mutation.expression
@@ -334,7 +334,7 @@ class MutatingEngine:
 
     @property
     def policies(self) -> Sequence[CompiledMutatingPolicy]:
-        """The compiled policies, in their order."""
+        """Return the compiled policies, in their order."""
         return tuple(hook.compiled for hook in self._hooks.all)
 
     def concerns(self, request: Request, world: World) -> bool:
@@ -464,17 +464,17 @@ class PolicyRounds:
         state, kind = self._reinvocation, context.request.kind
         versions = Versions(context)
         planner = None
-        if not context.traces and any(mutation.policy.known for mutation in planned):
+        if not context.traces and any(mutation.policy.known_configurations for mutation in planned):
             planner = self._kinds.planner(kind)
         for mutation in planned:
-            due = not number or mutation.key in state.again
+            due = not number or mutation.key in state.reinvoked_keys
             if not (
                 due and planner is not None and self._merged(mutation, planner, versions, number)
             ):
                 case = MutationCase(mutation, context, versions, self._kinds)
                 due = self._evaluated(mutation, case, failures, number, due=due)
             if due and mutation.policy.reinvokes:
-                state.asked |= {mutation.key}
+                state.called_keys |= {mutation.key}
         if versions.is_dirty:
             state.changed()
             self.wants_another = True
@@ -487,7 +487,7 @@ class PolicyRounds:
         it."""
         kind, observer = planned.hit.kind, self._observer
         live = versions.current(kind)
-        if not planned.policy.known or live is None or kind != planner.kind:
+        if not planned.policy.known_configurations or live is None or kind != planner.kind:
             return False
         if observer is not None:
             observer.begin()

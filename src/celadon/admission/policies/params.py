@@ -1,4 +1,4 @@
-"""From a binding's `paramRef` to the objects a policy is evaluated with.
+"""Resolves the `paramRef` of a binding to the objects that a policy is evaluated with.
 
 As `CollectParams` in k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 Params from a selector come in the order of namespace and name; upstream's is random.
@@ -67,8 +67,8 @@ class ParamFinder:
         return self._source is not None and self._ref is not None
 
     def collect(self, namespace: str, world: World) -> Sequence[kube.JsonObject | None]:
-        """The params for a request in `namespace`; a single None where the policy is evaluated
-        without. Empty when none was found and that is allowed. May raise ParamError."""
+        """Return the params for a request in `namespace`; a single None where the policy is
+        evaluated without. Empty when none was found and that is allowed. May raise ParamError."""
         source, ref = self._source, self._ref
         if source is None or ref is None:
             return (None,)
@@ -131,8 +131,8 @@ def _compiled(selector: kube.JsonObject) -> LabelSelector:
 
 
 def typed(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:
-    """A param as validating policies see it: stored objects may lack their type, expressions see it
-    all the same."""
+    """Return a param as validating policies see it: stored objects may lack their type, expressions
+    see it all the same."""
     if param is None or source is None or ("apiVersion" in param and "kind" in param):
         return param
     return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}

@@ -192,7 +192,8 @@ def _wrong_names(value: object, path: str) -> Iterator[str]:
 
 
 def configuration(value: PatchObject, data: DataValues) -> JsonObject:
-    """The fields of an object; values that JSON does not have are foreign. MutationRefused."""
+    """Return the fields of an object; values that JSON does not have are foreign.
+    MutationRefused."""
     return {field: _field(member, data) for field, member in value.fields.items()}
 
 
@@ -348,7 +349,7 @@ def apply_configuration(
     kind: GroupVersionKind,
     expected: GroupVersionKind,
 ) -> Patched:
-    """The object with a constructed configuration in it. MutationRefused."""
+    """Return the object with a constructed configuration in it. MutationRefused."""
     config = kinds.fitting(value, kind)
     if config is not None:
         return Patched(kinds.merged(live, config, kind, expected, fits=True))
@@ -365,7 +366,7 @@ def apply_patch(
     kind: GroupVersionKind,
     expected: GroupVersionKind,
 ) -> Patched:
-    """The object with the operations applied; the same where a `test` does not hold.
+    """Return the object with the operations applied; the same where a `test` does not hold.
     MutationRefused; StatusError (500) for a document that cannot be read."""
     operations = [_operation(operation, data) for operation in map(unwrapped, value)]
     try:

@@ -102,7 +102,7 @@ class TypeChecker:
     def warnings(
         self, policy: registration_types.ValidatingAdmissionPolicy, number: int
     ) -> tuple[ExpressionWarning, ...]:
-        """One warning for each field with problems, about all kinds that have them."""
+        """Return one warning for each field with problems, about all kinds that have them."""
         parts: dict[FieldPath, list[str]] = {}
         for problem in self.problems(policy, number):
             text = f"{problem.kind}: {problem.issues.display()}\n"
@@ -127,7 +127,7 @@ class TypeChecker:
                     yield TypeProblem(path, kind, issues)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
-        """The schema of a kind; None if nobody knows it."""
+        """Return the schema of a kind; None if nobody knows it."""
         return schema_for(kind) or self._custom.get(kind)
 
     def _params(

@@ -196,12 +196,12 @@ class Engine:
 
     @property
     def policies(self) -> Sequence[compiled_policy.CompiledPolicy]:
-        """The compiled policies, in their order."""
+        """Return the compiled policies, in their order."""
         return tuple(hook.compiled for hook in self._hooks.all)
 
     def review(self, request: Request, world: World, observer: Observer | None = None) -> Verdict:
-        """The verdict on a request. Decisions are those that deny, and errors that were ignored.
-        The observer is told of each policy that had a say."""
+        """Return the verdict on a request. Decisions are those that deny, and errors that were
+        ignored. The observer is told of each policy that had a say."""
         endpoint = self._endpoints.of(request, world.catalog)
         if not endpoint.candidates:
             return ALLOWED
@@ -246,8 +246,9 @@ class Engine:
     def explain(
         self, request: Request, world: World, context: RequestContext | None = None
     ) -> Verdict:
-        """The same verdict with every decision, also those that admit, with costs, and with notes
-        on everything that had no say. `context` is that of the request, if somebody looks on."""
+        """Return the same verdict with every decision, also those that admit, with costs, and with
+        notes on everything that had no say. `context` is that of the request, if somebody looks
+        on."""
         folder = Folder(request, [])
         context = context or RequestContext(request, world)
         dispatch = _Dispatch(context, compiled_policy.Evaluator(context, trace=True), folder)
@@ -417,7 +418,7 @@ class _Dispatch:
         self.leaves_open = False
 
     def judge(self, candidate: _Candidate) -> None:
-        """One policy with all its bindings; whoever observes is told."""
+        """Judge one policy with all its bindings; whoever observes is told."""
         if self.observer is None:
             self._judge(candidate)
             return

@@ -412,7 +412,7 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
 def decode_policy(
     document: object, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicy]:
-    """A ValidatingAdmissionPolicy, defaulted; RegistrationError if the document is none."""
+    """Return a ValidatingAdmissionPolicy, defaulted; RegistrationError if the document is none."""
     decoded = decode_object(document, registration.POLICY_KIND, version)
     return cast("Decoded[registration.ValidatingAdmissionPolicy]", decoded)
 
@@ -420,7 +420,8 @@ def decode_policy(
 def decode_binding(
     document: object, version: str = "v1"
 ) -> Decoded[registration.ValidatingAdmissionPolicyBinding]:
-    """A ValidatingAdmissionPolicyBinding, defaulted; RegistrationError if the document is none."""
+    """Return a ValidatingAdmissionPolicyBinding, defaulted; RegistrationError if the document is
+    none."""
     decoded = decode_object(document, registration.BINDING_KIND, version)
     return cast("Decoded[registration.ValidatingAdmissionPolicyBinding]", decoded)
 
@@ -428,8 +429,8 @@ def decode_binding(
 def decode_webhooks(
     document: object, *, mutating: bool, version: str = "v1"
 ) -> Decoded[registration.WebhookConfiguration]:
-    """A Validating- or MutatingWebhookConfiguration, defaulted; RegistrationError if the document
-    is none."""
+    """Return a Validating- or MutatingWebhookConfiguration, defaulted; RegistrationError if the
+    document is none."""
     kind = (
         registration.MUTATING_WEBHOOKS_KIND if mutating else registration.VALIDATING_WEBHOOKS_KIND
     )
@@ -438,7 +439,8 @@ def decode_webhooks(
 
 
 def converted(document: JsonObject, version: str) -> dict[str, object]:
-    """A decoded document in another version: no field has another name or is missing there."""
+    """Return a decoded document in another version: no field has another name or is missing
+    there."""
     return {**document, "apiVersion": f"{ADMISSION_REGISTRATION}/{version}"}
 
 

@@ -1,4 +1,4 @@
-"""What is special about writes of registration objects: the strategies of the six kinds.
+"""The strategies of the six kinds of registration objects: what is special about their writes.
 
 The write path of `celadon.kube.registry` treats them like any other kind, with the rules of
 `policy_validation` and `webhook_configurations` and, once those found nothing, the question whether
@@ -321,7 +321,7 @@ class _Resolved:
     version: str = ALL
     resource: str = ALL
     parsed: bool = False
-    found: bool = False
+    is_known: bool = False
 
 
 def _resolve(kind: registration_types.ParamKind, catalog: Catalog) -> _Resolved:
@@ -332,7 +332,7 @@ def _resolve(kind: registration_types.ParamKind, catalog: Catalog) -> _Resolved:
     resource = catalog.by_gvk(GroupVersionKind(group, version, kind.kind))
     if resource is None or not resource.served:
         return _Resolved(group, version, parsed=True)
-    return _Resolved(group, version, resource.gvr.resource, parsed=True, found=True)
+    return _Resolved(group, version, resource.gvr.resource, parsed=True, is_known=True)
 
 
 def check_policy(
@@ -430,7 +430,7 @@ def _refusal(
             f"unable to parse paramKind {printed_kind} to determine minimum required permissions "
             f"and {lacks} {_EVERYTHING}"
         )
-    if kind is not None and not target.found:
+    if kind is not None and not target.is_known:
         return (
             f"unable to resolve paramKind {printed_kind} to determine minimum required permissions "
             f"and {lacks} {_EVERYTHING}"

@@ -423,7 +423,7 @@ class CallError(Exception):
         self.canceled = canceled
 
     def of(self, hook: str) -> str:
-        """The sentence about the hook."""
+        """Return the sentence about the hook."""
         return f"failed calling webhook {quote(hook)}: {self}"
 
 

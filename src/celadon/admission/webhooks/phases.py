@@ -1,4 +1,5 @@
-"""Mutating webhooks: one after the other, each gets what those before it have made.
+"""The two phases of admission webhooks. Mutating ones are asked one after the other: each gets what
+those before it have made.
 
 A `MutatingPhase` lasts for one request and up to two rounds; a round is a generator that yields
 calls, takes a reply for each, and returns the object as it left it:
@@ -130,7 +131,7 @@ class WebhookNotes:
         self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
 
     def patch(self, hook: Hook, round_number: int, operations: Any) -> None:  # noqa: ANN401 - any JSON
-        """A patch that was applied."""
+        """Note a patch that was applied."""
         value = {
             "configuration": hook.configuration,
             "webhook": hook.name,
@@ -208,7 +209,7 @@ class MutatingPhase:
         if number and request.object != state.last:
             state.changed()
         for hook in self._hooks.hooks:
-            if number and hook.uid not in state.again:
+            if number and hook.uid not in state.reinvoked_keys:
                 continue
             context = RequestContext(request, self._world)
             selected = self._hooks.select(hook, context)
@@ -222,7 +223,7 @@ class MutatingPhase:
                     state.changed()
                     self.wants_another = True
                 if hook.webhook.reinvocation_policy == IF_NEEDED:
-                    state.asked |= {hook.uid}
+                    state.called_keys |= {hook.uid}
         state.last = request.object
         return request.object
 

@@ -60,7 +60,7 @@ class WebhookCall(Protocol):
 
     @property
     def body(self) -> bytes:
-        """The text of the review."""
+        """Return the text of the review."""
         ...
 
 

@@ -136,7 +136,7 @@ class RemoteDiscovery:
         await self._lookouts.aclose()
 
     def offered(self) -> tuple[RemoteVersion, ...]:
-        """The versions of other servers: the same value until something changes."""
+        """Return the versions of other servers: the same value until something changes."""
         services = self._view.current()
         if self._offered[0] is not services:
             versions = tuple(self._version(service) for service in services.by_version.values())
@@ -298,7 +298,7 @@ class Aggregator:
         """Of APIServices that were available, by name and reason."""
 
     def servers(self) -> ExtensionServers:
-        """The connections to extension servers."""
+        """Return the connections to extension servers."""
         require_server("extension servers")
         if self._servers is None:
             # late: see above

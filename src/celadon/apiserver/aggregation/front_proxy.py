@@ -322,7 +322,7 @@ class ExtensionServers:
         )
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         while self._pools:
             _, pool = self._pools.popitem()
             with contextlib.suppress(RuntimeError):  # requests that are given up
@@ -631,8 +631,8 @@ def _length(response: httpcore.Response) -> int:
 async def read_answer(
     response: httpcore.Response, most: int, held: HeldBytes
 ) -> tuple[int, str, bytes]:
-    """The code, the media type and the whole body. Raises NetworkFailure, also for one of more than
-    `most` bytes, and where there is no room."""
+    """Return the code, the media type and the whole body. Raises NetworkFailure, also for one of
+    more than `most` bytes, and where there is no room."""
     parts, size = [], 0
     try:
         async for part in response.aiter_stream():

@@ -96,7 +96,7 @@ def read_swagger(body: bytes, prefix: str) -> JsonDict:
 
 
 def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
-    """The versions of an aggregated document. Raises ValueError."""
+    """Return the versions of an aggregated document. Raises ValueError."""
     groups = _decoded(body, _Groups).items
     return {
         GroupVersion(group.metadata.name, version.version): _shown(version)
@@ -106,7 +106,7 @@ def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
 
 
 def read_list(body: bytes, version: str) -> JsonDict:
-    """A list of resources as a version of an aggregated document. Raises ValueError."""
+    """Return a list of resources as a version of an aggregated document. Raises ValueError."""
     listed = _decoded(body, _List).resources
     result: dict[str, _Resource] = {}
     for item in listed:

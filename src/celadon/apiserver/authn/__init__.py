@@ -1,4 +1,4 @@
-"""Who asks: from a request's credentials to a user.
+"""Authentication: from the credentials of a request to a user.
 
 Read `authentication` first (certificates, tokens and what becomes of them), then `identities`
 (well-known users and groups) and `service_account_tokens` (tokens that the server signs itself; how

@@ -1,4 +1,4 @@
-"""Whose request it is: the ways to prove it, one after the other.
+"""Authenticates requests, in one way after the other.
 
 The word of a front proxy, a client certificate, then a bearer token (from the token file or of a
 service account); who offers nothing is anonymous. The first success counts. Who offers something
@@ -180,7 +180,7 @@ class _CachedToken:
     """Holds what came of a token, as long as it is that user's."""
 
     user: User
-    found: Authentication
+    authentication: Authentication
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Authenticator:
         if audiences is None and credentials.certificate is None:
             cached = self._known.get(token)
             if cached is not None and self.tokens.users.get(token) is cached.user:
-                return cached.found
+                return cached.authentication
         api_audiences = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if credentials.certificate is not None:

@@ -44,7 +44,7 @@ class StoredObjects(Protocol):
     """Finds the objects that identities are looked up in."""
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """The object as stored; `namespace` is empty for a cluster-scoped resource."""
+        """Return the object as stored; `namespace` is empty for a cluster-scoped resource."""
         ...
 
 

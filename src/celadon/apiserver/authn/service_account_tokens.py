@@ -51,7 +51,7 @@ class SignerOnDemand:
         return self._read
 
     def sign(self, claims: JsonObject) -> str:
-        """The token; members of the claims are sorted by name."""
+        """Return the token; members of the claims are sorted by name."""
         return self.signer().sign(claims)
 
     def verify(self, token: signed_tokens.SignedToken) -> None:

@@ -35,7 +35,7 @@ class SignatureRefused(Exception):
 
 
 def encoded(data: bytes) -> str:
-    """Base64url without padding."""
+    """Return bytes in base64url without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
@@ -45,7 +45,7 @@ def encoded_json(value: JsonObject) -> str:
 
 
 def decoded(part: str) -> bytes:
-    """Base64url without padding. Raises NotAToken."""
+    """Return the bytes of base64url without padding. Raises NotAToken."""
     if not _BASE64URL.fullmatch(part):
         raise NotAToken(part)
     try:

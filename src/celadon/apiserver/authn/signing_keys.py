@@ -46,7 +46,7 @@ WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
 
 
 def new_elliptic_key() -> bytes:
-    """A fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
+    """Return a fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
     hundred."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM,
@@ -81,7 +81,7 @@ class Signer:
         return self.key.public_key()
 
     def sign(self, claims: JsonObject) -> str:
-        """The token; members of the claims are sorted by name."""
+        """Return the token; members of the claims are sorted by name."""
         public = self.public_key
         header = {"alg": _algorithm(public), "kid": key_id(public)}
         signed = f"{signed_tokens.encoded_json(header)}.{signed_tokens.encoded_json(claims)}"
@@ -159,8 +159,8 @@ def _algorithm(key: PublicKey) -> str:
 # A key that is named is the only one that counts: a token must not be good for a key that it was
 # not signed for because another one happens to verify it.
 def verify(token: signed_tokens.SignedToken, keys: Iterable[PublicKey]) -> None:
-    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key,
-    only that one counts."""
+    """Verify the signature of a token. Raises SignatureRefused unless one of the keys made the
+    signature. If the token names a key, only that one counts."""
     named = token.header.get("kid")
     chosen = [key for key in keys if not named or key_id(key) == named]
     if not chosen:

@@ -1,4 +1,5 @@
-"""May this user do this: what is asked, who is asked, and what is said to who may not.
+"""Authorizes requests: the attributes that an authorizer is asked about, the chain of authorizers,
+and the 403 for those who may not.
 
 Members of `system:masters` may do everything, and everybody may ask for health. Then the
 authorizers are asked in turn; what nobody allows is forbidden. As k8s.io/apiserver

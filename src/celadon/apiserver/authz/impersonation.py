@@ -113,7 +113,7 @@ def _references(user: User) -> Iterator[str]:
 # Upstream prints the user with `%#v` since 1.36, so the text has the names of Go's struct and tells
 # nil maps from empty ones.
 def _go_text(user: User) -> str:
-    """Go's `%#v` of a user."""
+    """Return Go's `%#v` of a user."""
     extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
     text = f"{{{extra}}}" if user.extra else "(nil)"
     return (
@@ -139,7 +139,7 @@ class _Mode:
 
     @property
     def identity_group(self) -> str:
-        """The API group of users, groups, nodes and service accounts in this mode."""
+        """Return the API group of users, groups, nodes and service accounts in this mode."""
         return well_known_values.AUTHENTICATION_GROUP if self.constrained else ""
 
 

@@ -107,7 +107,8 @@ class PolicyView(Generic[E]):
 
     @on_loop
     def rules(self) -> StoredPolicies:
-        """Another object when policies have changed. Nothing is compiled for it."""
+        """Return the rules, another object when policies have changed. Nothing is compiled for
+        it."""
         revision, changed, static = self._store.store.revision(), False, self._static()
         if revision != self._revision:
             changed = self._policies.refresh()
@@ -121,15 +122,16 @@ class PolicyView(Generic[E]):
 
     @on_loop
     def rules_for(self, resource: GroupVersionResource) -> StoredPolicies | None:
-        """The same; None if no policy could ever see requests for the resource. No engine is made
-        to find out: who writes a thousand policies does not wait for a thousand engines."""
+        """Return the same; None if no policy could ever see requests for the resource. No engine is
+        made to find out: who writes a thousand policies does not wait for a thousand engines."""
         rules = self.rules()
         if is_exempt(resource) and (not rules.static.objects or is_exempt(resource, static=True)):
             return None
         return rules
 
     def engine(self, rules: StoredPolicies) -> E:
-        """With the policies and bindings that `rules` has told of, in whatever thread."""
+        """Return an engine with the policies and bindings that `rules` has told of, in whatever
+        thread."""
         made_for, engine = self._made
         if made_for is not rules:
             if made_for.contents is not rules.contents:
@@ -187,7 +189,7 @@ def mutating_view(
     static: Callable[[], StaticObjects] = no_static,
     compiled: Callable[[float], None] = lambda _: None,
 ) -> PolicyView[MutatingEngine]:
-    """The same for policies that change objects."""
+    """Make the view for policies that change objects."""
     return PolicyView(objects, MutatingEngine(version=version), MUTATING, static, compiled)
 
 

@@ -41,7 +41,7 @@ class Served:
     _keys: Mapping[str, str]
 
     def definition_of(self, resource: Resource) -> JsonObject | None:
-        """The definition of a custom resource; None for a built-in one."""
+        """Return the definition of a custom resource; None for a built-in one."""
         if not resource.custom:
             return None
         name = str(resource.gvr.group_resource)
@@ -116,7 +116,7 @@ class ServedResources:
         return sum(sizes) > LARGE_BYTES
 
     def _made(self, definitions: Sequence[JsonObject]) -> Served:
-        """One after the other, in whatever thread."""
+        """Make the view, one definition after the other, in whatever thread."""
         self._resources = {
             metadata.name(definition): (definition, self._resources_of(definition))
             for definition in definitions

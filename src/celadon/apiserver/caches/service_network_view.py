@@ -92,7 +92,8 @@ class ServiceNetworkView:
         self._read()
 
     def network(self, *, dry_run: bool) -> ServiceNetwork:
-        """In a dry run nothing is handed out, but what is taken is known."""
+        """Return the addresses and ports to hand out. In a dry run nothing is handed out, but what
+        is taken is known."""
         return DryNetwork(self) if dry_run else LiveNetwork(self)
 
     @on_loop
@@ -147,7 +148,7 @@ class ServiceNetworkView:
 
     @on_loop
     def next_address(self) -> str:
-        """A free one. Raises StatusError."""
+        """Return a free address. Raises StatusError."""
         self._refresh()
         first, size = int(self._range[1]), self._range.num_addresses - 2
 
@@ -165,7 +166,7 @@ class ServiceNetworkView:
 
     @on_loop
     def next_port(self, taken: Sequence[int]) -> int:
-        """A free one besides those. Raises StatusError."""
+        """Return a free port besides those. Raises StatusError."""
         self._refresh()
         size = LAST_PORT - FIRST_PORT + 1
 

@@ -181,7 +181,7 @@ class ControllerLoop:
         return True
 
     async def settled(self) -> None:
-        """Wait until it is settled."""
+        """Wait until the controller has nothing left to do."""
         if self.is_settled():
             return
         self._settled = self._objects.store.revision()
@@ -515,7 +515,7 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """Return what an error says."""
+        """Return the text of an error."""
         return str(self.body.get("message", ""))
 
 

@@ -41,7 +41,7 @@ class Owned:
     that are gone, and those that are being deleted after what they own."""
 
     living: Sequence[JsonObject] = ()
-    gone: Sequence[JsonObject] = ()
+    dangling: Sequence[JsonObject] = ()
     waiting: Sequence[JsonObject] = ()
 
 
@@ -225,7 +225,7 @@ class GarbageCollection:
 
     async def _judge(self, key: str, obj: JsonObject) -> None:
         owned = await self._sorted(obj)
-        if not owned.gone and not owned.waiting:
+        if not owned.dangling and not owned.waiting:
             return
         if owned.living:
             await self._change(key, obj, {"ownerReferences": list(owned.living)})

@@ -1,4 +1,4 @@
-"""Which controllers a server runs, and what they are given."""
+"""The table of the controllers that a server runs, and of what each of them is given."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ControllerSurroundings:
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def number(self) -> int:
-        """The clock's digits below the second."""
+        """Return the clock's digits below the second."""
         return self.now().microsecond * 1000
 
     def writes(

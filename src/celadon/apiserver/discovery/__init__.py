@@ -1,4 +1,4 @@
-"""What a server says about itself: its groups and kinds, their schemas, its version and health.
+"""Discovery: a server describes its groups and kinds, their schemas, its version and its health.
 
 Read first `discovery_documents` (what there is, in which order). OpenAPI is in `openapi` (types and
 paths), `descriptions` (texts), `openapi_documents` (version 3, types of definitions among it),

@@ -30,7 +30,7 @@ MISSING: Final = (
 class Texts(NamedTuple):
     """Holds what there is to say of a type, and of its fields by their names."""
 
-    about: str
+    description: str
     fields: Mapping[str, str]
 
 
@@ -54,7 +54,7 @@ def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None)
     texts = Texts(MISSING, {}) if descriptions is None else descriptions.of(name)
     if texts is None:
         return schema
-    result = {"description": texts.about, **schema} if texts.about else dict(schema)
+    result = {"description": texts.description, **schema} if texts.description else dict(schema)
     if "properties" in schema:
         result["properties"] = {
             field: _with_text(node, texts.fields.get(field, ""))

@@ -49,7 +49,7 @@ class PublishedVersion:
 
     @property
     def path(self) -> str:
-        """`api/v1`, `apis/apps/v1`."""
+        """Return the path of the group version: `api/v1`, `apis/apps/v1`."""
         return f"apis/{self.group_version}" if self.group_version.group else "api/v1"
 
     @property
@@ -106,7 +106,7 @@ class PublishedApis:
 
     @cached_property
     def groups(self) -> tuple[PublishedGroup, ...]:
-        """The named groups, in the order of discovery."""
+        """Return the named groups, in the order of discovery."""
         by_group: dict[str, list[Resource]] = {}
         for resource in self.catalog:
             if resource.served and resource.gvr.group:
@@ -121,7 +121,7 @@ class PublishedApis:
 
     @cached_property
     def core(self) -> PublishedGroup:
-        """The group without a name."""
+        """Return the group without a name."""
         return _group(
             "", ("v1",), [resource for resource in self.catalog if not resource.gvr.group]
         )
@@ -133,7 +133,7 @@ class PublishedApis:
 
     @cached_property
     def listed(self) -> tuple[ListedGroup, ...]:
-        """The named groups of all servers, in the order of discovery."""
+        """Return the named groups of all servers, in the order of discovery."""
         if not self.remote:
             return tuple(ListedGroup(group.name, group.versions) for group in self.groups)
         result: dict[str, dict[str, _Ranked]] = {}
@@ -503,7 +503,7 @@ ALWAYS: Final = (
 
 
 def root_answer(paths: Sequence[str]) -> HttpAnswer:
-    """The list as an answer."""
+    """Return the list of paths as an answer."""
     return HttpAnswer(200, JSON, json.dumps({"paths": list(paths)}, indent=2).encode())
 
 

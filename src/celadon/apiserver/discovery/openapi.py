@@ -297,8 +297,8 @@ class OperationWriter:
     custom: bool = False
 
     def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> JsonDict:
-        """A path: what all of its operations take is said once. `in_path` are the parameters in
-        the path itself."""
+        """Return the item of a path: what all of its operations take is said once. `in_path` are
+        the parameters in the path itself."""
         path = {name: path_parameter(name) for name in in_path}
         custom_parameters = CUSTOM_PARAMETERS if self.custom else PARAMETERS
         queries = [
@@ -360,23 +360,23 @@ class OperationWriter:
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
     def resources_item(self) -> JsonDict:
-        """The path of the group version itself."""
+        """Return the path of the group version itself."""
         operation_id = self.operation_id("get", "APIResources")
         return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
 
     @property
     def tag(self) -> str:
-        """`rbacAuthorization_v1`."""
+        """Return the tag of operations: `rbacAuthorization_v1`."""
         return f"{group_tag(self.group_version.group)}_{self.group_version.version}"
 
     def operation_id(self, verb: str, subject: str) -> str:
-        """`listAppsV1NamespacedDeployment`."""
+        """Return the name of an operation: `listAppsV1NamespacedDeployment`."""
         group, version = group_tag(self.group_version.group), self.group_version.version
         return verb + upper_first(group) + upper_first(version) + subject
 
 
 def group_tag(group: str) -> str:
-    """`rbacAuthorization` of `rbac.authorization.k8s.io`."""
+    """Return `rbacAuthorization` of `rbac.authorization.k8s.io`."""
     return _camel((group or "core").removesuffix(".k8s.io"))
 
 

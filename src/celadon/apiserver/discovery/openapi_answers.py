@@ -301,7 +301,7 @@ class OpenApi:
     release: str
     open_id: Sequence[str] = ()
     descriptions: Descriptions | None = None
-    kept: DocumentCache = field(default_factory=DocumentCache, repr=False)
+    document_cache: DocumentCache = field(default_factory=DocumentCache, repr=False)
 
     def renewed(self, apis: PublishedApis, definitions: Mapping[str, JsonObject]) -> OpenApi:
         """Returns the same for other APIs. Documents that they do not change stay as they are."""
@@ -316,7 +316,7 @@ class OpenApi:
             path: self._hash_of(json_text(member)) for path, member in self._others.items()
         }
         hashes = {**of_versions, **of_others}
-        documents = self.kept.documents
+        documents = self.document_cache.documents
         for digest in documents.keys() - set(hashes.values()):
             documents.pop(digest, None)
         return hashes
@@ -334,7 +334,7 @@ class OpenApi:
 
     @cached_property
     def _spec_hashes(self) -> Mapping[str, str]:
-        definitions = self.kept.definitions
+        definitions = self.document_cache.definitions
         for name in definitions.keys() - self.definitions.keys():
             definitions.pop(name, None)
         for name, definition in self.definitions.items():
@@ -349,14 +349,15 @@ class OpenApi:
     def document(self, path: str) -> bytes:
         """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
-        document = self.kept.documents.get(digest)
+        document = self.document_cache.documents.get(digest)
         if document is None:
             document = _written(self._content(path), levels=3)
-            self.kept.documents[digest] = document
+            self.document_cache.documents[digest] = document
         return document
 
     def document_protobuf(self, path: str) -> bytes:
-        """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
+        """Return the document in protobuf, which hardly anybody asks for: it is not kept. Raises
+        KeyError."""
         return openapi_protobuf.document_bytes(self._content(path))
 
     def _content(self, path: str) -> JsonObject:
@@ -379,12 +380,12 @@ class OpenApi:
 
     @cached_property
     def swagger(self) -> bytes:
-        """The document of version 2."""
+        """Return the document of version 2."""
         return _written(self._swagger(), levels=2)
 
     @cached_property
     def swagger_protobuf(self) -> bytes:
-        """The same in protobuf."""
+        """Return the same in protobuf."""
         return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:

@@ -59,7 +59,7 @@ Types = dict[str, JsonObject]
 
 
 def custom_type_name(kind: GroupVersionKind) -> str:
-    """`io.example.v1.Widget` of `Widget` in `example.io/v1`."""
+    """Return `io.example.v1.Widget` of `Widget` in `example.io/v1`."""
     return ".".join((*reversed(kind.group.split(".")), kind.version, kind.kind))
 
 
@@ -272,7 +272,7 @@ class Document:
     descriptions: Descriptions | None = None
 
     def content(self) -> JsonDict:
-        """The document of version 3."""
+        """Return the document of version 3."""
         result, schemas = self._made(version_3_types, _everywhere(self.version))
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}

@@ -28,7 +28,7 @@ _VARINT, _FIXED64, _LENGTH = 0, 1, 2
 
 
 def swagger_bytes(document: JsonObject) -> bytes:
-    """A document of version 2."""
+    """Return a document of version 2."""
     return _written(document, _DOCUMENT)
 
 
@@ -263,7 +263,7 @@ _DOCUMENT: Final[Table] = {
 
 
 def document_bytes(document: JsonObject) -> bytes:
-    """A document of version 3."""
+    """Return a document of version 3."""
     return _written(document, _V3_DOCUMENT)
 
 

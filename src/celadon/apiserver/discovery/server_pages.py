@@ -1,4 +1,5 @@
-"""`/healthz`, `/livez`, `/readyz`: whether the server is well, as a whole and part by part.
+"""The pages of a server about itself: health (`/healthz`, `/livez`, `/readyz`), `/version`, pages
+for debugging, documents of OpenID.
 
 As k8s.io/apiserver `pkg/server/healthz`: whoever asks learns which check fails, but not why; only
 the path of the single check says that.

@@ -1,4 +1,4 @@
-"""Which requests are answered at once and which wait: API priority and fairness.
+"""API priority and fairness: decides which requests are answered at once, and which of them wait.
 
 A FlowSchema says of a request to which priority level it belongs and from which flow it comes. A
 level has seats; a request that finds none waits in a queue of its level, or is rejected. Flows are

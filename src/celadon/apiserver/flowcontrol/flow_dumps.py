@@ -1,4 +1,4 @@
-"""What is going on in priority levels, as the debugging pages tell it.
+"""The debugging pages of flow control, which dump priority levels, queues and requests.
 
 Three tables under `/debug/api_priority_and_fairness/`: of levels, of their queues, and of requests
 that execute or wait. As k8s.io/apiserver `pkg/util/flowcontrol/apf_controller_debug.go`, with the

@@ -366,8 +366,8 @@ def adjusted(
     demands: Mapping[str, SeatDemand],
     current: Mapping[str, int],
 ) -> Adjustment:
-    """The seats of each level for the next period. Those that nothing limits take what they take,
-    and the others share what is left, if that is little."""
+    """Return the seats of each level for the next period. Those that nothing limits take what they
+    take, and the others share what is left, if that is little."""
     total = sum(bound.nominal for bound in bounds.values())
     needed = {
         name: max(
@@ -427,7 +427,7 @@ class Queue:
 
     @property
     def length(self) -> int:
-        """The seats of all its requests."""
+        """Return the seats of all its requests."""
         return self.executing + sum(waiter.seats for waiter in self.waiting)
 
 
@@ -494,7 +494,7 @@ class PriorityLevel:
         self.note()
 
     def note(self) -> None:
-        """Tell what is in use now."""
+        """Note the seats that are in use now."""
         self._note_at(self._clock())
 
     def _note_at(self, now: float) -> None:
@@ -508,7 +508,7 @@ class PriorityLevel:
         return bool(self._with_waiting)
 
     def hand(self, schema: str, distinguisher: str) -> tuple[int, ...]:
-        """The queues of a flow."""
+        """Return the queues of a flow."""
         return dealt_hand(f"{schema}\0{distinguisher}", self.queue_count, self.hand_size)
 
     def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:

@@ -18,7 +18,7 @@ from celadon.admission import Operation, Request, Verdict, World, writing
 from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
-from celadon.apiserver.authz.role_write_checks import RoleWriteChecks, claim_status_errors
+from celadon.apiserver.authz.escalation_checks import EscalationChecks, claim_status_errors
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call, raise_refusal
@@ -182,7 +182,7 @@ class Admission:
         if call.info.group != RBAC_GROUP:
             return
         attributes = request_attributes(call.user, call.info, call.request)
-        RoleWriteChecks(self.authorizer, self.roles.current()).check(attributes, new, old)
+        EscalationChecks(self.authorizer, self.roles.current()).check(attributes, new, old)
 
     def claim_status_errors(
         self, call: Call, new: kube.JsonObject, old: kube.JsonObject

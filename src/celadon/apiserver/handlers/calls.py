@@ -186,12 +186,12 @@ _DEEP_TEXT: Final = b"[" * (MAX_DEPTH + 1)
 
 @record(frozen=True, slots=True)
 class SentBody:
-    """`content` is what it means: JSON text, or what another format was read to. `sent` are the
+    """`content` is what it means: JSON text, or what another format was read to. `raw` are the
     bytes that came, `noticed` is what strict reading of YAML complains about, in the words for the
     field validation that was asked for."""
 
     content: bytes | Document
-    sent: bytes
+    raw: bytes
     noticed: tuple[str, ...] = ()
 
 
@@ -215,7 +215,7 @@ def read_sent(call: Call, context: DefaultingContext) -> Incoming:
     try:
         body = read_body(call, call.field_validation)
         return request_bodies.read_object(
-            body.content, target, context, call.field_validation, body.noticed, body.sent
+            body.content, target, context, call.field_validation, body.noticed, body.raw
         )
     except StatusError as error:
         if error.code == 400 and target.is_scale_of_custom:

@@ -38,7 +38,7 @@ class Forms:
     """Shows what one request gets in the form that it wants. `now` is in seconds."""
 
     call: Call
-    wanted: Accepted
+    accepted: Accepted
     served: Served
     now: Callable[[], float]
 
@@ -46,7 +46,7 @@ class Forms:
     @property
     def is_plain(self) -> bool:
         """Return whether stored objects are shown as they are, as compact JSON."""
-        accepted = self.wanted
+        accepted = self.accepted
         plain = accepted.form is Form.OBJECT and accepted.media_type == JSON and not accepted.pretty
         return plain and self.call.endpoint.subresource is None
 
@@ -54,24 +54,24 @@ class Forms:
     def are_shared(self) -> bool:
         """Return whether the events of a watch look alike to all who want them in this form: tables
         tell ages, and what their reader includes."""
-        return self.wanted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
+        return self.accepted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
 
     @property
     def sorts(self) -> bool:
         """Return whether members are sorted: of objects that have no Go type, shown as they are."""
-        return self.wanted.form is Form.OBJECT and self.call.endpoint.is_untyped
+        return self.accepted.form is Form.OBJECT and self.call.endpoint.is_untyped
 
     def object(self, obj: JsonObject) -> JsonObject:
         """Raises StatusError: 400, or 406 for a list form."""
         endpoint = self.call.endpoint
-        match self.wanted.form:
+        match self.accepted.form:
             case Form.OBJECT:
                 self.require_no_list(obj)
                 return obj
             case Form.TABLE:
                 return table_forms.object_table(self._shape(), obj, self._table(), self.now())
             case Form.METADATA:
-                return table_forms.partial_object(obj, self.wanted.version)
+                return table_forms.partial_object(obj, self.accepted.version)
         # Go's conversion fails here with the type of what it has, so that the text has to name it.
         raise table_forms.not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
 
@@ -85,7 +85,7 @@ class Forms:
     def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
         """Raises StatusError: 400, or 406 for the form of one object."""
         resource = self.call.endpoint.resource
-        match self.wanted.form:
+        match self.accepted.form:
             case Form.OBJECT:
                 return self._whole_list(meta, objects)
             case Form.TABLE:
@@ -93,7 +93,7 @@ class Forms:
                     self._shape(), meta, objects, self._table(), self.now()
                 )
             case Form.METADATA_LIST:
-                return table_forms.partial_list(meta, objects, self.wanted.version)
+                return table_forms.partial_list(meta, objects, self.accepted.version)
         raise table_forms.not_an_object(resource.gvk, custom=resource.custom)
 
     def _whole_list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
@@ -125,14 +125,14 @@ class Forms:
             return obj
         if event.type == BOOKMARK and has_blueprints():
             obj = self._with_blueprint(obj)
-        if self.wanted.form is Form.OBJECT:
+        if self.accepted.form is Form.OBJECT:
             return obj if self._can_be_written() else None
-        if self.wanted.form is Form.TABLE:
+        if self.accepted.form is Form.TABLE:
             return table_forms.event_table(
                 self._shape(), obj, self._table(), self.now(), first=first
             )
-        if self.wanted.form is Form.METADATA:
-            return table_forms.partial_object(obj, self.wanted.version)
+        if self.accepted.form is Form.METADATA:
+            return table_forms.partial_object(obj, self.accepted.version)
         return None
 
     def _with_blueprint(self, obj: JsonObject) -> JsonObject:
@@ -142,15 +142,15 @@ class Forms:
         if INITIAL_EVENTS_END not in annotations:
             return obj
         resource, empty = self.call.endpoint.resource, dict[str, Any]()
-        if self.wanted.form is Form.METADATA:
-            empty = table_forms.partial_list({}, (), self.wanted.version)
+        if self.accepted.form is Form.METADATA:
+            empty = table_forms.partial_list({}, (), self.accepted.version)
         elif resource.custom:
             empty = {"apiVersion": resource.gvk.api_version, "items": []}
             empty["kind"] = resource.list_kind
         else:
             empty = {"kind": resource.list_kind, "apiVersion": resource.gvk.api_version}
             empty |= {"metadata": {}, "items": None}
-        is_message = self.wanted.media_type == PROTOBUF and self._can_be_written()
+        is_message = self.accepted.media_type == PROTOBUF and self._can_be_written()
         text = encode(empty) if is_message else json_bytes(empty) + b"\n"
         blueprint = {_BLUEPRINT: base64.b64encode(text).decode()}
         meta = {**obj["metadata"], "annotations": {**annotations, **blueprint}}
@@ -159,12 +159,12 @@ class Forms:
     def _can_be_written(self) -> bool:
         """Tell whether there is a message in protobuf, where one is wanted: what has no Go type has
         none."""
-        return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
+        return self.accepted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
     def _table(self) -> table_forms.TableForm:
         included = table_forms.included_object(self.call.request)
         return table_forms.TableForm(
-            self.wanted.version, included, sorts=self.call.endpoint.is_untyped
+            self.accepted.version, included, sorts=self.call.endpoint.is_untyped
         )
 
     def _shape(self) -> table_forms.TableShape:
@@ -183,7 +183,7 @@ class Forms:
     def check(self) -> None:
         """After everything is done, even if an error is what is shown. Raises StatusError for what
         no table can include."""
-        if self.wanted.form is Form.TABLE:
+        if self.accepted.form is Form.TABLE:
             table_forms.included_object(self.call.request)
 
 

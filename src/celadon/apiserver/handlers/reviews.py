@@ -1,5 +1,5 @@
-"""What is created, answered and never stored: reviews of access (may I, may they) and of identities
-(who am I, whose token is this), and requests for tokens.
+"""Handles kinds that are created, answered and never stored: access reviews, TokenReviews,
+SelfSubjectReviews and TokenRequests.
 
 A review comes decoded and defaulted; the answer is it with its `status`.
 """

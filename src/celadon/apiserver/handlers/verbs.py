@@ -230,9 +230,9 @@ class Verbs:
         )
         events = self.watching.open(request)
         forms.check()
-        negotiation.require_stream(forms.wanted, endpoint.answer_types)
-        is_protobuf = forms.wanted.media_type == negotiation.PROTOBUF
-        media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
+        negotiation.require_stream(forms.accepted, endpoint.answer_types)
+        is_protobuf = forms.accepted.media_type == negotiation.PROTOBUF
+        media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.accepted.media_type
         stream = self._stream(events, forms, outlet, line)
         return HttpAnswer(200, media_type, stream=stream, outlet=outlet)
 
@@ -250,7 +250,7 @@ class Verbs:
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
         return negotiation.object_answer(
-            200, forms.list(meta, objects), forms.wanted, sort=forms.sorts
+            200, forms.list(meta, objects), forms.accepted, sort=forms.sorts
         )
 
     async def _stream(
@@ -355,9 +355,9 @@ def _shown(written: WriteResult, forms: Forms) -> HttpAnswer:
     obj = written.object
     forms.check()
     if kube.status.is_status(obj):
-        return negotiation.object_answer(written.code, obj, forms.wanted)
+        return negotiation.object_answer(written.code, obj, forms.accepted)
     return negotiation.object_answer(
-        written.code, forms.object(obj), forms.wanted, sort=forms.sorts
+        written.code, forms.object(obj), forms.accepted, sort=forms.sorts
     )
 
 
@@ -380,11 +380,11 @@ class LatestLines:
 
     def _of(self, forms: Forms, event: WatchEvent) -> bytes:
         """Return a line or a frame with a change."""
-        line = self._lines.get(forms.wanted)
+        line = self._lines.get(forms.accepted)
         if line is None or line[0].object is not event.object or line[0].type != event.type:
             document = forms.event(event, first=False)
             assert document is not None
-            line = self._lines[forms.wanted] = event, _written(event.type, document, forms)
+            line = self._lines[forms.accepted] = event, _written(event.type, document, forms)
         return line[1]
 
 
@@ -393,7 +393,7 @@ def _plain_line(texts: ObjectTexts, resource: Resource, event: WatchEvent) -> by
 
 
 def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
-    if forms.wanted.media_type == negotiation.PROTOBUF:
+    if forms.accepted.media_type == negotiation.PROTOBUF:
         return encode_event(kind, obj)
     return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
 

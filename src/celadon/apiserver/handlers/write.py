@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES
-from celadon.apiserver.authz.role_write_checks import GATE, SINCE
+from celadon.apiserver.authz.escalation_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions

@@ -43,7 +43,7 @@ _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 
 
 def head(answer: http_messages.HttpAnswer, *, chunked: bool, close: bool) -> bytes:
-    """The status line and the headers, with the empty line after them."""
+    """Return the status line and the headers, with the empty line after them."""
     code = answer.code
     lines = [f"HTTP/1.1 {code} {_PHRASES.get(code, '')}", f"Date: {_date(int(time.time()))}"]
     lines += [f"{name}: {_CONTROLS.sub(' ', value)}" for name, value in answer.headers]

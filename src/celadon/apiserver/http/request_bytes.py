@@ -269,7 +269,7 @@ def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
 
 
 def read_headers(block: bytes) -> list[Header]:
-    """All of them, up to and with the empty line. Raises RequestRefused."""
+    """Return all of them, up to and with the empty line. Raises RequestRefused."""
     if block.count(b"\n") > MOST_HEADERS + 1:
         raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
     if _REQUEST_HEADS_ORDINARY.fullmatch(block) is None:

@@ -78,7 +78,7 @@ while it looks; it looks at ten times as many each tenth time."""
 
 
 def open_listener(address: Address) -> socket.socket:
-    """A socket that listens, for asyncio. Raises StartError."""
+    """Return a socket that listens, for asyncio. Raises StartError."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -1,4 +1,4 @@
-"""What a server process is told: where its data is, where it listens with which TLS, whom it knows.
+"""The settings of a server process: the place of its data, its addresses and TLS, its users.
 
 Errors are one line each, for the command line: `StartError` is all that starting raises.
 """
@@ -220,7 +220,7 @@ class CredentialsFolder:
         return signer
 
     def authority(self, now: datetime.datetime) -> Pair:
-        """A certificate authority of this server's own."""
+        """Return a certificate authority of this server's own."""
         # late: see above
         from celadon.apiserver.issuing import Pair, authority_certificate
 
@@ -231,7 +231,8 @@ class CredentialsFolder:
         )
 
     def server(self, names: Iterable[str], now: datetime.datetime) -> Pair:
-        """The server's certificate, good for `names` (hosts and addresses) and the usual ones."""
+        """Return the server's certificate, good for `names` (hosts and addresses) and the usual
+        ones."""
         # late: see above
         from celadon.apiserver.issuing import Pair, server_certificate
 

@@ -1,4 +1,5 @@
-"""What an operator sets and sees: limits, metrics, features.
+"""Operation of a server: limits that operators set, metrics that they read, features that they
+switch.
 
 Read first `request_limits` (how much at once, how long), then `server_metrics` (what `/metrics`
 shows). This door shows how metrics are kept and log lines written, for other servers than the API

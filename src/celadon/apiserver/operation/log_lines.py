@@ -1,4 +1,4 @@
-"""What a server says about itself: one JSON object a line, in the members of upstream's JSON logs.
+"""Log lines of a server: one JSON object each, with the members of upstream's JSON logs.
 
 A message has a verbosity, and is written when `-v` is at least that; warnings and errors always
 are. Fields are what a message is about. Secrets never come here: neither bodies nor credentials are
@@ -44,7 +44,7 @@ _MESSAGE_ONLY: Final[JsonObject] = {}
 
 
 def level_of(verbosity: int) -> int:
-    """The level of Python's logging: the more verbose, the lower."""
+    """Return the level of Python's logging: the more verbose, the lower."""
     return logging.INFO - min(verbosity, MOST)
 
 

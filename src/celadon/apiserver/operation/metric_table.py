@@ -43,7 +43,7 @@ class Description:
     stability: str = ""
 
     def head(self, kind: str) -> str:
-        """The two lines above the series."""
+        """Return the two lines above the series."""
         help = f"[{self.stability}] {self.help}" if self.stability else self.help
         return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
 
@@ -67,36 +67,36 @@ class Family(Protocol):
 class Counter:
     """Counts how often something happened."""
 
-    about: Description
+    description: Description
     values: dict[Labels, float] = field(default_factory=dict)
 
     def add(self, labels: Labels = (), amount: float = 1) -> None:
         self.values[labels] = self.values.get(labels, 0) + amount
 
     def lines(self) -> Iterator[str]:
-        return _plain(self.about, "counter", dict(self.values))
+        return _plain(self.description, "counter", dict(self.values))
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
     """Shows what is now: `read` is asked when somebody wants to know."""
 
-    about: Description
+    description: Description
     read: Callable[[], Mapping[Labels, float]]
 
     def lines(self) -> Iterator[str]:
-        return _plain(self.about, "gauge", dict(self.read()))
+        return _plain(self.description, "gauge", dict(self.read()))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadCounter:
     """A counter that somebody else keeps."""
 
-    about: Description
+    description: Description
     read: Callable[[], Mapping[Labels, float]]
 
     def lines(self) -> Iterator[str]:
-        return _plain(self.about, "counter", dict(self.read()))
+        return _plain(self.description, "counter", dict(self.read()))
 
 
 class Series:
@@ -124,7 +124,7 @@ class Series:
 class Histogram:
     """Counts how values are distributed; `bounds` are the upper ends of the buckets."""
 
-    about: Description
+    description: Description
     bounds: Sequence[float]
     values: dict[Labels, Series] = field(default_factory=dict)
 
@@ -140,7 +140,7 @@ class Histogram:
 
     def lines(self) -> Iterator[str]:
         counted = {key: (series.counts.copy(), series.total) for key, series in self.values.items()}
-        return _distributed(self.about, self.bounds, counted)
+        return _distributed(self.description, self.bounds, counted)
 
 
 # What a fork counts, its parent adds: each family by its place among them all.
@@ -200,7 +200,7 @@ def exposed(families: Iterable[Family]) -> Callable[[], str]:
 
 
 def exposition(families: Iterable[Family]) -> str:
-    """The same, written at once."""
+    """Return all metrics, written at once."""
     return exposed(families)()
 
 

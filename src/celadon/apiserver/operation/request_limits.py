@@ -1,4 +1,4 @@
-"""How many requests at once, and how long each may take.
+"""Limits how many requests are served at once, and how long each may take.
 
 How requests share what is served at once is in `flowcontrol`; without that, whoever comes when the
 house is full is sent away with 429 and told to come back, and administrators always get in.
@@ -123,7 +123,7 @@ class InFlight:
         self.watched = WatchCounts()
 
     def enter(self, info: RequestInfo, user: User) -> str:
-        """The kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
+        """Return the kind, for `leave`; empty for what lasts. Raises TooManyRequests."""
         if is_long_running(info):
             self._check(self.watches, self._limits.watches, user)
             return ""

@@ -1,6 +1,5 @@
-"""What is said of a server at its start: `--runtime-config`, the feature gates, the release that
-it emulates, the file for its plugins. First `--runtime-config`: which versions of built-in kinds
-are served.
+"""Reads the settings that a server is started with: `--runtime-config` (the versions of built-in
+kinds that are served), feature gates, the release that it emulates, the file for its plugins.
 
 `api/all`, `api/ga`, `api/beta`, `api/alpha` say it for all of a sort, `GROUP/VERSION` (`v1` for the
 core group) for one, `GROUP/VERSION/RESOURCE` for one kind; what says more counts more, whatever the

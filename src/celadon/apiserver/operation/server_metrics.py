@@ -1,4 +1,4 @@
-"""What a server counts and times, and what `/metrics` shows of it.
+"""Counts and times what a server does, and shows it as `/metrics`.
 
 Names and labels are in `metric_table`. Which requests count as what is as in k8s.io/apiserver
 `pkg/endpoints/metrics`; other than there, requests that were not authenticated or not allowed are
@@ -566,7 +566,7 @@ ERROR_TYPES: Final = (
 class _Mark(threading.local):
     """When the policy before this one was done, in this thread."""
 
-    at: float = 0.0
+    time: float = 0.0
 
 
 class PolicyTimer:

@@ -1,4 +1,4 @@
-"""What is counted about webhooks that were called: how often, how long, and what came of it.
+"""Counts calls of webhooks: how often they happened, how long they took, and how they ended.
 
 As k8s.io/apiserver `pkg/admission/metrics`, whose words for the type of a webhook are not all the
 same: mutating ones `admit`, validating ones are `validating` where calls are counted and `validate`

@@ -1,5 +1,5 @@
-"""What cells are made of: members of an object, ages, lists cut short, selectors; and the cells of
-pods.
+"""The functions that make texts of cells: members of an object, ages, lists cut short, selectors;
+and the cells of pods.
 
 Objects have been validated, so a member has the type that its schema says, or is not there. Times
 are seconds since 1970; the time of asking is always an argument.
@@ -57,19 +57,19 @@ def at(value: object, *path: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def text(value: object, *path: str) -> str:
-    """A text; empty where there is none."""
+    """Return a text; empty where there is none."""
     result = at(value, *path)
     return result if isinstance(result, str) else ""
 
 
 def number(value: object, *path: str) -> int:
-    """An integer; 0 where there is none."""
+    """Return an integer; 0 where there is none."""
     result = at(value, *path)
     return result if isinstance(result, int) else 0
 
 
 def items(value: object, *path: str) -> Sequence[Any]:
-    """A list; empty where there is none."""
+    """Return a list; empty where there is none."""
     result = at(value, *path)
     return result if isinstance(result, list) else ()
 
@@ -91,7 +91,7 @@ def since(timestamp: str, now: float) -> str:
 
 
 def elapsed(duration: float) -> str:
-    """A number of seconds for human eyes."""
+    """Return a number of seconds for human eyes."""
     return human_duration(int(max(-LONGEST, min(duration, LONGEST))))
 
 
@@ -115,7 +115,8 @@ def labels_text(labels: Any) -> str:  # noqa: ANN401 - any JSON
 
 
 def selector_text(selector: Any, empty: str = NONE, broken: str = "<error>") -> str:  # noqa: ANN401
-    """The canonical text of a label selector; `empty` for one that selects all or nothing."""
+    """Return the canonical text of a label selector; `empty` for one that selects all or
+    nothing."""
     try:
         return str(label_selector(selector)) or empty
     except SelectorError:
@@ -123,7 +124,7 @@ def selector_text(selector: Any, empty: str = NONE, broken: str = "<error>") -> 
 
 
 def quantity_text(amount: object) -> str:
-    """An amount in its canonical form; `0` where there is none."""
+    """Return an amount in its canonical form; `0` where there is none."""
     if amount is None:
         return "0"
     try:
@@ -133,7 +134,7 @@ def quantity_text(amount: object) -> str:
 
 
 def condition(obj: object, kind: str) -> JsonObject | None:
-    """The first condition of a type in `status`."""
+    """Return the first condition of a type in `status`."""
     status = items(obj, "status", "conditions")
     return next((item for item in status if text(item, "type") == kind), None)
 
@@ -201,7 +202,7 @@ def _summary(row: Row) -> PodSummary:
 
 
 def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
-    """The conditions of the row: whether the pod has come to its end."""
+    """Return the conditions of the row: whether the pod has come to its end."""
     phase = text(pod, "status", "phase")
     message = _COMPLETED.get(phase)
     if message is None:

@@ -567,7 +567,8 @@ ReadList: TypeAlias = Callable[[Any], Sequence[Any]]
 
 
 def compiled(cell: Json) -> ReadCell:
-    """The function for a cell of the data. Raises ValueError for a form that does not exist."""
+    """Return the function for a cell of the data. Raises ValueError for a form that does not
+    exist."""
     if isinstance(cell, str):
         return _path_text(_steps(cell)) if cell.startswith(".") else lambda value, row: cell
     if not isinstance(cell, list) or not cell or cell[0] not in _FORMS:

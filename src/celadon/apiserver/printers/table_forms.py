@@ -106,7 +106,7 @@ def _header(entry: JsonObject) -> Header:
 
 
 def custom_cells(columns: Sequence[JsonObject]) -> cell_texts.CellsOf:
-    """The function that fills the columns, whose paths can be read."""
+    """Return the function that fills the columns, whose paths can be read."""
     readers = [_reader(column) for column in columns]
 
     def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:
@@ -335,7 +335,7 @@ def list_table(
 
 
 def object_table(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> JsonDict:
-    """A table with one row."""
+    """Return a table with one row."""
     return _table(shape, _version_of(obj), [_row(shape, obj, form, now)], form)
 
 
@@ -348,7 +348,7 @@ def event_table(
 
 
 def partial_object(obj: JsonObject, version: str) -> JsonDict:
-    """An object as PartialObjectMetadata of that version of `meta.k8s.io`."""
+    """Return an object as PartialObjectMetadata of that version of `meta.k8s.io`."""
     return {
         "kind": PARTIAL,
         "apiVersion": f"meta.k8s.io/{version}",
@@ -370,7 +370,7 @@ def _own_metadata(obj: JsonObject) -> JsonObject:
 
 
 def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) -> JsonDict:
-    """A list as PartialObjectMetadataList; of nothing, its items are null."""
+    """Return a list as PartialObjectMetadataList; of nothing, its items are null."""
     items = [partial_object(obj, version) for obj in objects]
     return {
         "kind": f"{PARTIAL}List",

@@ -204,7 +204,7 @@ class Requests:
     async def patch(
         self, resource: Resource, obj: JsonObject, change: JsonObject, subresource: str = ""
     ) -> controller_loops.Reply:
-        """A merge patch, of the object with the same uid only. Raises Stale."""
+        """Send a merge patch for the object with the same uid only. Raises Stale."""
         meta = {**(change.get("metadata") or {}), "uid": metadata.uid(obj)}
         path = self._path(resource, obj, subresource)
         patch = {**change, "metadata": meta}
@@ -213,7 +213,7 @@ class Requests:
     async def delete(
         self, resource: Resource, obj: JsonObject, *, grace: int | None = None, policy: str = ""
     ) -> controller_loops.Reply:
-        """The object with the same uid only. Raises Stale."""
+        """Delete the object with the same uid only. Raises Stale."""
         options: JsonDict = {"preconditions": {"uid": metadata.uid(obj)}}
         if grace is not None:
             options["gracePeriodSeconds"] = grace

@@ -128,7 +128,7 @@ class Kubelets:
             await self._write(pod, step.status, kubelet)
         for event in step.events:
             await kubelet.events.record(pod, event.kind, event.reason, event.message, event.field)
-        return step.again
+        return step.requeue_after
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
         items = self._lacking.setdefault(namespace, set())

@@ -194,7 +194,7 @@ class Scheduler:
         if preemption.state is not None:
             node = preemption.state.name
             await self._evict(pod, preemption)
-        detail = None if preemption.state is not None else preemption.said
+        detail = None if preemption.state is not None else preemption.message
         await self._refuse(pod, node_filters.unschedulable(fit.refusals, detail), node)
         if node:  # less important pods do not get what is made free
             self._placed.promise(pod, node)

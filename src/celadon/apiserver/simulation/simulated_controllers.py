@@ -1,5 +1,6 @@
-"""Which controllers a simulated cluster has, and those that carry out plans: of StatefulSets,
-DaemonSets, Jobs and CronJobs, of disruption budgets, endpoints, volumes and autoscalers.
+"""The table of the controllers of a simulated cluster, and the controllers that carry out plans: of
+StatefulSets, DaemonSets, Jobs and CronJobs, of disruption budgets, endpoints, volumes and
+autoscalers.
 
 What there is to do is decided in `planning`, a module for each; here it is seen, asked for, and
 told. Deployments, nodes and the scheduler have chapters of their own.
@@ -162,7 +163,7 @@ class PlannedController(workload_controller.WorkloadController):
         """Carry out what is planned. Raises Stale."""
         plan = await self.plan(workload)
         await self.runner.run(plan, workload)
-        return plan.again
+        return plan.requeue_after
 
     async def plan(self, workload: JsonObject) -> plans.Plan:
         """Return what there is to do for a workload. Raises Stale."""
@@ -703,7 +704,7 @@ class Autoscalers(PlannedController):
         await self.runner.run(scaling.plan, workload)
         if scaling.resized:
             memory.resizings.append(autoscaling.Resizing(now, scaling.resized))
-        return scaling.plan.again
+        return scaling.plan.requeue_after
 
     def _target(self, autoscaler: JsonObject) -> autoscaling.Target | str:
         reference = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}

@@ -1,6 +1,5 @@
-"""What the controllers of workloads have in common: what they are given, which workload a change is
-about, and how they make and delete its pods.
-"""
+"""The base of the controllers of workloads: it finds the workload that a change is about, and makes
+and deletes its pods."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ class Surroundings:
         """By which events differ that are told at one time."""
 
     def view(self, gvr: GroupVersionResource) -> cluster_client.KindView:
-        """The objects of a kind."""
+        """Return the objects of a kind."""
         return self._cluster.of(gvr)
 
     def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:

@@ -1,4 +1,4 @@
-"""What can be known about a checked tree before it runs.
+"""Analyses of checked trees, before anything runs.
 
 `folding` computes constant parts, `estimator` and `cost_bound` say what an evaluation may cost,
 `tree_context` holds it all for the generators, and recognises forms that run faster written in one

@@ -195,7 +195,7 @@ def _charge(rule: CostRule | None, arguments: list[Argument]) -> Polynomial | fl
 
 
 def weight(value: object) -> int:
-    """The size of a value, everything in it counted (see `celadon.cel.growth`). Of an
+    """Return the size of a value, everything in it counted (see `celadon.cel.growth`). Of an
     abstract value the text counts too, since functions may make texts of it."""
     if isinstance(value, str | bytes):
         return 1 + len(value)

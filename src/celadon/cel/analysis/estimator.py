@@ -78,7 +78,7 @@ def estimate(
     sizes: Sizes | None,
     switches: Switches,
 ) -> Range:
-    """The cost range of a whole expression; anything at all if it is nested too deeply."""
+    """Return the cost range of a whole expression; anything at all if it is nested too deeply."""
     estimator = _OlderEstimator if switches.older_sizes else _Estimator
     try:
         return estimator(checked, functions, sizes, switches).cost(checked.root)
@@ -210,8 +210,8 @@ class _Estimator:
     def _overloads(
         self, node: Call, overloads: Sequence[str], costs: list[Range], sized: list[Sized]
     ) -> tuple[Range, Range | None]:
-        """The union over all candidate overloads, arguments included; an index of what is only
-        known when it runs has the size that its last one gives."""
+        """Return the union over all candidate overloads, arguments included; the size of an index
+        of what is only known when it runs is that of its last overload."""
         total: Range | None = None
         size: Range | None = None
         function = self.functions.get(node.function)
@@ -221,17 +221,21 @@ class _Estimator:
             total = called.cost if total is None else total.union(called.cost)
             if called.size is not None:
                 size = called.size if size is None else size.union(called.size)
-            contents = None if overload is None else overload.contents
-            if contents in _STEPS:
-                entry = self._entry(node.args[0])
-                size = None if entry is None else entry.value
-                self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
-            elif contents is not None:
-                self._hold(node, node.args[1:] if contents is Contents.CHOSEN else node.args)
-            if size is None:
-                size = self._size(node)
+            size = self._result(node, overload, size)
         assert total is not None, "there is at least one overload"
         return total, size
+
+    def _result(self, node: Call, overload: Overload | None, size: Range | None) -> Range | None:
+        """Note what the result of a call holds, and return its size, which is `size` unless the
+        overload or the type says better."""
+        contents = None if overload is None else overload.contents
+        if contents in _STEPS:
+            entry = self._entry(node.args[0])
+            size = None if entry is None else entry.value
+            self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
+        elif contents is not None:
+            self._hold(node, node.args[1:] if contents is Contents.CHOSEN else node.args)
+        return self._size(node) if size is None else size
 
     def _hold(self, node: Call, parts: Sequence[Expr]) -> None:
         """Give a call the elements of its operands."""
@@ -295,7 +299,7 @@ class _Estimator:
     # --- sizes ------------------------------------------------------------------------------------
 
     def sized(self, node: Expr) -> Sized:
-        """The node as an argument of a rule."""
+        """Return the node as an argument of a rule."""
         size, type_ = self._size(node), self._type(node)
         path, items = self._path(node), None
         if self.sizes is not None and path and type_.params:
@@ -354,23 +358,11 @@ class _OlderEstimator(_Estimator):
     def _call(self, node: Call) -> Range:
         return self._overloaded(node)
 
-    def _overloads(
-        self, node: Call, overloads: Sequence[str], costs: list[Range], sized: list[Sized]
-    ) -> tuple[Range, Range | None]:
-        total: Range | None = None
-        size: Range | None = None
-        function = self.functions.get(node.function)
-        for name in overloads:
-            overload = _named(function, name)
-            called = _called(function, overload, costs, sized)
-            total = called.cost if total is None else total.union(called.cost)
-            if called.size is not None:
-                size = called.size if size is None else size.union(called.size)
-            contents = None if overload is None else overload.contents
-            if contents in _STEPS:
-                self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
-        assert total is not None, "there is at least one overload"
-        return total, size
+    def _result(self, node: Call, overload: Overload | None, size: Range | None) -> Range | None:
+        contents = None if overload is None else overload.contents
+        if contents in _STEPS:
+            self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
+        return size
 
     def _comprehension(self, node: Comprehension) -> Range:
         total = self.cost(node.iter_range).plus(self.cost(node.accu_init))

@@ -1,4 +1,4 @@
-"""What both generators know about the tree they write: types, constants, resolved functions."""
+"""The facts about a tree that all generators need: types, constants, resolved functions."""
 
 from __future__ import annotations
 
@@ -608,7 +608,7 @@ Shape = Quantified | ExistsOne | Collect | Insert | Bind | Fold
 
 
 def classify(node: Comprehension) -> Shape:
-    """The meaning of a comprehension (constant time)."""
+    """Return the meaning of a comprehension (constant time)."""
     if node.iter_var == syntax.UNUSED:
         return Bind(node.accu_var, node.accu_init, node.result)
     accu = node.accu_var

@@ -1,4 +1,4 @@
-"""What the checker, its validators and the building of declarations say, one function per text.
+"""The messages of the checker, of its validators and of declarations, one function per text.
 
 Users read these through Kubernetes, so every text is cel-go's to the letter: `checker/errors.go`,
 `cel/validator.go`, `common/decls/decls.go`. `{!s}` of a type below is always the checker's printer
@@ -117,5 +117,5 @@ def overload_redefinition(function: str, overload: str) -> str:
 
 
 def second_singleton(function: str) -> str:
-    """A function got an implementation for all its overloads twice."""
+    """Say that a function got an implementation for all its overloads twice."""
     return f"function already has a singleton binding: {function}"

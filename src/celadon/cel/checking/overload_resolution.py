@@ -1,4 +1,5 @@
-"""From a function and the types of its arguments to the overloads that may run and a result type.
+"""Resolves a function and the types of its arguments to the overloads that may run and a result
+type.
 
 One `OverloadTable` per function, call style and number of arguments, built when first asked for
 and shared by all environments that share the function. It holds only the overloads that can match
@@ -130,7 +131,7 @@ class Substitution:
         return self._keep_if(success=True)
 
     def join(self, previous: Type, current: Type) -> Type:
-        """The type of a literal's elements so far; dyn when two do not go together."""
+        """Return the type of a literal's elements so far; dyn when two do not go together."""
         if self.assignable(previous, current):
             return self._most_general(previous, current)
         return DYN
@@ -356,7 +357,7 @@ class OverloadTable:
         return resolution
 
     def reference(self, matched: tuple[int, ...]) -> Reference:
-        """The reference to those candidates, given by their positions."""
+        """Return the reference to those candidates, given by their positions."""
         reference = self._references.get(matched)
         if reference is None:
             ids = tuple(self.candidates[position].overload.id for position in matched)

@@ -1,4 +1,4 @@
-"""Everything an expression may name: what the checker looks names up in.
+"""Scopes: the names that an expression may use, and how the checker looks them up.
 
 `Declarations.build` merges libraries (in load order) and variables into tables, and refuses
 contradictions with a `DeclarationError`. `extend` makes a variant with more variables or object
@@ -170,7 +170,7 @@ _OPEN = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM)
 
 
 def merge_variables(declared: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
-    """A new table. Raises `DeclarationError` if a name is declared twice."""
+    """Return a new table. Raises `DeclarationError` if a name is declared twice."""
     merged = dict(declared)
     for variable in added:
         if variable.name in merged:
@@ -500,7 +500,7 @@ class Declarations:
         return objects
 
     def find_field(self, object_name: str, field: str) -> Type | None:
-        """The declared type of a field; None when the type or the field is unknown."""
+        """Return the declared type of a field; None when the type or the field is unknown."""
         record = self.find_object(object_name)
         if record is None:
             return None

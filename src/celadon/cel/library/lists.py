@@ -216,7 +216,7 @@ _INSERTION_SORT_LIMIT = 12
 
 
 def sort_by_keys(elements: list[Any], keys: list[Any]) -> list[Any]:
-    """The elements in ascending order of their keys."""
+    """Return the elements in ascending order of their keys."""
     if len(elements) != len(keys):
         raise EvaluationError(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys "
@@ -354,7 +354,7 @@ def reverse(elements: list[Value]) -> list[Value]:
 
 
 def distinct(elements: object) -> list[Value]:
-    """The first of equal elements. A comparison that fails counts as different."""
+    """Return the first of equal elements. A comparison that fails counts as different."""
     if not is_list(elements):
         raise refusal("distinct", elements, frozenset())
     kinds = {element.__class__ for element in elements}

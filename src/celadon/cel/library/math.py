@@ -33,12 +33,12 @@ _MATH_FUNCTIONS_NUMBERS = frozenset({int, Uint, float})
 
 
 def least(a: object, b: object) -> Value:
-    """The smaller; the first of equal ones."""
+    """Return the smaller; the first of equal ones."""
     return b if _compare(a, b, "math.@min") > 0 else a
 
 
 def greatest(a: object, b: object) -> Value:
-    """The greater; the first of equal ones."""
+    """Return the greater; the first of equal ones."""
     return b if _compare(a, b, "math.@max") < 0 else a
 
 

@@ -89,7 +89,7 @@ def index_within(s: str, part: str, offset: int) -> int:
 
 
 def last_index_of(s: str, part: str) -> int:
-    """The last position, or -1."""
+    """Return the last position, or -1."""
     if len(s) * len(part) < _LARGE_SEARCH:
         return s.rfind(part)
     # Backwards, Python compares at each position; only forwards its time is in proportion.

@@ -71,11 +71,11 @@ class TokenStream:
         return self._tokens[index]
 
     def kind(self, ahead: int) -> str:
-        """The kind of the token `ahead` places further; 1 is the current one."""
+        """Return the kind of the token `ahead` places further; 1 is the current one."""
         return self.token(ahead).kind
 
     def previous(self) -> Token | None:
-        """The token consumed last; None at the beginning."""
+        """Return the token consumed last; None at the beginning."""
         return self._tokens[self.index - 1] if self.index else None
 
     def consume(self) -> None:

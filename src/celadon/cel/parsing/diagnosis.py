@@ -1,4 +1,5 @@
-"""All that is wrong with an expression, in cel-go's words: from parse tree to nodes.
+"""Diagnoses an expression that has syntax errors: all of them in cel-go's words, from parse tree to
+nodes.
 
 Besides syntax these are reserved identifiers, impossible literals, misused macros, syntax that is
 not enabled, and too deep nesting. They are found in wrong and incomplete parse trees, too, so every

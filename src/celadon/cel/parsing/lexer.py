@@ -170,7 +170,7 @@ class LiteralError(Exception):
 
 
 def decode_literal(kind: str, text: str, *, negative: bool = False) -> LiteralValue:
-    """The value of a literal token; `negative` if a minus sign belongs to it."""
+    """Return the value of a literal token; `negative` if a minus sign belongs to it."""
     match kind:
         case tokens.STRING:
             return decode_string(text)
@@ -224,7 +224,8 @@ def _decode_double(text: str, *, negative: bool) -> float:
 
 
 def decode_string(text: str) -> str:
-    """The text of a string literal, as written with prefix and quotes. Raises `LiteralError`."""
+    """Return the text of a string literal, as written with prefix and quotes. Raises
+    `LiteralError`."""
     content, raw = _content(text)
     if raw or "\\" not in content:
         return content
@@ -232,8 +233,8 @@ def decode_string(text: str) -> str:
 
 
 def decode_bytes(text: str) -> bytes:
-    """The bytes of a bytes literal: text as UTF-8, octal and hexadecimal escapes as single bytes.
-    Raises `LiteralError`."""
+    """Return the bytes of a bytes literal: text as UTF-8, octal and hexadecimal escapes as single
+    bytes. Raises `LiteralError`."""
     content, raw = _content(text[1:])
     if raw or "\\" not in content:
         return content.encode()

@@ -74,7 +74,7 @@ class Nodes:
         self.copy_limit = copy_limit
 
     def new_id(self, offset: int) -> int:
-        """The next node id, for a node at that code-point offset."""
+        """Return the next node id, for a node at that code-point offset."""
         self.last_id = node_id = self.last_id + 1
         self.positions[node_id] = offset
         return node_id

@@ -278,12 +278,12 @@ Adornment = Callable[[int], str]
 
 
 def print_ast(ast: syntax.Ast) -> str:
-    """The tree as parsed."""
+    """Return the tree as parsed."""
     return render(ast.root, lambda node_id: "")
 
 
 def print_checked(checked: syntax.CheckedAst) -> str:
-    """The tree with types and resolutions."""
+    """Return the tree with types and resolutions."""
 
     def adorn(node_id: int) -> str:
         t = checked.types.get(node_id)
@@ -297,7 +297,7 @@ def print_checked(checked: syntax.CheckedAst) -> str:
 
 
 def render(node: syntax.Expr, adorn: Adornment) -> str:
-    """The tree below a node with any adornment."""
+    """Return the tree below a node with any adornment."""
     return _body(node, adorn) + adorn(node.id)
 
 

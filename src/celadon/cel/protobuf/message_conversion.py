@@ -1,4 +1,4 @@
-"""From CEL to protobuf: what a message literal gives to the fields of its message.
+"""Converts values of CEL to protobuf, for the fields of a message literal.
 
 A null unsets a field that holds a message, and is left out of lists and maps of such; in `Any` and
 `Value` it is a value like others. As cel-go `common/types/provider.go`, `msgSetField`.
@@ -241,7 +241,7 @@ def _enum(name: str, value: object) -> int:
 
 
 def int32(value: object) -> int:
-    """The value as a 32-bit integer. Raises `Refused` for other classes and for overflow."""
+    """Return the value as a 32-bit integer. Raises `Refused` for other classes and for overflow."""
     if value.__class__ is not int:
         refuse(value, "int32")
     if not conversions.MIN_INT32 <= value <= conversions.MAX_INT32:
@@ -457,15 +457,15 @@ def _text(value: Any) -> str:
 
 
 def struct_message(cls: Any, value_class: Any, value: Any) -> Any:
-    """A map as a `google.protobuf.Struct`. Raises `Refused` for other values and for keys that are
-    no strings."""
+    """Return a map as a `google.protobuf.Struct`. Raises `Refused` for other values and for keys
+    that are no strings."""
     if not maps.is_map(value):
         refuse(value, "google.protobuf.Struct")
     return cls(fields=_entries(value_class, value, 0))
 
 
 def list_message(cls: Any, value_class: Any, value: Any) -> Any:
-    """A list as a `google.protobuf.ListValue`. Raises `Refused` for other values."""
+    """Return a list as a `google.protobuf.ListValue`. Raises `Refused` for other values."""
     if not is_list(value):
         refuse(value, "google.protobuf.ListValue")
     return cls(values=[value_message(value_class, element) for element in value])

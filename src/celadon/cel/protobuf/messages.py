@@ -157,8 +157,8 @@ class Field:
         return getattr(message, self.name)
 
     def read(self, message: ProtoMessage) -> Any:
-        """The field's content as a CEL value; an absent field has its default, absent wrappers are
-        null."""
+        """Return the field's content as a CEL value; an absent field has its default, absent
+        wrappers are null."""
         if self.convert_key is not None:
             entries = self.raw(message).items()
             return make_map([(self.convert_key(k), self.convert(v)) for k, v in entries])
@@ -195,13 +195,13 @@ def is_map(field: FieldDescriptor) -> bool:
 
 
 def map_entry(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
-    """The key and the value of a map field, as fields."""
+    """Return the key and the value of a map field, as fields."""
     assert field.message_type is not None, "a map field has entries"
     return field.message_type.fields_by_name["key"], field.message_type.fields_by_name["value"]
 
 
 def field_type(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
-    """The declared type; `enum_type` tells the type of an enum by its full name."""
+    """Return the declared type; `enum_type` tells the type of an enum by its full name."""
     if is_map(field):
         key, value = map_entry(field)
         return map_of(_single(key, enum_type), _single(value, enum_type))
@@ -226,13 +226,14 @@ class MessageTypes(Protocol):
         """Return what an `Any` holds; None if its type is not known or the bytes are none of it."""
 
     def value(self, message: ProtoMessage) -> Any:
-        """A message as a CEL value. Raises EvaluationError for an `Any` that cannot be unpacked."""
+        """Return a message as a CEL value. Raises EvaluationError for an `Any` that cannot be
+        unpacked."""
 
     def message_class(self, descriptor: Descriptor) -> type[ProtoMessage]:
         """Protobuf's own class of the message type."""
 
     def enum_class(self, descriptor: EnumDescriptor) -> type[EnumValue] | None:
-        """The class of the values of a strong enum; None for enums that are ints."""
+        """Return the class of the values of a strong enum; None for enums that are ints."""
 
 
 class Message(Record):
@@ -299,7 +300,7 @@ class EnumValue(Opaque):
     __hash__ = None
 
     def equals(self, other: object) -> bool:
-        """The same number; only values of one enum are compared."""
+        """Return whether both have the same number; only values of one enum are compared."""
         return isinstance(other, EnumValue) and self.number == other.number
 
     @property
@@ -308,7 +309,7 @@ class EnumValue(Opaque):
         return self.number == 0
 
     def display(self) -> str:
-        """The number."""
+        """Return the number."""
         return str(self.number)
 
 
@@ -322,5 +323,5 @@ class Refused(Exception):
 
 
 def refuse(value: object, target: str) -> NoReturn:
-    """A value of another type than the field's."""
+    """Refuse a value of another type than the field's."""
     raise Refused(f"type conversion error from '{type_of(value)}' to '{target}'")

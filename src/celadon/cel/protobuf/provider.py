@@ -77,7 +77,7 @@ class Registry:
         return GetMessageClass(descriptor)
 
     def describe(self, descriptor: Descriptor) -> type[Message]:
-        """The class of our values for that message type."""
+        """Return the class of our values for that message type."""
         name = descriptor.full_name
         message = self._messages.get(name)
         if message is None:
@@ -112,7 +112,7 @@ class Registry:
         return fields
 
     def enum_class(self, descriptor: EnumDescriptor) -> type[EnumValue] | None:
-        """The class of the values of a strong enum; None for enums that are ints."""
+        """Return the class of the values of a strong enum; None for enums that are ints."""
         name = descriptor.full_name
         if name not in self.strong_enums:
             return None
@@ -127,7 +127,7 @@ class Registry:
         return opaque(name) if name in self.strong_enums else types.INT
 
     def value(self, message: ProtoMessage) -> Any:
-        """The message as a CEL value."""
+        """Return the message as a CEL value."""
         descriptor: Any = message.DESCRIPTOR
         read = message_conversion.WELL_KNOWN.get(descriptor.full_name)
         if read is not None:
@@ -135,7 +135,7 @@ class Registry:
         return self.describe(descriptor)(message)
 
     def construct(self, descriptor: Descriptor, value: Mapping[str, object]) -> Any:
-        """The value of a message literal."""
+        """Return the value of a message literal."""
         fields = self.describe(descriptor).fields
         return self.value(message_conversion.build(self, descriptor, fields, value))
 
@@ -216,12 +216,13 @@ class ProtobufTypes:
         return Constant(strong(number) if strong else number, self._registry.enum_type(enum_name))
 
     def value(self, message: ProtoMessage) -> Any:
-        """A protobuf message as a CEL value, to bind to a variable. It must not be changed as long
-        as the value is in use. Raises EvaluationError for an `Any` that cannot be unpacked."""
+        """Return a protobuf message as a CEL value, to bind to a variable. It must not be changed
+        as long as the value is in use. Raises EvaluationError for an `Any` that cannot be
+        unpacked."""
         return self._registry.value(message)
 
     def enum_value(self, name: str, number: int) -> EnumValue:
-        """A value of a strong enum."""
+        """Return a value of a strong enum."""
         enum = self._registry.pool.FindEnumTypeByName(name)
         strong = self._registry.enum_class(enum)
         if strong is None:

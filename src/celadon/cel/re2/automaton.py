@@ -105,7 +105,8 @@ class Alphabet:
 
 
 def alphabet_of(tree: Node) -> Alphabet:
-    """The alphabet of all sets in a tree; with assertions, words and newlines are told apart."""
+    """Return the alphabet of all sets in a tree; with assertions, words and newlines are told
+    apart."""
     sets: set[CharSet] = set()
     seen: set[tuple[str, bool]] = set()
     pending: list[Node] = [tree]
@@ -154,7 +155,7 @@ class Program:
         self.start = self._pending(tree, self.match)
 
     def mask(self, instruction: int) -> int:
-        """The classes a CHAR consumes."""
+        """Return the classes a CHAR consumes."""
         mask = self.arg[instruction]
         assert isinstance(mask, int)
         return mask
@@ -165,7 +166,7 @@ class Program:
         return {out[char] for char in chars if masks[char] & bit}
 
     def number(self, instruction: int) -> int:
-        """The slot of a SAVE, the second choice of a CHOICE."""
+        """Return the slot of a SAVE, the second choice of a CHOICE."""
         number = self.arg[instruction]
         assert isinstance(number, int)
         return number
@@ -337,7 +338,7 @@ _ASSERTIONS = {
 
 
 def to_python(node: Node) -> str | None:
-    """The pattern without groups; None when `re` might take it differently. Recursive."""
+    """Return the pattern without groups; None when `re` might take it differently. Recursive."""
     match node:
         case Empty():
             return "(?:)"

@@ -1,4 +1,4 @@
-"""How long `re` can take: proofs that a pattern cannot make it backtrack without end.
+"""Bounds how long `re` can take: proofs that a pattern cannot make it backtrack without end.
 
 Theory of operation. A backtracking matcher walks the paths of the nondeterministic automaton one
 after another. Whatever order it takes them in, at each position of the subject it does work in

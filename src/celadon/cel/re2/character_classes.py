@@ -148,7 +148,7 @@ def _ascii_lower(text: str) -> str:
 
 
 def unicode_set(name: str) -> CharSet | None:
-    r"""The characters of `\p{name}`; None when Go knows no such name."""
+    r"""Return the characters of `\p{name}`; None when Go knows no such name."""
     canonical = _canonical(name)
     tables = _tables()
     return tables.get(_ALIASES.get(canonical, canonical))
@@ -260,7 +260,7 @@ def _parse_posix(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, in
 
 
 def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
-    """A bracketed class; `start` is at the opening bracket."""
+    """Return a bracketed class; `start` is at the opening bracket."""
     index = start + 1
     negated = pattern.startswith("^", index)
     if negated:

@@ -1,4 +1,5 @@
-"""Whether a subject matches at all: a deterministic automaton, built while it runs.
+"""Decides whether a subject matches at all, with a deterministic automaton that is built while it
+runs.
 
 A state is the set of instructions the nondeterministic automaton can be in, before assertions are
 looked at, and what the character before was. States are dictionaries from character to next state,
@@ -139,7 +140,7 @@ class Dfa:
         self._states = {}
 
     def step(self, state: _State, number: int) -> _State:
-        """The state after a character of class `number`."""
+        """Return the state after a character of class `number`."""
         side = self._sides[number]
         following = self._targets(self._reached(state, side), number)
         if following is None:

@@ -77,7 +77,7 @@ def merge_single_chars(first: Node, second: Node) -> Node | None:
 
 
 def alternatives(subs: list[Node], depth: int = 0) -> Node:
-    """The alternation of `subs`, flattened and factored."""
+    """Return the alternation of `subs`, flattened and factored."""
     flat: list[Node] = []
     for sub in subs:
         flat.extend(sub.subs if isinstance(sub, Alternate) else (sub,))

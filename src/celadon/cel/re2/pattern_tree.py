@@ -119,7 +119,7 @@ def _orbit_table() -> tuple[dict[int, tuple[int, ...]], list[int]]:
 
 
 def orbit(code_point: int) -> tuple[int, ...]:
-    """All code points equal to this one but for case, itself included, ascending.
+    """Return all code points equal to this one but for case, itself included, ascending.
 
     Go `unicode.SimpleFold` walked all the way round: `k`, `K` and the Kelvin sign are one orbit,
     the dotted capital I of Turkish is alone.

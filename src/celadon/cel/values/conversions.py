@@ -86,12 +86,12 @@ def string_to_bool(s: str) -> bool:
 
 
 def string_to_bytes(s: str) -> bytes:
-    """The text as UTF-8."""
+    """Return the text as UTF-8."""
     return utf8(s)
 
 
 def int_to_double(n: int) -> float:
-    """The nearest double."""
+    """Return the nearest double."""
     return float(n)
 
 
@@ -332,7 +332,7 @@ _UNCHANGED = frozenset(
 
 
 def to_cel(value: Any, path: str = "value") -> Any:
-    """The CEL value for a Python object. Raises TypeError or ValueError, with the path."""
+    """Return the CEL value for a Python object. Raises TypeError or ValueError, with the path."""
     kind = value.__class__
     if kind in _UNCHANGED or isinstance(value, Opaque):
         return value

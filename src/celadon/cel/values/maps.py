@@ -84,11 +84,11 @@ class MixedMap(Mapping[Any, Any]):
             self._entries[_identity(key)] = (key, value)
 
     def with_entry(self, key: object, value: object) -> MixedMap:
-        """A copy with one entry more, behind the others."""
+        """Return a copy with one entry more, behind the others."""
         return MixedMap((*self.items(), (key, value)))
 
     def find(self, key: object) -> Any:
-        """The value for the key, or `MISSING`."""
+        """Return the value for the key, or `MISSING`."""
         for candidate in _candidates(key):
             entry = self._entries.get(candidate)
             if entry is not None:
@@ -146,7 +146,7 @@ def _candidates(key: Any) -> Iterator[Hashable]:
 
 
 def make_map(pairs: Iterable[tuple[Value, Value]]) -> AnyMap:
-    """A map literal: the last of several equal keys wins."""
+    """Return a map literal: the last of several equal keys wins."""
     pairs = list(pairs)
     kinds = {key.__class__ for key, _ in pairs}
     if kinds <= _PLAIN_KEYS or kinds == {Uint} or kinds == {str, Uint}:
@@ -172,7 +172,7 @@ def is_map(value: object) -> bool:
 
 
 def find(a_map: AnyMap, key: Any) -> Any:
-    """The value for the key, or `MISSING`."""
+    """Return the value for the key, or `MISSING`."""
     if a_map.__class__ is MixedMap:
         return a_map.find(key)
     kind = key.__class__
@@ -191,7 +191,7 @@ def find(a_map: AnyMap, key: Any) -> Any:
 
 
 def with_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
-    """A copy with one more entry; `find` must not have found the key."""
+    """Return a copy with one more entry; `find` must not have found the key."""
     if a_map.__class__ is MixedMap:
         return a_map.with_entry(key, value)
     return put(dict(a_map), key, value)

@@ -32,7 +32,7 @@ class Addr:
 
     @property
     def is_v4(self) -> bool:
-        """An IPv4 address; one mapped into IPv6 is none."""
+        """Return whether it is an IPv4 address; one mapped into IPv6 is none."""
         return self.bits == V4_BITS
 
     @property
@@ -102,7 +102,7 @@ class Prefix:
     length: int
 
     def masked(self) -> Prefix:
-        """The prefix with all bits behind its length zero."""
+        """Return the prefix with all bits behind its length zero."""
         hidden = self.addr.bits - self.length
         return Prefix(Addr(self.addr.value >> hidden << hidden, self.addr.bits), self.length)
 

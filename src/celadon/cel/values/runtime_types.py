@@ -96,7 +96,7 @@ class Opaque:
 
     @property
     def cost_size(self) -> int:
-        """The size that cost rules see; 1 where cel-go knows none."""
+        """Return the size that cost rules see; 1 where cel-go knows none."""
         return 1
 
     @property
@@ -154,7 +154,7 @@ class Optional:
         return "NONE" if self is NONE else f"Optional({self.value!r})"
 
     def get(self) -> Any:
-        """The value. Raises EvaluationError if there is none."""
+        """Return the value. Raises EvaluationError if there is none."""
         if self is NONE:
             raise EvaluationError("optional.none() dereference")
         return self.value
@@ -249,7 +249,8 @@ def conversion_error(source: Type | str, target: Type) -> EvaluationError:
 
 
 def guard(declared: Type) -> Guard:
-    """A predicate: may a value of unknown type stand for a parameter of this declared type?"""
+    """Return a predicate: may a value of unknown type stand for a parameter of this declared
+    type?"""
     match declared.kind:
         case Kind.DYN | Kind.ANY | Kind.TYPE_PARAM | Kind.ERROR:
             return _anything

@@ -53,7 +53,7 @@ def too_long() -> EvaluationError:
 
 
 def written(parts: Iterable[str], separator: str = ", ") -> str:
-    """The parts of a list or map one after another, up to `MAX_WRITTEN` characters. Raises
+    """Return the parts of a list or map one after another, up to `MAX_WRITTEN` characters. Raises
     EvaluationError."""
     result: list[str] = []
     left = MAX_WRITTEN
@@ -66,7 +66,7 @@ def written(parts: Iterable[str], separator: str = ", ") -> str:
 
 
 def utf8(s: str) -> bytes:
-    """The text as UTF-8, lone surrogates as U+FFFD."""
+    """Return the text as UTF-8, lone surrogates as U+FFFD."""
     try:
         return s.encode()
     except UnicodeEncodeError:

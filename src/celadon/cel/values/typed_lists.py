@@ -110,7 +110,7 @@ class JoinedList(TypedList):
         return any(value in leaf for leaf in self._leaves())
 
     def matches(self, other: list[Any], pay: Pay | None = None) -> bool:
-        """The same elements in the same order."""
+        """Return whether both have the same elements in the same order."""
         return equality.containers_equal(self, other, pay)
 
     def __add__(self, other: list[Any]) -> list[Any]:
@@ -187,15 +187,15 @@ def _again(content: Value) -> Value:
 
 
 def settled(content: Value) -> Value:
-    """The content of an optional, for the plain variant: gives up where `reopened` would change
-    it."""
+    """Return the content of an optional, for the plain variant: gives up where `reopened` would
+    change it."""
     if content.__class__ not in _SETTLED and _again(content) is not content:
         raise no_such_overload()
     return content
 
 
 def settled_optional(value: Value) -> Any:
-    """The value of an attribute, for the plain variant, likewise."""
+    """Return the value of an attribute, for the plain variant, likewise."""
     if value.__class__ is Optional:
         settled(value.value)
     return value
@@ -331,7 +331,7 @@ _UNITS = frozenset({bool, int, float, type(None)})
 
 
 def shown_size(value: Value) -> int:
-    """The size as libraries of functions see it: an optional is 1, whatever is in it."""
+    """Return the size as libraries of functions see it: an optional is 1, whatever is in it."""
     return 1 if value.__class__ is Optional else size_of(value)
 
 

@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
     @property
     def told_bytes(self) -> int | None:
-        """The length of the text."""
+        """Return the length of the text."""
         return len(self.text) or None
 
     def head(self) -> Head | None:

@@ -264,7 +264,8 @@ class _BoundedHeaders:
 def archive_blocks(
     file: str, stream: BinaryIO, position: audit_blocks.Position
 ) -> Iterator[audit_blocks.Block | Problem]:
-    """The objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends it."""
+    """Yield the objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends
+    it."""
     pieces: list[audit_blocks.Piece | Problem] = []
     size = 0
     false = False
@@ -341,7 +342,7 @@ class Input:
         return self.copied is None and not is_address(self.name)
 
     def open(self) -> BinaryIO:
-        """A stream from its beginning. Raises OSError."""
+        """Return a stream from its beginning. Raises OSError."""
         if is_address(self.name):
             return opened(self.name)
         if self.copied is None:
@@ -400,7 +401,7 @@ class Inputs:
 def input_blocks(
     problem: Input | etcd_snapshots.SnapshotObjects | Problem, before: int = 0
 ) -> Iterator[audit_blocks.Block]:
-    """The blocks of one input; `before` are the bytes of those before it."""
+    """Yield the blocks of one input; `before` are the bytes of those before it."""
     if isinstance(problem, Problem):
         yield audit_blocks.PieceBlock((problem,), before)
     elif isinstance(problem, etcd_snapshots.SnapshotObjects):

@@ -106,7 +106,7 @@ class Tally:
 
     @property
     def violating(self) -> int:
-        """All that something speaks against."""
+        """Return all that something speaks against."""
         return self.denied + self.warned + self.audited
 
     def count(self, against: Against | None) -> None:
@@ -134,8 +134,8 @@ class Tally:
 @dataclass(slots=True)
 class Findings:
     """`objects` were met, and `judged` of them some policy may be about; `read_bytes` is how far
-    the inputs have been read. `violations` are the first ones only, `found` is how many there were.
-    `groups` has the groups that were asked for; `coverage` says what policies did;
+    the inputs have been read. `violations` are the first ones only, `violation_count` is how many
+    there were. `groups` has the groups that were asked for; `coverage` says what policies did;
     `policies` is by policy and `total` about all objects that a policy matched. `guessed` are kinds
     that nobody has defined, with their resources, and `namespaces` those that objects are in which
     policies look at."""
@@ -147,13 +147,13 @@ class Findings:
     policies: dict[str, Tally] = field(default_factory=dict)
     groups: dict[str, Tally] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
-    found: int = 0
+    violation_count: int = 0
     violations: list[Violation] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     ignored: dict[str | tuple[str, Source], Notice] = field(default_factory=dict)
     guessed: dict[tuple[str, str], tuple[str, Place]] = field(default_factory=dict)
     namespaces: dict[str, Place] = field(default_factory=dict)
-    met: set[tuple[int, str, str]] = field(default_factory=set)
+    covered_outcomes: set[tuple[int, str, str]] = field(default_factory=set)
     """Outcomes, policies and bindings that `coverage` has."""
     unasked: Counter[Unasked] = field(default_factory=Counter)
     """The objects that a plugin could not be asked about, per plugin and reason."""
@@ -179,7 +179,7 @@ class Findings:
         self.read_bytes = max(self.read_bytes, following.read_bytes)
         self.objects += following.objects
         self.judged += following.judged
-        self.found += following.found
+        self.violation_count += following.violation_count
         self.total.add(following.total)
         for mine, theirs in (
             (self.policies, following.policies),
@@ -220,8 +220,8 @@ class AuditedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """Everything, in the order of the source. `violations` are the first ones of `found`; `groups`
-    are what `--summary-by` asked for, none for policies, which are always there."""
+    """Everything, in the order of the source. `violations` are the first ones of `violation_count`;
+    `groups` are what `--summary-by` asked for, none for policies, which are always there."""
 
     operation: str
     objects: int
@@ -230,7 +230,7 @@ class AuditReport:
     policies: tuple[AuditedPolicy, ...]
     summary_by: str
     groups: tuple[tuple[str, Tally], ...]
-    found: int
+    violation_count: int
     violations: tuple[Violation, ...]
     policy_errors: tuple[PolicyError, ...]
     notices: tuple[Notice, ...]
@@ -243,7 +243,7 @@ class AuditReport:
     @property
     def omitted(self) -> int:
         """Return how many violations are counted but not among `violations`."""
-        return self.found - len(self.violations)
+        return self.violation_count - len(self.violations)
 
     def without(self, reason: NoticeReason) -> AuditReport:
         """Return the report without the notices of a kind."""
@@ -252,8 +252,8 @@ class AuditReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened: a defect of ours, then unreadable input, then policies that
-        are broken or could not be evaluated, then violations."""
+        """Return the worst of what happened: a defect of ours, then unreadable input, then policies
+        that are broken or could not be evaluated, then violations."""
         if self.problems:
             return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):
@@ -289,7 +289,7 @@ def report_of(
         policies=policies,
         summary_by=summary_by,
         groups=tuple(groups),
-        found=findings.found,
+        violation_count=findings.violation_count,
         violations=tuple(findings.violations),
         policy_errors=policy_errors,
         notices=notices,
@@ -324,7 +324,7 @@ class FleetReport:
     @property
     def found(self) -> int:
         """Violations in all sources."""
-        return sum(source.found for _, source in self.sources)
+        return sum(source.violation_count for _, source in self.sources)
 
     @property
     def total(self) -> Tally:
@@ -370,7 +370,7 @@ class FleetReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened anywhere."""
+        """Return the worst of what happened anywhere."""
         ends = {source.exit for _, source in self.sources}
         if self.problems:
             ends.add(Exit.USAGE)

@@ -54,7 +54,7 @@ class Mark:
     """This is how far a list has been read: the server's token for what is left, empty at the end,
     and the last object that was seen."""
 
-    more: str = ""
+    continue_token: str = ""
     last: str = ""
 
 
@@ -96,7 +96,7 @@ async def pages(
     """The objects of a resource that come behind a mark, each page with the next one. Raises
     ClusterError."""
     path = path_of(resource)
-    more, last = mark.more, mark.last
+    more, last = mark.continue_token, mark.last
     page_count = idle = 0
     most_idle = cluster.IDLE_PAGES
     while True:
@@ -114,7 +114,7 @@ async def pages(
             continue
         fresh = [item for item in page.items if _key(item) > last]
         last = max([last, *map(_key, page.items)])
-        more = page.more
+        more = page.continue_token
         yield fresh, Mark(more, last)
         if not more:
             return
@@ -196,7 +196,7 @@ class ClusterCopy:
         """Keep the page for the next who asks."""
         result = {
             "items": page.items,
-            "more": page.more,
+            "more": page.continue_token,
             "revision": page.revision,
             "remaining": page.remaining,
             "size": page.size,
@@ -349,7 +349,7 @@ async def audited_pages(
             break
         yield stored_page.findings
         mark = stored_page.mark
-        if not mark.more:
+        if not mark.continue_token:
             return
     async for page, following in _pages(client, resource, problems, mark):
         result = PageResult(auditor.objects(page), following)

@@ -152,7 +152,7 @@ class BoltFile:
 
 
 def bolt_file(data: Data, size: int) -> BoltFile:
-    """The database in the first `size` bytes. BoltError."""
+    """Return the database in the first `size` bytes. BoltError."""
     metas = [meta for meta in (_meta(data, 0, size), _second_meta(data, size)) if meta]
     if not metas:
         raise BoltError("it is no database of etcd")
@@ -490,7 +490,7 @@ class StoredPiece(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The file and the key."""
+        """Return the file and the key."""
         return Place(f"{self.file}!{self.key.decode('utf-8', 'replace')}")
 
     @property

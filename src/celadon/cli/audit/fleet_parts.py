@@ -119,7 +119,7 @@ class _Cutting:
 
 
 def part_blocks(inputs: audit_inputs.Inputs, part: DumpPart | KeysPart) -> Iterator[Block]:
-    """The blocks of a part; the only input there is, of keys."""
+    """Yield the blocks of a part; the only input there is, of keys."""
     if isinstance(part, KeysPart):
         (snapshot,) = inputs.inputs
         if isinstance(snapshot, SnapshotObjects):
@@ -325,7 +325,7 @@ class _Form(NamedTuple):
 
 
 def to_plain(kind: object, value: object) -> Any:  # noqa: ANN401 - any JSON
-    """The JSON of a value of a type. Raises NotPlainError for a value that has none."""
+    """Return the JSON of a value of a type. Raises NotPlainError for a value that has none."""
     return _form(kind).plain(value)
 
 

@@ -289,13 +289,13 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A piece of work, which makes a `result` of this type. `about` is whatever its giver wants to
-    know when it is done; `key` tells it from all others."""
+    """A piece of work, which makes a `result` of this type. `payload` is whatever its giver wants
+    to know when it is done; `key` tells it from all others."""
 
     work: Callable[..., Any]
     result: type[object]
     arguments: tuple[object, ...]
-    about: Any
+    payload: Any
     key: str
 
 
@@ -384,7 +384,7 @@ def audit_fleet(fleet_audit: FleetAudit) -> FleetReport:
     """Audits all sources."""
     running = _Running(fleet_audit)
     for task, result in running.results():
-        source, part = task.about
+        source, part = task.payload
         running.take(source, part, result)
     problems = fleet_audit.audit.manifests.problems
     return FleetReport(tuple(running.finished()), tuple(problems), fleet_audit.audit.strict)
@@ -418,7 +418,7 @@ class _Running:
         return in_order(engine, self._parts(), self._fleet_audit.memory, _AHEAD * engine.workers)
 
     def finished(self) -> Iterator[tuple[str, AuditReport]]:
-        """The reports, in the order of the fleet."""
+        """Yield the reports, in the order of the fleet."""
         for source in self._fleet_audit.fleet:
             yield source.name, self._reports[source.name]
 
@@ -433,8 +433,8 @@ class _Running:
         )
         for task, answer in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
             if isinstance(answer, Failure):
-                answer = SurveyedSource(task.about, problems=(Problem("", 0, answer.reason),))
-            source = _Source(task.about.name, answer)
+                answer = SurveyedSource(task.payload, problems=(Problem("", 0, answer.reason),))
+            source = _Source(task.payload.name, answer)
             if not answer.parts:
                 self._finish(source)
                 continue

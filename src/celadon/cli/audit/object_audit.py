@@ -406,7 +406,7 @@ class ObjectAuditor:
                 against.setdefault(decision.policy, audit_report.Against()).add(decision)
                 if decision.cause is admission.Cause.CONFIGURATION:
                     findings.coverage.misconfigured.add(decision.policy)
-                findings.found += 1
+                findings.violation_count += 1
                 if self._violation_count < self._settings.limit:
                     self._violation_count += 1
                     findings.violations.append(
@@ -440,7 +440,7 @@ class ObjectAuditor:
         if finding is None:
             return security
         against[finding.plugin] = audit_report.Against({finding.effect})
-        findings.found += 1
+        findings.violation_count += 1
         if self._violation_count < self._settings.limit:
             self._violation_count += 1
             findings.violations.append(
@@ -468,7 +468,7 @@ class ObjectAuditor:
     ) -> set[str]:
         """The policies that looked at the object; what else they did is put down once each."""
         matched = set()
-        combinations = findings.met
+        combinations = findings.covered_outcomes
         for note in verdict.notes:
             combination = note.outcome.value, note.policy, note.binding
             if combination not in combinations:

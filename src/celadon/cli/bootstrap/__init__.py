@@ -1,4 +1,4 @@
-"""Can policies lock a cluster out? `celadon simulate-bootstrap`.
+"""`celadon simulate-bootstrap`: finds out whether policies can lock a cluster out.
 
 The tables in `steps/` are what happens while a cluster comes up and runs: requests, who sends them,
 what must have happened before, and what follows if it does not. `cluster_course` reads them, adds

@@ -340,21 +340,22 @@ def _holds(whole: object, part: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A culprit leads to these states. `sent` is the request at its head, refused or broken;
+    """A culprit leads to these states. `request` is the request at its head, refused or broken;
     `states` never come about because of it, in the order of their causes, the worst last; `cycle`
     is whether the request itself is refused for want of one of them. With `once`, all of that
-    happens only where something that clusters have from their beginning must be made anew. `others`
-    are the culprit's other refusals, `also` what else never comes about."""
+    happens only where something that clusters have from their beginning must be made anew.
+    `other_requests` are the culprit's other refusals, `other_states` what else never comes
+    about."""
 
     culprit: Culprit
     level: Level
-    sent: SentRequest
+    request: SentRequest
     refusal: Refusal
     states: tuple[State, ...]
     cycle: bool = False
     once: bool = False
-    others: tuple[SentRequest, ...] = ()
-    also: tuple[State, ...] = ()
+    other_requests: tuple[SentRequest, ...] = ()
+    other_states: tuple[State, ...] = ()
 
 
 def chains(result: RunResult) -> list[Chain]:
@@ -648,12 +649,12 @@ class BootstrapReport:
 
     @property
     def level(self) -> Level:
-        """The worst of all."""
+        """Return the worst of all."""
         return max((lock.level for lock in self.locks), default=Level.SAFE)
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened, as for an audit."""
+        """Return the worst of what happened, as for an audit."""
         if self.problems:
             return exit_of(self.problems)
         if self.policy_errors or (self.strict and self.notices):

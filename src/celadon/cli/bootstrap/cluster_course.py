@@ -158,17 +158,17 @@ def actors() -> Mapping[str, Actor]:
 
 @functools.cache
 def tables() -> tuple[Entry, ...]:
-    """The entries of all tables, in their order."""
+    """Return the entries of all tables, in their order."""
     return tuple(entry for name in TABLES for entry in _entries(_value(name), {}))
 
 
 def from_template(name: str, values: JsonObject) -> Iterator[Entry]:
-    """The entries of a template, with values for its words."""
+    """Yield the entries of a template, with values for its words."""
     yield from _entries(_value(f"templates/{name}"), values)
 
 
 def document_of(value: JsonObject) -> Document:
-    """An object of ours as if it stood in a file."""
+    """Return an object of ours as if it stood in a file."""
     return Document(_NOWHERE, (), dict(value))
 
 
@@ -217,8 +217,8 @@ def _sending(row: JsonObject) -> Sending:
 
 
 def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
-    """A value of a template with its words replaced. A text that is one word becomes whatever
-    stands for it; what no word is known for stays."""
+    """Return a value of a template with its words replaced. A text that is one word becomes
+    whatever stands for it; what no word is known for stays."""
     if isinstance(value, str):
         whole = _WORD.fullmatch(value)
         if whole is not None and whole[1] in values:
@@ -396,12 +396,12 @@ class Course:
 
     @property
     def sendings(self) -> list[Sending]:
-        """The requests among the entries."""
+        """Return the requests among the entries."""
         return [entry for entry in self.entries if isinstance(entry, Sending)]
 
     @property
     def states(self) -> list[State]:
-        """The states among the entries."""
+        """Return the states among the entries."""
         return [entry for entry in self.entries if isinstance(entry, State)]
 
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 
 def static_files(path: str, version: str) -> list[str]:
-    """The files in all folders. Raises ValueError, whose text is upstream's where upstream has
-    one."""
+    """Return the files in all folders. Raises ValueError, whose text is upstream's where upstream
+    has one."""
     settings = told_plugins(path)
     result = []
     for name, folder in settings.static_folders.items():
@@ -58,7 +58,7 @@ def static_files(path: str, version: str) -> list[str]:
         try:
             load((document for file in files for document in _documents(file)), plugin, version)
         except ManifestError as error:
-            subject = f"failed to load static {plugin.what} manifests"
+            subject = f"failed to load static {plugin.content} manifests"
             raise ManifestError(f"{subject} from {quote(folder)}: {error}") from None
         result += files
     return result

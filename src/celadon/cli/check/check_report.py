@@ -301,7 +301,7 @@ class Report:
 
     @property
     def given(self) -> tuple[ObjectResult, ...]:
-        """The objects of the files."""
+        """Return the objects of the files."""
         return tuple(result for result in self.objects if result.created_by is None)
 
     @property
@@ -326,7 +326,7 @@ class Report:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened: a defect of ours, then unreadable input, then broken
+        """Return the worst of what happened: a defect of ours, then unreadable input, then broken
         policies, then denials."""
         if self.problems:
             return exit_of(self.problems)

@@ -76,8 +76,8 @@ class Engines:
     problems: tuple[Problem, ...] = ()
 
     def with_sets(self, sets: PolicySets) -> Engines:
-        """The engines with other sets; one whose set is the same object stays, and so does every
-        program of a policy that is the same."""
+        """Return the engines with other sets; one whose set is the same object stays, and so does
+        every program of a policy that is the same."""
         validating, mutating = self.validating, self.mutating
         if sets.validating is not self.sets.validating:
             policy_set = sets.validating
@@ -144,7 +144,7 @@ class Cluster:
 
     @property
     def sets(self) -> PolicySets:
-        """The policies and bindings."""
+        """Return the policies and bindings."""
         return self.engines.sets
 
     def asking(self) -> ChainSetup:
@@ -167,8 +167,9 @@ def cluster_of(
     asks_plugins: bool = False,
     overlaid: Callable[[ObjectWorld], GivenWorld] | None = None,
 ) -> Cluster:
-    """The cluster of some manifests. With `asks_plugins`, those of the circumstances are asked, and
-    not only their rules are followed; `overlaid` makes a world that knows some things better."""
+    """Return the cluster of some manifests. With `asks_plugins`, those of the circumstances are
+    asked, and not only their rules are followed; `overlaid` makes a world that knows some things
+    better."""
     choice = circumstances.plugins
     prepare = circumstances.preparation(manifests.existing)
     whole = choice is not None and choice.whole_cluster

@@ -193,7 +193,7 @@ def validating_engine(
 def with_policies(
     engine: E, policies: Iterable[registration.Policy], bindings: Iterable[registration.Binding]
 ) -> E:
-    """An engine with these in place of its own, static ones as such; those that are the same
+    """Return an engine with these in place of its own, static ones as such; those that are the same
     objects are not compiled again."""
     policy_list, bound = list(policies), list(bindings)
     objects = engine.replaced(
@@ -512,7 +512,7 @@ def _read(
 
 
 def group_of(document: Document) -> str:
-    """The API group; empty for the core group."""
+    """Return the API group; empty for the core group."""
     return document.group_kind[0]
 
 

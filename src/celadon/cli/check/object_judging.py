@@ -181,7 +181,7 @@ def violations(happened: ObjectMutation, policies: PolicySet) -> list[check_repo
 def ignored_failure(
     failure: MutationFailure, title: str, policies: PolicySet
 ) -> check_report.Notice:
-    """An error that `failurePolicy: Ignore` let pass."""
+    """Return the notice of an error that `failurePolicy: Ignore` let pass."""
     rule = policies.place(failure.source, failure.policy, failure.binding)
     text = f"mutating policy `{failure.policy}` ignored an error on {title}: {failure.text}"
     return check_report.Notice(check_report.NoticeReason.ERROR_IGNORED, rule, text)
@@ -334,7 +334,7 @@ class Judge:
 
     @property
     def engine(self) -> admission.Engine:
-        """The validating policies."""
+        """Return the validating policies."""
         return self.cluster.engines.validating
 
     @property

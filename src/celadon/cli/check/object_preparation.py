@@ -1,4 +1,4 @@
-"""From the object in a file to the object that admission sees.
+"""Prepares the object of a file as an API server does before admission sees it.
 
 `Prepare` takes documents down the write path of the API server (`celadon.kube.registry`), with the
 files' own LimitRanges, ServiceAccounts, StorageClasses, CustomResourceDefinitions and so on as the
@@ -91,7 +91,7 @@ def _servable() -> resources.Catalog:
 def endpoint_of(
     document: Document, subresource: str, catalog: resources.Catalog
 ) -> Endpoint | Problem:
-    """The endpoint for a document; `subresource` is what `--subresource` says."""
+    """Return the endpoint for a document; `subresource` is what `--subresource` says."""
     try:
         group, version = parse_api_version(str(document.value["apiVersion"]))
     except ApiVersionError as error:
@@ -232,7 +232,7 @@ class StrayFields:
         ]
 
     def problem(self) -> Problem:
-        """The refusal, at the first of them."""
+        """Return the refusal, at the first of them."""
         place = self.faults()[0].place
         return Problem(place.file, place.line, str(self.refusal()))
 

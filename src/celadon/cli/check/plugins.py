@@ -87,7 +87,7 @@ class OverlaidWorld:
         return self._behind.list(resource, namespace)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """An object in another version."""
+        """Return an object in another version."""
         return self._behind.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
@@ -259,7 +259,8 @@ class PluginDesk:
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
 
     def mutated(self, draft: Draft | None, request: Request) -> PluginAnswer:
-        """The first half. All plugins change the draft, also behind one that refuses."""
+        """Run the first half of the plugins. All plugins change the draft, also behind one that
+        refuses."""
         return self._first_half(
             lambda stands: self._chain.mutate(draft, request, self._world, stands)
         )
@@ -321,7 +322,7 @@ class PluginDesk:
         return PluginAnswer(plugin, refusal, unasked=tuple(unasked))
 
     def validated(self, request: Request) -> PluginAnswer:
-        """The second half."""
+        """Run the second half of the plugins."""
         unasked: list[Unasked] = [*self._unknown(request)]
         last = ""
 

@@ -208,7 +208,7 @@ def ask(
     olds: Mapping[tuple[str, str, str, str], Document],
     prepare: Prepare,
 ) -> DocumentRequest | Problem:
-    """The request about one document."""
+    """Return the request about one document."""
     endpoint = endpoint_of(document, question.subresource, catalog)
     if isinstance(endpoint, Problem):
         return endpoint
@@ -422,7 +422,7 @@ def refusal_of(error: StatusError, document_request: DocumentRequest) -> Refusal
 
 
 def strictly_refused(document_request: DocumentRequest) -> Refusal | None:
-    """The first of all refusals: of a document with fields that its kind does not have."""
+    """Return the first of all refusals: of a document with fields that its kind does not have."""
     stray = document_request.stray
     if stray is None or not stray.is_refused:
         return None

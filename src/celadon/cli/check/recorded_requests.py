@@ -57,7 +57,7 @@ class RecordedRequest:
 
 
 def recorded_request(file: str) -> RecordedRequest:
-    """The request of a file. WrongUseError for a file that has none."""
+    """Return the request of a file. WrongUseError for a file that has none."""
     text = documents.read_text(file)
     if isinstance(text, documents.Problem):
         raise WrongUseError(text.text())

@@ -15,7 +15,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, use_project
 from celadon.cli.reading.documents import Problem
-from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportForms
+from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,7 +222,7 @@ def run(options: argparse.Namespace) -> Exit:
         if isinstance(whole, str):
             return output.usage_error("celadon audit", whole)
         progress.done()
-        _show(whole, FLEET, options)
+        output.show(whole, FLEET, options)
         return whole.exit
     if _asks_cluster(options):
         from_cluster = _from_cluster(audit, options)
@@ -235,7 +235,7 @@ def run(options: argparse.Namespace) -> Exit:
     progress.done()
     if options.library is not None:  # nobody expects a cluster to have something for each of them
         report = report.without(NoticeReason.POLICY_UNMATCHED)
-    _show(report, AUDIT, options)
+    output.show(report, AUDIT, options)
     return report.exit
 
 
@@ -280,7 +280,7 @@ def _compare(
             fail_on=fail_on,
         )
     progress.done()
-    _show(report, UPGRADE_AUDIT, options)
+    output.show(report, UPGRADE_AUDIT, options)
     return report.exit
 
 
@@ -309,17 +309,6 @@ def _compared_cluster(
             )
     except KubeconfigError as error:
         return str(error)
-
-
-def _show(report: object, forms: ReportForms, options: argparse.Namespace) -> None:
-    verbosity = -1 if options.quiet else options.verbose
-    output.show(
-        report,
-        forms,
-        options.output,
-        no_color=options.no_color,
-        verbosity=verbosity,
-    )
 
 
 def _write_line(violation: Violation) -> None:

@@ -123,19 +123,11 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
         return _compare(options, inputs, releases, progress)
     report = check(inputs, progress.started("objects checked:"))
     progress.done()
-    verbosity = -1 if options.quiet else options.verbose
     if options.mutated_out:
         from celadon.cli.report.check_view import write_mutated
 
         write_mutated(report, options.mutated_out)
-    output.show(
-        report,
-        CHECK,
-        options.output,
-        no_color=options.no_color,
-        verbosity=verbosity,
-        mutations=options.show_mutations,
-    )
+    output.show(report, CHECK, options)
     return report.exit
 
 
@@ -156,11 +148,5 @@ def _compare(
     step = progress.started("objects checked:")
     report = compared(inputs, releases, options.policy, settings_of, step)
     progress.done()
-    output.show(
-        report,
-        UPGRADE,
-        options.output,
-        no_color=options.no_color,
-        verbosity=-1 if options.quiet else options.verbose,
-    )
+    output.show(report, UPGRADE, options)
     return report.exit

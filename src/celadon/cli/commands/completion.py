@@ -175,7 +175,7 @@ _COMPGEN: Final = {Paths.FILES: "-f", Paths.FOLDERS: "-d"}
 
 
 def bash_script(commands: Sequence[CommandWords]) -> str:
-    """The whole script."""
+    """Return the whole script."""
     names = "|".join(shlex.quote(command.name) for command in commands if command.name)
     return _SCRIPT.format(names=names, cases="\n".join(map(_case, commands)))
 
@@ -238,7 +238,7 @@ _FISH_COMPLETION_FOLDERS: Final = "(__fish_complete_directories)"
 
 
 def fish_script(commands: Sequence[CommandWords]) -> str:
-    """The whole script."""
+    """Return the whole script."""
     names = " ".join(_quoted(command.name) for command in commands if command.name)
     lines = [line for command in commands for line in _lines(command)]
     return _HEAD.format(names=names) + "\n".join(lines) + "\n"
@@ -288,7 +288,7 @@ _ZSH_COMPLETION_FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/
 
 
 def zsh_script(commands: Sequence[CommandWords]) -> str:
-    """The whole script: the file `_celadon` in a folder of `fpath`."""
+    """Return the whole script: the file `_celadon` in a folder of `fpath`."""
     named = [command for command in commands if command.name]
     return "\n".join(
         [

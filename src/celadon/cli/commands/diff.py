@@ -81,10 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_exclude(parser)
     add_proof_limits(parser)
-    parser.add_argument(
-        "-o", "--output", choices=DIFF.names, default="text", help="(default: text)"
-    )
-    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    DIFF.add_options(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -109,7 +106,7 @@ def run(options: argparse.Namespace) -> Exit:
         if all(side.is_empty for side in sides):
             return output.usage_error(_PROGRAM, _NOTHING)
         report = with_definitions(compared(*sides, settings, output.progress), *sides, settings)
-    output.show(report, DIFF, options.output, no_color=options.no_color)
+    output.show(report, DIFF, options)
     return report.exit
 
 

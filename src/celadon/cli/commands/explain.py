@@ -62,10 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="an AdmissionReview, or an audit Event with what was sent, instead of RESOURCES",
     )
     looks = parser.add_argument_group("output")
-    looks.add_argument(
-        "-o", "--output", choices=EXPLANATION.names, default="text", help="(default: text)"
-    )
-    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    EXPLANATION.add_options(looks)
     add_verbose(parser)
     parser.set_defaults(strict=False, fail_on="deny", jobs=1)
 
@@ -92,7 +89,7 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error(_PROGRAM, "nothing to explain: give manifests")
         place = ", ".join(f"`{resource}`" for resource in options.resources or [options.record])
         return output.usage_error(_PROGRAM, f"there is no such object to explain in {place}")
-    output.show(objects, EXPLANATION, options.output, no_color=options.no_color)
+    output.show(objects, EXPLANATION, options)
     return report.exit
 
 

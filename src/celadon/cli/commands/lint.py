@@ -242,13 +242,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         output.complain(f"there is no policy to lint: {hint}")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT
-    output.show(
-        shown_report,
-        forms,
-        options.output,
-        no_color=options.no_color,
-        verbosity=-1 if options.quiet else 0,
-    )
+    output.show(shown_report, forms, options)
     return report.exit
 
 
@@ -318,7 +312,7 @@ def _indented(text: str) -> str:
 
 
 def overview() -> str:
-    """A line per rule."""
+    """Return a line per rule."""
     width = max(len(rule.name) for rule in EVERY_RULE)
     return "".join(
         f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in EVERY_RULE

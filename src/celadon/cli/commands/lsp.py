@@ -62,7 +62,7 @@ class BoundedInput:
         self._stream = stream
 
     def readline(self) -> bytes:
-        """A line of a head; empty at the end."""
+        """Return a line of a head; empty at the end."""
         line = self._stream.readline(MAX_HEAD_LINE_BYTES)
         if not line.endswith(b"\n"):
             return b""
@@ -72,7 +72,7 @@ class BoundedInput:
         return line
 
     def read(self, size: int) -> bytes:
-        """The body of a message; empty at the end."""
+        """Return the body of a message; empty at the end."""
         if size > MAX_MESSAGE_BYTES:
             output.complain(f"{_PROGRAM}: a message of {size} bytes is too long")
             return b""

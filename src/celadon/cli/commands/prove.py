@@ -98,14 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="keep answers there, and do not ask again what did not change; not for claims",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        choices=CLAIMS.names,
-        default="text",
-        help="(default: text)",
-    )
-    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    CLAIMS.add_options(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -143,7 +136,7 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     if cache.problem:
         output.complain(f"{_PROGRAM}: answers are not kept: {cache.problem}")
     report = ProofReport(tuple(items), tuple(problems))
-    output.show(report, PROOFS, options.output, no_color=options.no_color)
+    output.show(report, PROOFS, options)
     return report.exit
 
 
@@ -174,7 +167,7 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
         side = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
         claims = Claims(tuple(properties), tuple(standards[0]), tuple(standards[1]))
         report = answered(side, claims, options.items, options.timeout, output.progress)
-    output.show(report, CLAIMS, options.output, no_color=options.no_color)
+    output.show(report, CLAIMS, options)
     return report.exit
 
 

@@ -48,12 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     check_options.add_conversion_calls(parser.add_argument_group("conversion webhooks"))
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
-    looks.add_argument(
-        "-o", "--output", choices=REPLAY.names, default="table", help="(default: table)"
-    )
-    looks.add_argument("-q", "--quiet", action="store_true", help="only numbers and notices")
-    looks.add_argument("-v", "--verbose", action="count", default=0, help="all groups")
-    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    REPLAY.add_options(looks, quiet="only numbers and notices", verbose="all groups")
     add_project(parser)
 
 
@@ -91,14 +86,7 @@ def run(options: argparse.Namespace) -> Exit:
     )
     report = replay(inputs, options.logs)
     progress.done()
-    verbosity = -1 if options.quiet else options.verbose
-    output.show(
-        report,
-        REPLAY,
-        options.output,
-        no_color=options.no_color,
-        verbosity=verbosity,
-    )
+    output.show(report, REPLAY, options)
     return report.exit
 
 

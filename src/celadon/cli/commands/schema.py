@@ -73,7 +73,7 @@ class Schemas:
         self.resources += custom_resources(definition)
 
     def kinds(self) -> list[GroupVersionKind]:
-        """Every kind: by group and kind, the preferred version first."""
+        """Return every kind: by group and kind, the preferred version first."""
         return sorted({*self.pack.kinds, *self.custom}, key=_order)
 
     def find(self, text: str) -> SchemaMatch:
@@ -130,7 +130,7 @@ def type_name(schema: Schema, pack: SchemaPack) -> str:
 
 
 def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - any JSON
-    """The schema as OpenAPI, references followed; a type inside itself is an object of any
+    """Return the schema as OpenAPI, references followed; a type inside itself is an object of any
     content."""
     if schema.ref:
         if schema.ref in open_:
@@ -423,7 +423,8 @@ def access(options: argparse.Namespace) -> Access | str:
 
 
 def build(source: str, allowed: Access, target: str) -> Built:
-    """A pack of all documents, written to a file. Nothing is written when one cannot be read."""
+    """Return a pack of all documents, written to a file. Nothing is written when one cannot be
+    read."""
     result: list[JsonDict] = []
     problems: list[Problem] = []
     for item in documents(source, allowed):
@@ -447,7 +448,7 @@ def build(source: str, allowed: Access, target: str) -> Built:
 
 
 def read_pack(path: str) -> SchemaPack | str:
-    """A pack that `build` wrote; a complaint when the file is none."""
+    """Return a pack that `build` wrote; a complaint when the file is none."""
     try:
         data = zlib.decompressobj().decompress(Path(path).read_bytes(), _MAX_PACK_BYTES)
         entries = json.loads(data)
@@ -462,8 +463,8 @@ def read_pack(path: str) -> SchemaPack | str:
 
 
 def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
-    """The CustomResourceDefinitions in files; other documents are passed over, and files of folders
-    that are no manifests."""
+    """Return the CustomResourceDefinitions in files; other documents are passed over, and files of
+    folders that are no manifests."""
     result: list[JsonDict] = []
     problems: list[Problem] = []
     for item in read_manifests(paths, []):

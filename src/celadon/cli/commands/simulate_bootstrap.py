@@ -48,14 +48,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="notices are failures")
     looks = parser.add_argument_group("output")
-    looks.add_argument(
-        "-o", "--output", choices=BOOTSTRAP.names, default="text", help="(default: text)"
+    BOOTSTRAP.add_options(
+        looks, quiet="only chains and the verdict", verbose="all requests and consequences"
     )
-    looks.add_argument("-q", "--quiet", action="store_true", help="only chains and the verdict")
-    looks.add_argument(
-        "-v", "--verbose", action="count", default=0, help="all requests and consequences"
-    )
-    looks.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -80,12 +75,5 @@ def run(options: argparse.Namespace) -> Exit:
         strict=options.strict,
         fail_on=level_of(options.fail_on),
     )
-    verbosity = -1 if options.quiet else options.verbose
-    output.show(
-        report,
-        BOOTSTRAP,
-        options.output,
-        no_color=options.no_color,
-        verbosity=verbosity,
-    )
+    output.show(report, BOOTSTRAP, options)
     return report.exit

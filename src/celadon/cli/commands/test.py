@@ -131,10 +131,7 @@ def _mutants(group: argparse._ArgumentGroup) -> None:
 
 
 def _looks(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("-o", "--output", choices=TEST.names, default="text", help="(default: text)")
-    group.add_argument("-q", "--quiet", action="store_true", help="only what failed")
-    group.add_argument("-v", "--verbose", action="store_true", help="every case")
-    group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    TEST.add_options(group, quiet="only what failed", verbose="every case")
 
 
 def _percentage(text: str) -> float:
@@ -218,13 +215,7 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     report = replace(report, problems=tuple(tests.problems))
     if options.mutate or options.kill_under:
         report = _mutated(tests, chosen, report, options.kill_under)
-    output.show(
-        report,
-        TEST,
-        options.output,
-        no_color=options.no_color,
-        verbosity=-1 if options.quiet else int(options.verbose),
-    )
+    output.show(report, TEST, options)
     if options.coverage_report and report.coverage is not None:
         _write_coverage(report.coverage, options.coverage_report)
     return report

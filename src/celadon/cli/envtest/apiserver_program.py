@@ -181,9 +181,9 @@ class FlagError(Exception):
 
 
 def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
-    """The values of each flag, in their order; a flag that stands alone has the value `true`. The
-    word behind an unknown flag is its value unless it is a flag. Raises FlagError for words that
-    belong to no flag."""
+    """Return the values of each flag, in their order; a flag that stands alone has the value
+    `true`. The word behind an unknown flag is its value unless it is a flag. Raises FlagError for
+    words that belong to no flag."""
     flags: dict[str, list[str]] = {}
     rest = list(words)
     operands: list[str] = []

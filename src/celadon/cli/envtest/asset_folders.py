@@ -360,8 +360,8 @@ def first_lines(python: str, options: str) -> str:
 
 
 def windows_program(launcher: bytes, python: str, options: str, text: str) -> bytes:
-    """A program for Windows: the launcher, the line that names Python, and an archive with what
-    Python is to run."""
+    """Return a program for Windows: the launcher, the line that names Python, and an archive with
+    what Python is to run."""
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w") as files:
         files.writestr(zipfile.ZipInfo("__main__.py"), text)

@@ -107,7 +107,7 @@ def macro_signature(name: str) -> str:
 
 
 def macro_doc(name: str) -> str:
-    """A macro as Markdown."""
+    """Return a macro as Markdown."""
     lines = [f"```cel\n{macro_signature(name)}\n```", MACROS[name].doc, since(name)]
     return "\n\n".join(line for line in lines if line)
 

@@ -389,7 +389,7 @@ class OutlinePart:
 
 
 def document_outline(file: EditedFile) -> list[OutlinePart]:
-    """The objects of a file, in its order. Templates of charts have none."""
+    """Return the objects of a file, in its order. Templates of charts have none."""
     if file.is_template:
         return []
     documents = (_Outliner(file, document).outline() for document in file.documents)
@@ -630,7 +630,7 @@ def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
 
 
 def test_files(folder: str) -> list[str]:
-    """The tests of policies below a folder."""
+    """Return the tests of policies below a folder."""
     result = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -152,7 +152,7 @@ class CeladonServer(LanguageServer):
     def spot(
         self, uri: str, position: lsp.Position
     ) -> tuple[workspace_files.EditedFile, workspace_files.ExpressionSpot] | None:
-        """The expression at a place."""
+        """Return the expression at a place."""
         file = self.files.files.get(_path(uri))
         spot = None if file is None else workspace_files.expression_at(file, _inner(position))
         return None if file is None or spot is None else (file, spot)

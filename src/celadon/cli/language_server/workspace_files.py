@@ -117,7 +117,7 @@ class Lines:
         return len(self._text) if is_last else self._starts[number + 1] - 1
 
     def offset(self, position: Position) -> int:
-        """The offset in the text; of a place behind a line's end, that of the end."""
+        """Return the offset in the text; of a place behind a line's end, that of the end."""
         if position.line >= len(self._starts):
             return len(self._text)
         start = self._starts[position.line]
@@ -365,7 +365,7 @@ def expression_spots(file: EditedFile) -> list[ExpressionSpot]:
 
 
 def expression_at(file: EditedFile, position: Position) -> ExpressionSpot | None:
-    """The expression at a place; None where there is none."""
+    """Return the expression at a place; None where there is none."""
     offset = file.lines.offset(position)
     for document in file.documents:
         base = chunk_start(file.text, document)

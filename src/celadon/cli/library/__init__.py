@@ -48,7 +48,7 @@ class LibraryPolicy(NamedTuple):
 
     @property
     def policy_file(self) -> Path:
-        """The file with the policy and its binding."""
+        """Return the file with the policy and its binding."""
         return self.folder / f"{self.name}.yaml"
 
     @property

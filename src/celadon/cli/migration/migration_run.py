@@ -87,7 +87,7 @@ class RuleOutcome:
 
     @property
     def position(self) -> str:
-        """The file and line of the rule."""
+        """Return the file and line of the rule."""
         return f"{self.document.file}:{self.document.line(self.translation.origin.path)}"
 
     @property

@@ -38,7 +38,7 @@ _ROOM_OF_PART: Final = 400
 
 
 def item_tree(item: Item) -> JsonObject:
-    """The item and all below it; what is empty is left out."""
+    """Return the item and all below it; what is empty is left out."""
     return filled(
         label=item.label,
         text=item.text,
@@ -52,7 +52,7 @@ def item_tree(item: Item) -> JsonObject:
 
 
 def expression_tree(snippet: Snippet) -> JsonObject:
-    """A stretch of an expression, and the rounds of its loops."""
+    """Return a stretch of an expression, and the rounds of its loops."""
     return filled(
         pieces=list(_pieces(snippet.text, snippet.start, snippet.end, snippet.marks)),
         loops=[_loop(loop, snippet.text) for loop in snippet.loops],
@@ -293,7 +293,7 @@ class PaneReader:
         self._values: dict[Pane, tuple[str, Any]] = {}
 
     def read(self, state: State, pane: Pane) -> Reading:
-        """The objects in a pane."""
+        """Return the objects in a pane."""
         text = state.text(pane)
         reading = self._readings.get(pane)
         if reading is None or reading[0] != text:
@@ -301,7 +301,7 @@ class PaneReader:
         return reading[1]
 
     def documents(self, state: State, panes: Iterable[Pane]) -> tuple[Document, ...]:
-        """The objects of several panes, in their order."""
+        """Return the objects of several panes, in their order."""
         return tuple(document for pane in panes for document in self.read(state, pane).documents)
 
     def _read(self, pane: Pane, text: str) -> Reading:
@@ -409,7 +409,7 @@ def expression_verdict(state: State, panes: PaneReader) -> dict[str, object]:
 
 
 def expression_details(state: State, panes: PaneReader) -> JsonDict:
-    """The expression with the value of every part."""
+    """Return the expression with the value of every part."""
     text, bound = state.text(Pane.EXPRESSION), bound_variables(state, panes)
     if isinstance(bound, Problem) or not text.strip():
         return {}

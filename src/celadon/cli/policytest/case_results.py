@@ -681,8 +681,8 @@ class RunReport:
 
     @property
     def exit(self) -> Exit:
-        """The worst of what happened: a defect of ours, then files that cannot be read, then cases
-        that could not be run, then cases that failed."""
+        """Return the worst of what happened: a defect of ours, then files that cannot be read, then
+        cases that could not be run, then cases that failed."""
         problems = [
             *self.all_problems,
             *(problem for case in self.cases for problem in case.problems),

@@ -30,13 +30,12 @@ from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
     read_places,
-    value_at,
     with_own_name,
     with_value_at,
 )
 from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.go import parse_int
 from celadon.kube.json_types import JsonDict
@@ -242,8 +241,8 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 def with_way(
     data: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
 ) -> JsonDict | None:
-    """A copy of an object with the values at their places (steps into the object); None where its
-    kind has no such place."""
+    """Return a copy of an object with the values at their places (steps into the object); None
+    where its kind has no such place."""
     result: dict[str, object] = copy.deepcopy(dict(data))
     assignments = sorted(way, key=lambda assignment: len(assignment[0]))
     for place, value in assignments:

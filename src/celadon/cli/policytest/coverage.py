@@ -70,7 +70,7 @@ def binding_goals(policy_set: PolicySet, name: str) -> dict[str, tuple[Goal, ...
 
 
 def measured(placed: Placed[Policy]) -> Measured:
-    """The policy of a file."""
+    """Return the policy of a file."""
     document = placed.document
     kind = document.value["kind"]
     return Measured(document.file, document.line(), kind, placed.value.name)

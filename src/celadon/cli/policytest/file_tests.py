@@ -394,7 +394,7 @@ class CaseFields:
         self._answers: dict[Path, tuple[case_results.AuthorizerAnswer, ...]] = {}
 
     def case(self, index: int) -> case_results.Case | None:
-        """The case of an index; None, and a problem, if something is wrong with it."""
+        """Return the case of an index; None, and a problem, if something is wrong with it."""
         place: Path = ("cases", index)
         before = len(self._objects.problems)
         document, old = self._request_objects(place)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.cel import syntax
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.schemas import Schema, decode_schema, schema_for
@@ -72,7 +72,7 @@ def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[JsonDict]:
 
 
 def pointer_steps(text: str) -> Iterator[str | int]:
-    """The steps of a JSON pointer; every item of a list is the first one."""
+    """Yield the steps of a JSON pointer; every item of a list is the first one."""
     for step in text.split("/")[1:]:
         plain = step.replace("~1", "/").replace("~0", "~")
         yield 0 if plain == "-" or plain.isdecimal() else plain
@@ -217,18 +217,6 @@ def with_second_item(
     return result
 
 
-def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
-    """Return what is there; None where there is nothing."""
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
 def _put(holder: Any, steps: Sequence[str | int], value: object) -> bool:  # noqa: ANN401 - any JSON
     """Changes a value deep inside, with what is missing on the way to it; None takes it away."""
     for step, following in zip(steps, [*steps[1:], None], strict=True):
@@ -339,7 +327,7 @@ _REST: Final[dict[str, JsonObject]] = {
 
 
 def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, object]:
-    """An object of a built-in kind, with these labels."""
+    """Return an object of a built-in kind, with these labels."""
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
@@ -389,7 +377,7 @@ class SeedObjects:
         return replace(decoded, properties={**about, **decoded.properties})
 
     def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> JsonDict:
-        """An object of a kind, with these labels."""
+        """Return an object of a kind, with these labels."""
         schema = self._schemas.get(kind)
         if schema is None:
             return seed_object(kind, labels)

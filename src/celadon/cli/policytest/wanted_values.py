@@ -115,7 +115,7 @@ def merged(way: Way, other: Way) -> Way | None:
 
 
 def both_of(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
-    """Every way of the first with every one of the second; likely pairs first."""
+    """Yield every way of the first with every one of the second; likely pairs first."""
     firsts, seconds = list(ones), list(other_ways)
     # By the sum of both indices: what is likely stands first in either list, so likely pairs come
     # first.
@@ -176,7 +176,7 @@ def alternating(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]
 
 
 def turned(function: str) -> str:
-    """The comparison with its sides changed over."""
+    """Return the comparison with its sides changed over."""
     return _FLIPPED.get(function, function)
 
 

@@ -1,5 +1,5 @@
-"""From what the user typed to Kubernetes objects: paths, texts, documents with the place where each
-stands, and what is wrong with an input."""
+"""Reads what the user has named: paths to texts, texts to documents with places, documents to
+Kubernetes objects; and problems with an input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.json_text import Path, read_json
+from celadon.cli.reading.json_text import Path, read_json, value_at
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.kube.json_types import DEFINITION, OBJECT, JsonDict, misfit
@@ -209,8 +209,9 @@ NOTHING_EXCLUDED: Final = Exclusion()
 def expand_paths(
     arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED, *, tests: bool = False
 ) -> Iterator[str | Problem]:
-    """The files meant by the arguments, each once, in order; a problem for an empty argument. A
-    file that an argument names is never left out. Tests are those of folders only if asked for."""
+    """Yield the files meant by the arguments, each once, in order; a problem for an empty argument.
+    A file that an argument names is never left out. Tests are those of folders only if asked
+    for."""
     seen: set[str] = set()
     for argument in arguments:
         for item in _expand_one(argument, exclusion, tests=tests):
@@ -309,7 +310,7 @@ def unread(name: str, error: OSError) -> Problem:
 
 
 def read_text(path: str) -> Text | Problem:
-    """The content of a file, decoded, with line ends as `\\n`."""
+    """Return the content of a file, decoded, with line ends as `\\n`."""
     name = STDIN_NAME if path == STDIN else path
     try:
         if path == STDIN:
@@ -350,7 +351,7 @@ def encoded_like(content: str, data: bytes) -> bytes | None:
 
 
 def decoded(name: str, data: bytes) -> Text | Problem:
-    """The bytes of a file as its text, with line ends as `\\n`."""
+    """Return the bytes of a file as its text, with line ends as `\\n`."""
     encoding = "utf-8"
     for mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -414,12 +415,12 @@ class Document:
 
     @property
     def file(self) -> str:
-        """The file as the user named it."""
+        """Return the file as the user named it."""
         return self.chunk.file
 
     @property
     def group_kind(self) -> tuple[str, str]:
-        """The API group, empty for the core group, and the kind."""
+        """Return the API group, empty for the core group, and the kind."""
         group, slash, _ = self.value["apiVersion"].rpartition("/")
         return group if slash else "", self.value["kind"]
 
@@ -429,20 +430,13 @@ class Document:
         return self.group_kind == DEFINITION_KIND
 
     def line(self, path: Path = ()) -> int:
-        """The line of the object, or of a field of it (or of the nearest one above that exists)."""
+        """Return the line of the object, or of a field of it (or of the nearest one above that
+        exists)."""
         return self.chunk.line(self.path + path)
 
     def value_at(self, path: Path) -> object:
-        """A field of the object; None where there is none."""
-        value: object = self.value
-        for step in path:
-            if isinstance(value, dict):
-                value = value.get(step)
-            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-                value = value[step]
-            else:
-                return None
-        return value
+        """Return a field of the object; None where there is none."""
+        return value_at(self.value, path)
 
     @property
     def repeated(self) -> Sequence[RepeatedKey]:
@@ -695,7 +689,7 @@ class DocumentArchive:
         return len(self._packed) + bool(self._last)
 
     def block(self, number: int) -> Sequence[Document]:
-        """The documents of a block, counted from 0."""
+        """Return the documents of a block, counted from 0."""
         if number == len(self._packed):
             return self._last
         packed = self._packed[number]
@@ -705,11 +699,11 @@ class DocumentArchive:
 
     @property
     def kinds(self) -> set[Kind]:
-        """The kinds of all documents."""
+        """Return the kinds of all documents."""
         return set().union(*self._kinds)
 
     def of_kinds(self, predicate: Callable[[Kind], bool]) -> Iterator[Document]:
-        """The documents of some kinds; blocks that have none of them stay packed."""
+        """Yield the documents of some kinds; blocks that have none of them stay packed."""
         for number in range(self.blocks):
             if any(map(predicate, self._kinds[number])):
                 yield from (
@@ -785,15 +779,15 @@ def to_translate(documents: Iterable[Document]) -> str:
 
 
 def shape_problem(document: Document) -> Problem | None:
-    """The first thing wrong with the metadata (or with what a CRD defines), if any."""
+    """Return the first thing wrong with the metadata (or with what a CRD defines), if any."""
     mismatch = misfit(document.value, OBJECT)
     if mismatch is None and document.is_definition:
         mismatch = misfit(document.value, DEFINITION)
     if mismatch is None:
         return None
     help = ""
-    if mismatch.wanted == "text" and isinstance(mismatch.found, bool | int | float):
+    if mismatch.expected == "text" and isinstance(mismatch.value, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
-    elif mismatch.found is None and document.is_definition:
+    elif mismatch.value is None and document.is_definition:
         help = f"a patch? {BUILD_FIRST}"
     return Problem(document.file, document.line(mismatch.path), str(mismatch), help)

@@ -9,7 +9,7 @@ in Go).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon import goyaml
@@ -32,6 +32,19 @@ from celadon.records import dataclass, field
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
+
+
+def value_at(value: object, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
+    """Return what is at a path below a value; None where there is nothing."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
 
 _TOKEN: Final = late_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
@@ -98,7 +111,7 @@ def duplicates(text: str, start: int) -> Iterator[Place]:
 
 
 def first_word(text: str, start: int, word: str) -> int:
-    """The offset of the first number or bare word spelled so."""
+    """Return the offset of the first number or bare word spelled so."""
     for match in _TOKEN.finditer(text, start):
         if match[0] == word:
             return match.start()
@@ -216,8 +229,8 @@ _WRITTEN_DECODER: Final = json.JSONDecoder(
 
 
 def read_written(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """The one value of a text that a machine wrote: three times as fast as `read_json`, and of a
-    key that is given twice the last one counts. Raises `UnreadableError`."""
+    """Return the one value of a text that a machine wrote: three times as fast as `read_json`, and
+    of a key that is given twice the last one counts. Raises `UnreadableError`."""
     value, end = _value(text, _skip(text, 0), None, _WRITTEN_DECODER)
     if _skip(text, end) < len(text):
         raise goyaml.UnreadableError(_line_at(text, end), "something stands behind the value")

@@ -124,8 +124,8 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
 
 
 def value_offset(text: str, start: int, value: str, index: int) -> int:
-    """The way back: where a place in `text` is in the value. White space of the value counts as far
-    as it stands behind white space of the text."""
+    """Return the way back: where a place in `text` is in the value. White space of the value counts
+    as far as it stands behind white space of the text."""
     start = scalar_start(text, start)
     passed = 0
     end = start
@@ -284,7 +284,8 @@ class Chunk:
         return Chunk.from_plain, (self.plain(),)
 
     def line(self, path: Path = ()) -> int:
-        """The line (from 1, in the file) of the path, or of the longest part of it that exists."""
+        """Return the line (from 1, in the file) of the path, or of the longest part of it that
+        exists."""
         if not path:
             return self._line_at(self.start)
         line = self._lines.get(path)
@@ -374,7 +375,7 @@ class Chunk:
         return key, node.value, True
 
     def node(self) -> Node:
-        """The YAML document, reduced to places. Not for JSON."""
+        """Return the YAML document, reduced to places. Not for JSON."""
         if self._index is None:
             self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index

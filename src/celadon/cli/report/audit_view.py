@@ -68,13 +68,13 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind AuditReport."""
+        """Return the document of kind AuditReport."""
         report = self.report
         summary = {
             "operation": report.operation,
             "objects": report.objects,
             **model.data(report.total),
-            "violations": report.found,
+            "violations": report.violation_count,
             "violationsOmitted": report.omitted,
             "exitCode": int(report.exit),
         }
@@ -127,7 +127,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         return [model.FindingRule(group, group, f"found by {group}") for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each policy, with what violates it, and notices as remarks."""
+        """Yield a case for each policy, with what violates it, and notices as remarks."""
         report = self.report
         yield from map(model.error_case, report.policy_errors)
         for policy in report.policies:
@@ -173,7 +173,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind FleetAuditReport."""
+        """Return the document of kind FleetAuditReport."""
         return self._document(
             [(name, AuditView(source).data()) for name, source in self.report.sources]
         )
@@ -208,12 +208,12 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
 
 
 def as_last_line(view: AuditView | FleetView) -> str:
-    """The last line of JSON lines."""
+    """Return the last line of JSON lines."""
     return model.json_line(view.last_line())
 
 
 def violation_line(violation: audit_report.Violation) -> str:
-    """A violation as one of the lines before it."""
+    """Return a violation as one of the lines before it."""
     return model.json_line(model.data(violation, _SHAPES))
 
 
@@ -265,7 +265,7 @@ def _violation_blocks(
             lines.append(f"  rule    {where}{field}")
             lines += [line for violation in together for line in _violation(violation, look)]
         yield lines
-    omitted = report.found - len(violations)
+    omitted = report.violation_count - len(violations)
     if result and omitted:
         hint = "`-v` shows more, `-o jsonl` all of them"
         yield [f"and {model.plural(omitted, 'violation')} more: {hint}"]
@@ -355,7 +355,7 @@ def _sections(report: audit_report.AuditReport) -> Iterator[model.Section]:
         )
         table = model.Table((report.summary_by, *heads), rows)
         yield model.Section(f"By {report.summary_by}", table=table)
-    if report.found:
+    if report.violation_count:
         rows = tuple(map(_violation_cells, report.violations))
         table = model.Table(("Effect", "Object", "Policy", "Message"), rows)
         left_out = f"and {report.omitted:,} more" if report.omitted else ""

@@ -49,7 +49,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
     command = "celadon simulate-bootstrap"
 
     def text(self, look: model.ReportStyle) -> str:
-        """The chains, and the verdict."""
+        """Return the chains, and the verdict."""
         report = self.report
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += [_lock_lines(lock, look) for lock in report.locks]
@@ -59,7 +59,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind BootstrapReport."""
+        """Return the document of kind BootstrapReport."""
         report = self.report
         summary = {
             "verdict": report.level.word,
@@ -87,13 +87,13 @@ def _lock(lock: Lock) -> JsonObject:
         {
             "level": lock.level.word,
             "culprit": model.data(chain.culprit, _SHAPES) | rule,
-            "request": model.data(chain.sent, _SHAPES) | model.data(refusal, _SHAPES),
+            "request": model.data(chain.request, _SHAPES) | model.data(refusal, _SHAPES),
             "states": chain.states,
             "cycle": chain.cycle,
             "onlyIfMadeAnew": chain.once,
             "repair": {"open": lock.repair.is_open, "steps": lock.repair.steps},
-            "otherRequests": chain.others,
-            "otherStates": chain.also,
+            "otherRequests": chain.other_requests,
+            "otherStates": chain.other_states,
         },
         _SHAPES,
     )
@@ -108,7 +108,7 @@ def _lock_lines(lock: Lock, look: model.ReportStyle) -> list[str]:
     word = look.paint(_STYLES[lock.level], lock.level.word)
     where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
     lines = [f"{where}{word}: {_subject(chain.culprit)}"]
-    sent = chain.sent
+    sent = chain.request
     verb = "breaks" if chain.refusal.breaks else "refuses"
     lines.append(f"  it {verb} {sent.title}")
     user = sent.sending.actor
@@ -135,14 +135,14 @@ def _subject(culprit: Culprit) -> str:
 def _more(lock: Lock, look: model.ReportStyle) -> Iterator[str]:
     chain = lock.chain
     if look.verbosity > 0:
-        for state in chain.also:
+        for state in chain.other_states:
             yield f"  also {state.otherwise}"
-        for sent in chain.others:
+        for sent in chain.other_requests:
             yield f"  it refuses {sent.title}, too ({sent.sending.actor.name})"
         return
     more = [
-        model.plural(len(chain.others), "more request") if chain.others else "",
-        model.plural(len(chain.also), "more consequence") if chain.also else "",
+        model.plural(len(chain.other_requests), "more request") if chain.other_requests else "",
+        model.plural(len(chain.other_states), "more consequence") if chain.other_states else "",
     ]
     text = ", ".join(part for part in more if part)
     if text:

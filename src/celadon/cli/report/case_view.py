@@ -46,7 +46,7 @@ _BRANCHES: Final = frozenset({ExpectedOutcome.TRUE, ExpectedOutcome.FALSE, Expec
 def coverage_blocks(
     coverage: Coverage, percentage: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
-    """A block for each policy, then one for all."""
+    """Yield a block for each policy, then one for all."""
     for policy, policy_coverage in coverage.of_policies().items():
         yield [_coverage_head(policy, policy_coverage, look), *_missing_lines(policy_coverage)]
     raised, total = coverage.errors
@@ -314,7 +314,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
         return "".join(_joined(blocks))
 
     def data(self) -> JsonDict:
-        """The document of kind TestReport."""
+        """Return the document of kind TestReport."""
         report = self.report
         summary = {
             "tests": len(report.tests),
@@ -358,8 +358,8 @@ class CaseView(model.ReportView[case_results.RunReport]):
         return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each case and version, in the group of its file; doubts about whole files and
-        mutants that survived are remarks."""
+        """Yield a case for each case and version, in the group of its file; doubts about whole
+        files and mutants that survived are remarks."""
         report = self.report
         for test in report.tests:
             for result in test.cases:

@@ -38,7 +38,7 @@ class CheckView(model.ReportView[check_report.Report]):
     command = "celadon check"
 
     def text(self, look: model.ReportStyle) -> str:
-        """The blocks and the table."""
+        """Return the blocks and the table."""
         report, blocks_of = self.report, _Blocks(look)
         blocks = [
             *model.policy_error_lines(report.policy_errors, look),
@@ -56,7 +56,7 @@ class CheckView(model.ReportView[check_report.Report]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind CheckReport."""
+        """Return the document of kind CheckReport."""
         from celadon.cli.report.report_model import plugins
 
         report = self.report
@@ -109,7 +109,7 @@ class CheckView(model.ReportView[check_report.Report]):
         return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each broken policy and each object, and notices as remarks."""
+        """Yield a case for each broken policy and each object, and notices as remarks."""
         yield from map(model.error_case, self.report.policy_errors)
         for result in self.report.objects:
             yield _case(result, self.report)
@@ -626,7 +626,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
         return model.joined([*blocks, gates, [_upgrade_summary(report)]])
 
     def data(self) -> JsonDict:
-        """The document of kind UpgradeReport."""
+        """Return the document of kind UpgradeReport."""
         report = self.report
         summary = {
             "objects": report.objects,
@@ -647,7 +647,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
         )
 
     def findings(self) -> Iterator[model.Finding]:
-        """A finding for each difference; what stands in the way is an error."""
+        """Yield a finding for each difference; what stands in the way is an error."""
         for difference in self.report.differences:
             lines = _block(difference, model.ReportStyle())[1:]
             level = model.Level.ERROR if difference.is_unsafe else model.Level.WARNING
@@ -666,7 +666,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
         return [model.FindingRule(group, group, texts.get(group, group)) for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each difference; one alone where there are none."""
+        """Yield a case for each difference; one alone where there are none."""
         for difference in self.report.differences:
             outcome = model.CaseState.FAILED if difference.is_unsafe else model.CaseState.PASSED
             details = "\n".join(_block(difference, model.ReportStyle())[1:])

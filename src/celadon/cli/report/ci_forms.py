@@ -76,8 +76,8 @@ _NOT_XML: Final = late_pattern(
 
 
 def as_junit(view: model.ReportView[Any]) -> str:
-    """An XML document in UTF-8 with one suite: a case for each input that could not be read, then
-    those of the view."""
+    """Return an XML document in UTF-8 with one suite: a case for each input that could not be read,
+    then those of the view."""
     unread = [
         model.ReportCase(
             "input", problem.file, _place(problem), model.CaseState.ERROR, problem.message

@@ -10,27 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.cli import diff
-from celadon.cli.check.check_report import Place
-from celadon.cli.claims import ClaimExample
+from celadon.cli.proof_report import Reason, SideVerdict
+from celadon.cli.report import proof_view
 from celadon.cli.report import report_model as model
 from celadon.kube.json_types import JsonDict
 
 _SHAPES: Final[model.Shapes] = {
-    **model.SHAPES,
-    diff.Against: (
-        "policy",
-        "binding",
-        "param",
-        "field",
-        "*place",
-        "message",
-        "error=is_error?",
-    ),
-    diff.Reason: ("message", "*place"),
-    diff.RequestExample: (
-        *("old", "new", "object=manifest", "oldObject=old_manifest", "around", "user", "groups"),
-        "remark",
-    ),
+    **proof_view.ANSWER_SHAPES,
+    diff.DiffExample: ("old", "new", "*request"),
     diff.DiffAnswer: (
         *("operation", "apiVersion=api_version", "kind", "direction", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
@@ -52,16 +39,12 @@ class DiffView(model.ReportView[diff.DiffReport]):
     def text(self, look: model.ReportStyle) -> str:
         """Differences with their requests, what is not decided, what is proved; and the answer."""
         report = self.report
-        blocks = [*model.policy_error_lines(report.errors, look)]
-        blocks += (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
-        blocks += ([model.lines(f"notice: {notice}")] for notice in report.notices)
-        rest = [*_undecided(report, look), *_proved(report)]
-        blocks += [rest] if rest else []
-        blocks.append([look.paint("bold", report.summary)])
-        return model.joined(blocks)
+        differences = (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
+        others = [*_undecided(report, look), *_proved(report)]
+        return proof_view.answers_text(report, look, differences, others)
 
     def data(self) -> JsonDict:
-        """The document of kind DiffReport."""
+        """Return the document of kind DiffReport."""
         report = self.report
         return model.document(
             "DiffReport",
@@ -82,41 +65,20 @@ class DiffView(model.ReportView[diff.DiffReport]):
         for group in _alike(self.report.of(diff.DIFFERS)):
             yield _found(group)
         for answer in self.report.of(diff.UNDECIDED):
-            place = answer.reasons[0].place if answer.reasons else Place()
             message = f"{answer.endpoint}: not decided whether it is {answer.direction}"
-            details = tuple(reason.message for reason in answer.reasons)
-            title = "not decided"
-            yield model.Finding(
-                model.Level.WARNING,
-                place,
-                title,
-                message,
-                "not-decided",
-                answer.endpoint,
-                details=details,
-            )
+            yield proof_view.undecided_finding(answer, answer.endpoint, message)
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Return what the groups stand for."""
-        return [
-            model.FindingRule(group, group, _MEANT.get(group, group.replace("-", " ")))
-            for group in groups
-        ]
+        return proof_view.meaning_rules(groups, _MEANT)
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each question."""
+        """Yield a case for each question."""
         yield from map(model.error_case, self.report.errors)
         for answer in self.report.answers:
-            state, text = model.CaseState.PASSED, answer.answer
-            if answer.answer == diff.DIFFERS:
-                state, text = model.CaseState.FAILED, _sides(answer)
-            elif answer.answer == diff.UNDECIDED:
-                state = model.CaseState.SKIPPED
-                text = "; ".join(reason.message for reason in answer.reasons)
-            details = "\n".join(_example_lines(answer)) if answer.example else ""
-            yield model.ReportCase(
-                "diff", f"{answer.endpoint} {answer.direction}", answer.place, state, text, details
-            )
+            fault = _sides(answer) if answer.answer == diff.DIFFERS else ""
+            name = f"{answer.endpoint} {answer.direction}"
+            yield proof_view.answer_case(answer, "diff", name, fault)
 
 
 def _alike(answers: Sequence[diff.DiffAnswer]) -> list[list[diff.DiffAnswer]]:
@@ -129,7 +91,7 @@ def _alike(answers: Sequence[diff.DiffAnswer]) -> list[list[diff.DiffAnswer]]:
     return list(groups.values())
 
 
-def _cause(side: diff.SideVerdict) -> object:
+def _cause(side: SideVerdict) -> object:
     return side.verdict, tuple(
         (against.policy, against.binding, against.field) for against in side.against
     )
@@ -164,27 +126,7 @@ _STYLES: Final = {
 
 def _example_lines(answer: diff.DiffAnswer) -> Iterator[str]:
     assert answer.example is not None
-    return request_lines(answer.example)
-
-
-def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
-    """A request as manifests."""
-    if example.user:
-        groups = f" of {', '.join(example.groups)}" if example.groups else ""
-        yield model.one_line(f"# by {example.user}{groups}")
-    if example.remark:
-        yield model.one_line(f"# {example.remark}")
-    manifests = [
-        *(("", value) for value in example.around),
-        *([("# before", example.old_manifest)] if example.old_manifest is not None else []),
-        *([("# after", example.manifest)] if example.manifest is not None else []),
-    ]
-    for number, (title, value) in enumerate(manifests):
-        if number:
-            yield "---"
-        if title and example.old_manifest is not None:
-            yield title
-        yield from model.lines(model.yaml_text(value)).splitlines()
+    return proof_view.request_lines(answer.example.request)
 
 
 def _sides(answer: diff.DiffAnswer) -> str:
@@ -220,7 +162,7 @@ def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
 
 
 def _undecided(report: diff.DiffReport, look: model.ReportStyle) -> Iterator[str]:
-    reasons: dict[diff.Reason, list[str]] = {}
+    reasons: dict[Reason, list[str]] = {}
     for answer in report.of(diff.UNDECIDED):
         for reason in answer.reasons:
             reasons.setdefault(reason, []).append(f"{answer.endpoint} {answer.direction}?")

@@ -120,7 +120,7 @@ class _Page:
         marks = [mark for outer in snippet.marks for mark in _shown(outer, snippet.text)]
         for start, end in _lines(snippet, width):
             yield indent + model.snippet(snippet.text[start:end]).rstrip()
-            line_marks = [m for m in marks if start <= m.at < end and not m.is_literal]
+            line_marks = [m for m in marks if start <= m.offset < end and not m.is_literal]
             for row in self._rows(line_marks, start, width):
                 yield indent + row
         for loop in snippet.loops:
@@ -147,7 +147,7 @@ class _Page:
         self, marks: Sequence[annotated_source.Mark], start: int, width: int
     ) -> Iterator[str]:
         """Bars, then the values, the last one first; as many in a row as do not touch."""
-        pending = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
+        pending = sorted((mark.offset - start, _value(mark, width), mark.state) for mark in marks)
         if pending:
             yield _at([(column, "|", "|") for column, _, _ in pending])
         while pending:
@@ -378,7 +378,7 @@ li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 
 
 def as_html(view: ExplanationView) -> str:
-    """The whole page."""
+    """Return the whole page."""
     items = list(map(outline, view.report))
     title = ", ".join(item.label for item in items[:3])
     body = "\n".join(line for item in items for line in _object(item))

@@ -64,7 +64,7 @@ _HEAD: Final = """\
 
 
 def page(title: str, style: str, body: str) -> str:
-    """The whole document; `title` is plain text, `style` and `body` are as they are."""
+    """Return the whole document; `title` is plain text, `style` and `body` are as they are."""
     return (
         f"{_HEAD}<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"

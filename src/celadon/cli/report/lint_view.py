@@ -45,14 +45,14 @@ class LintView(model.ReportView[LintReport]):
     command = "celadon lint"
 
     def text(self, look: model.ReportStyle) -> str:
-        """All findings; nothing if all is well and nobody wants to know."""
+        """Return all findings; nothing if all is well and nobody wants to know."""
         blocks = [_finding(finding, look) for finding in self.report.findings]
         if look.verbosity >= 0:
             blocks.append(_summary(self.report))
         return "\n\n".join(blocks) + "\n" if blocks else ""
 
     def data(self) -> JsonDict:
-        """The document of kind LintReport."""
+        """Return the document of kind LintReport."""
         report = self.report
         summary = {
             "objects": report.objects,
@@ -89,8 +89,8 @@ class LintView(model.ReportView[LintReport]):
         return list(map(_rule, EVERY_RULE))
 
     def cases(self) -> Iterator[model.ReportCase]:
-        """A case for each finding; what does not fail the run is a skipped case. A clean run is one
-        case that passed."""
+        """Yield a case for each finding; what does not fail the run is a skipped case. A clean run
+        is one case that passed."""
         report = self.report
         for finding in report.findings:
             name = f"{finding.code} {finding.subject} {finding.field}".rstrip()

@@ -77,7 +77,7 @@ class PlanView(report_model.ReportView[MigrationPlan]):
         return "\n".join(lines)
 
     def data(self) -> JsonDict:
-        """The document of kind MigrationPlan."""
+        """Return the document of kind MigrationPlan."""
         report = self.report
         return {
             "apiVersion": "celadon/v1",

@@ -33,7 +33,7 @@ class MigrationView(report_model.ReportView[Migration]):
         return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
 
     def data(self) -> list[JsonDict]:
-        """An item for each rule."""
+        """Return an item for each rule."""
         return [dict(outcome.to_json()) for outcome in self.report.outcomes]
 
     def page(self) -> report_model.Page:

@@ -3,9 +3,10 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.cli.check.check_report import Place
 from celadon.cli.claims import (
     BOUNDED,
     COUNTEREXAMPLE,
@@ -15,9 +16,18 @@ from celadon.cli.claims import (
     ClaimExample,
     ClaimReport,
 )
-from celadon.cli.diff import Against, Reason
-from celadon.cli.proof_report import CONDITION, PART, RULE, VALIDATION, ProofItem, ProofReport
-from celadon.cli.report.diff_view import request_lines
+from celadon.cli.diff import DiffAnswer, DiffReport
+from celadon.cli.proof_report import (
+    CONDITION,
+    PART,
+    RULE,
+    VALIDATION,
+    Against,
+    ExampleRequest,
+    ProofItem,
+    ProofReport,
+    Reason,
+)
 from celadon.cli.report.report_model import (
     SHAPES,
     CaseState,
@@ -113,10 +123,10 @@ class ProofView(ReportView[ProofReport]):
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
         """Return what the groups stand for."""
-        return [FindingRule(group, group, group.replace("-", " ")) for group in groups]
+        return meaning_rules(groups, {})
 
     def cases(self) -> Iterator[ReportCase]:
-        """A case for each place."""
+        """Yield a case for each place."""
         for item in self.report.items:
             state = CaseState.SKIPPED if item.is_undecided else CaseState.PASSED
             remarks = [
@@ -163,20 +173,98 @@ def _example_lines(item: ProofItem) -> Iterator[str]:
         yield from lines(yaml_text(example.manifest)).splitlines()
 
 
+# --- Answers about endpoints -------------------------------------------------
+#
+# The parts that comparisons (`diff_view`) and claims have in common.
+#
+# For people: requests first, then what is not decided, then what is proved.
+
+ANSWER_SHAPES: Final[Shapes] = {
+    **SHAPES,
+    Against: ("policy", "binding", "param", "field", "*place", "message", "error=is_error?"),
+    Reason: ("message", "*place"),
+    ExampleRequest: (
+        *("object=manifest", "oldObject=old_manifest", "around", "user", "groups", "remark"),
+    ),
+}
+
+
+def answers_text(
+    report: DiffReport | ClaimReport,
+    look: ReportStyle,
+    examples: Iterable[list[str]],
+    others: Sequence[str],
+) -> str:
+    """Return the report for people: blocks of lines for requests, notices, the lines about all
+    `others`, and the answer to the whole question."""
+    blocks = [*policy_error_lines(report.errors, look), *examples]
+    blocks += ([lines(f"notice: {notice}")] for notice in report.notices)
+    blocks += [[*others]] if others else []
+    blocks.append([look.paint("bold", report.summary)])
+    return joined(blocks)
+
+
+def undecided_finding(answer: DiffAnswer | ClaimAnswer, subject: str, message: str) -> Finding:
+    """Return the finding that something is not decided; it stands at the first reason if the answer
+    itself has no place."""
+    reason_place = answer.reasons[0].place if answer.reasons else Place()
+    return Finding(
+        Level.WARNING,
+        answer.place if answer.place.file else reason_place,
+        _UNDECIDED,
+        message,
+        "not-decided",
+        subject,
+        details=tuple(reason.message for reason in answer.reasons),
+    )
+
+
+def answer_case(answer: DiffAnswer | ClaimAnswer, group: str, name: str, fault: str) -> ReportCase:
+    """Return the case of an answer, which has failed if a fault is found."""
+    state, text = CaseState.PASSED, answer.answer
+    if fault:
+        state, text = CaseState.FAILED, fault
+    elif answer.answer == _UNDECIDED:
+        state, text = CaseState.SKIPPED, "; ".join(reason.message for reason in answer.reasons)
+    details = "\n".join(request_lines(answer.example.request)) if answer.example else ""
+    return ReportCase(group, name, answer.place, state, text, details)
+
+
+def meaning_rules(groups: Sequence[str], meanings: Mapping[str, str]) -> list[FindingRule]:
+    """Return what groups of findings stand for; a group without a meaning speaks for itself."""
+    return [
+        FindingRule(group, group, meanings.get(group, group.replace("-", " "))) for group in groups
+    ]
+
+
+def request_lines(request: ExampleRequest) -> Iterator[str]:
+    """Yield a request as manifests."""
+    if request.user:
+        groups = f" of {', '.join(request.groups)}" if request.groups else ""
+        yield one_line(f"# by {request.user}{groups}")
+    if request.remark:
+        yield one_line(f"# {request.remark}")
+    manifests = [
+        *(("", value) for value in request.around),
+        *([("# before", request.old_manifest)] if request.old_manifest is not None else []),
+        *([("# after", request.manifest)] if request.manifest is not None else []),
+    ]
+    for number, (title, value) in enumerate(manifests):
+        if number:
+            yield "---"
+        if title and request.old_manifest is not None:
+            yield title
+        yield from lines(yaml_text(value)).splitlines()
+
+
 # --- Claims ------------------------------------------------------------------
 
 # What came of claims about policies, as renderers see it.
-#
-# For people: counterexamples first, then what is not decided, then what is proved.
 
 _SHAPES: Final[Shapes] = {
-    **SHAPES,
+    **ANSWER_SHAPES,
     Against: ("policy", "binding", "param", "field", "*place", "message"),
-    Reason: ("message", "*place"),
-    ClaimExample: (
-        *("verdict=verdict.verdict", "against=verdict.against", "object=manifest"),
-        *("oldObject=old_manifest", "around", "user", "groups", "remark"),
-    ),
+    ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
     ClaimAnswer: (
         *("name", "claim", "operation", "apiVersion=api_version", "kind", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
@@ -185,7 +273,7 @@ _SHAPES: Final[Shapes] = {
 
 _MEANT: Final = {
     COUNTEREXAMPLE: "a request is against what is claimed of the policies",
-    UNDECIDED: "whether the policies are as claimed is not decided",
+    "not-decided": "whether the policies are as claimed is not decided",
 }
 _STYLES: Final = {"denied": "denied", "admitted": "admitted"}
 
@@ -198,16 +286,12 @@ class ClaimView(ReportView[ClaimReport]):
     def text(self, look: ReportStyle) -> str:
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
-        blocks = [*policy_error_lines(report.errors, look)]
-        blocks += (_counterexample(answer, look) for answer in report.of(COUNTEREXAMPLE))
-        blocks += ([lines(f"notice: {notice}")] for notice in report.notices)
-        rest = [*_undecided(report, look), *_proved(report)]
-        blocks += [rest] if rest else []
-        blocks.append([look.paint("bold", report.summary)])
-        return joined(blocks)
+        counterexamples = (_counterexample(answer, look) for answer in report.of(COUNTEREXAMPLE))
+        others = [*_undecided(report, look), *_proved(report)]
+        return answers_text(report, look, counterexamples, others)
 
     def data(self) -> JsonDict:
-        """The document of kind ProofReport."""
+        """Return the document of kind ProofReport."""
         report = self.report
         return document(
             "ProofReport",
@@ -227,47 +311,26 @@ class ClaimView(ReportView[ClaimReport]):
             message = (
                 f"{answer.name}: {answer.endpoint} {answer.example.verdict.verdict}: {answer.claim}"
             )
-            details = (*_against(answer), *request_lines(answer.example))
+            details = (*_against(answer), *request_lines(answer.example.request))
             yield Finding(
                 Level.ERROR, answer.place, COUNTEREXAMPLE, message, COUNTEREXAMPLE, answer.name,
                 details=details,
             )  # fmt: skip
         for answer in self.report.of(UNDECIDED):
-            reasons = tuple(reason.message for reason in answer.reasons)
             message = f"{answer.name}: {answer.endpoint}: {UNDECIDED}"
-            place = answer.place if answer.place.file else answer.reasons[0].place
-            yield Finding(
-                Level.WARNING,
-                place,
-                UNDECIDED,
-                message,
-                "not-decided",
-                answer.name,
-                details=reasons,
-            )
+            yield undecided_finding(answer, answer.name, message)
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
         """Return what the groups stand for."""
-        meanings = {key.replace(" ", "-"): text for key, text in _MEANT.items()}
-        return [
-            FindingRule(group, group, meanings.get(group, group.replace("-", " ")))
-            for group in groups
-        ]
+        return meaning_rules(groups, _MEANT)
 
     def cases(self) -> Iterator[ReportCase]:
-        """A case for each question."""
+        """Yield a case for each question."""
         yield from map(error_case, self.report.errors)
         for answer in self.report.answers:
-            state, text = CaseState.PASSED, answer.answer
-            if answer.answer == COUNTEREXAMPLE:
-                state, text = CaseState.FAILED, f"{answer.answer}: {answer.claim}"
-            elif answer.answer == UNDECIDED:
-                state = CaseState.SKIPPED
-                text = "; ".join(reason.message for reason in answer.reasons)
-            details = "\n".join(request_lines(answer.example)) if answer.example else ""
-            yield ReportCase(
-                "prove", f"{answer.name} {answer.endpoint}", answer.place, state, text, details
-            )
+            is_fault = answer.answer == COUNTEREXAMPLE
+            fault = f"{answer.answer}: {answer.claim}" if is_fault else ""
+            yield answer_case(answer, "prove", f"{answer.name} {answer.endpoint}", fault)
 
 
 def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
@@ -277,7 +340,9 @@ def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
     head = look.paint("bold", f"{COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
     result = [head, f"  {lines(place)}{lines(answer.claim)}"]
     result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
-    result += (f"    {line}" for line in (*_against(answer), *request_lines(answer.example)))
+    result += (
+        f"    {line}" for line in (*_against(answer), *request_lines(answer.example.request))
+    )
     return result
 
 

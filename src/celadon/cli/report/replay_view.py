@@ -50,7 +50,7 @@ class ReplayView(model.ReportView[ReplayReport]):
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
-        """The document of kind ReplayReport."""
+        """Return the document of kind ReplayReport."""
         report, findings = self.report, self.report.findings
         summary = model.filled(first=findings.first, last=findings.last) | {
             "events": findings.events,

@@ -28,8 +28,7 @@ from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cli.check.check_report import Notice, PolicyError, UnaskedPlugin
-    from celadon.kube import JsonObject
+    import argparse
 
 
 # --- Plain text --------------------------------------------------------------
@@ -63,8 +62,8 @@ def lines(text: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def snippet(text: str) -> str:
-    """A line of a file, a character for a character, so that a column stays one. Thousands of
-    findings may stand in one line of a megabyte: the last one is kept."""
+    """Return a line of a file, a character for a character, so that a column stays one. Thousands
+    of findings may stand in one line of a megabyte: the last one is kept."""
     if text.isprintable():
         return text
     return "".join(
@@ -167,7 +166,7 @@ class ReportStyle:
     mutations: bool = False
 
     def paint(self, style: str, text: str) -> str:
-        """The text in the colour of a style."""
+        """Return the text in the colour of a style."""
         return f"\033[{_STYLES[style]}m{text}\033[0m" if self.color else text
 
 
@@ -185,8 +184,8 @@ def plural(number: int, noun: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> list[str]:
-    """The rows of a table as lines, columns as wide as their widest cell; `numbers` are the columns
-    that stand to the right."""
+    """Return the rows of a table as lines, columns as wide as their widest cell; `numbers` are the
+    columns that stand to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(_cells(row, widths, numbers)).rstrip() for row in rows]
 
@@ -197,7 +196,7 @@ def _cells(row: Sequence[str], widths: list[int], numbers: Collection[int]) -> I
 
 
 def policy_error_lines(errors: Iterable[PolicyError], look: ReportStyle) -> Iterator[list[str]]:
-    """A block for each policy that cannot be used."""
+    """Yield a block for each policy that cannot be used."""
     for error in errors:
         yield [
             f"{look.paint('error', 'error:')} {error.message}",
@@ -246,7 +245,7 @@ def plugin_lines(
 
 
 def yaml_text(value: JsonObject | Sequence[object]) -> str:
-    """The object as a manifest, its members in their order."""
+    """Return the object as a manifest, its members in their order."""
     import yaml
 
     text: str = yaml.safe_dump(_copied(value), sort_keys=False, allow_unicode=True, width=1000)
@@ -261,7 +260,7 @@ def _copied(value: object) -> object:
 
 
 def diff_lines(before: JsonObject, after: JsonObject) -> list[str]:
-    """A unified diff without its head; none for equal objects."""
+    """Return a unified diff without its head; none for equal objects."""
     import difflib
 
     lines = difflib.unified_diff(
@@ -452,26 +451,26 @@ class ReportView(Generic[Reported]):
 
 
 def error_finding(error: PolicyError) -> Finding:
-    """The finding that a policy cannot be used."""
+    """Return the finding that a policy cannot be used."""
     name = f"{error.kind} {error.name}"
     return Finding(Level.ERROR, error.place, name, error.message, "policy-error", name)
 
 
 def notice_finding(notice: Notice, *, strict: bool) -> Finding:
-    """The finding that something went by in silence."""
+    """Return the finding that something went by in silence."""
     level = Level.ERROR if strict else Level.NOTE
     reason = notice.reason.value
     return Finding(level, notice.place, reason, notice.message, f"notice/{reason}", reason)
 
 
 def error_case(error: PolicyError) -> ReportCase:
-    """The case of a policy that cannot be used."""
+    """Return the case of a policy that cannot be used."""
     name = f"{error.kind} {error.name}"
     return ReportCase("policy", name, error.place, CaseState.ERROR, error.message)
 
 
 def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCase:
-    """The case of something that went by in silence."""
+    """Return the case of something that went by in silence."""
     outcome = CaseState.FAILED if strict else CaseState.SKIPPED
     name = notice.reason.value
     return ReportCase("notice", name, notice.place, outcome, notice.message, details, remark=True)
@@ -512,6 +511,21 @@ class ReportForms:
     def for_people(self) -> str:
         """The form that people read."""
         return self.names[0]
+
+    def add_options(
+        self, group: argparse._ActionsContainer, *, quiet: str = "", verbose: str = ""
+    ) -> None:
+        """Declare how a report is shown: `--output` and `--no-color`; `--quiet` and `--verbose`
+        where their help is given."""
+        usual = self.for_people
+        group.add_argument(
+            "-o", "--output", choices=self.names, default=usual, help=f"(default: {usual})"
+        )
+        if quiet:
+            group.add_argument("-q", "--quiet", action="store_true", help=quiet)
+        if verbose:
+            group.add_argument("-v", "--verbose", action="count", default=0, help=verbose)
+        group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
     def view_of(self, report: object) -> ReportView[object]:
         """A report as renderers see it."""
@@ -628,7 +642,7 @@ def as_yaml(view: ReportView[Any]) -> str:
 
 
 def json_line(value: JsonObject) -> str:
-    """A line of JSON lines."""
+    """Return a line of JSON lines."""
     return f"{_visible(json.dumps(value, ensure_ascii=False, separators=(',', ':')))}\n"
 
 
@@ -645,7 +659,7 @@ _OBEYED: Final = late_pattern(
 
 
 def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> JsonDict:
-    """A document of ours; at its top, empty members are kept."""
+    """Return a document of ours; at its top, empty members are kept."""
     about = {"apiVersion": API_VERSION, "kind": kind}
     return about | {name: data(value, shapes) for name, value in members.items()}
 

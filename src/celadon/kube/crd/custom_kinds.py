@@ -134,14 +134,14 @@ _MOST: Final = 2**31 - 1
 
 def wanted_count_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Yield what is wrong with the count of replicas in the spec."""
-    return () if scale is None else _count_errors(obj, scale.wanted)
+    return () if scale is None else _count_errors(obj, scale.spec_replicas)
 
 
 def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Yield what is wrong with the count in the status, and with the selector."""
     if scale is None:
         return
-    yield from _count_errors(obj, scale.counted)
+    yield from _count_errors(obj, scale.status_replicas)
     if scale.selector:
         lookup = _found(obj, scale.selector, "string")
         if lookup.trouble:
@@ -419,8 +419,8 @@ class CustomKind:
 
 
 def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
-    """The kinds of all versions of a CustomResourceDefinition, served or not, with the rules of the
-    current release."""
+    """Return the kinds of all versions of a CustomResourceDefinition, served or not, with the rules
+    of the current release."""
     spec, since = definition["spec"], _revision(definition)
     rule_environment = environment(current_release())
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
@@ -492,7 +492,7 @@ class DefinedKinds:
 
     @property
     def compiled(self) -> Mapping[GroupVersionKind, CustomKind]:
-        """The kinds. Two threads that ask at once may both compile them."""
+        """Return the kinds. Two threads that ask at once may both compile them."""
         if self._kinds is None:
             with answering_as(self._version):
                 self._kinds = custom_kinds(self._definition)

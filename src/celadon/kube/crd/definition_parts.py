@@ -61,7 +61,7 @@ class InternalDefinition:
         return (self.versions[0].get("name") or "") if self.versions else ""
 
     def schema_of(self, i: int) -> JsonObject | None:
-        """The schema of a version, its own or the shared one."""
+        """Return the schema of a version, its own or the shared one."""
         return schema_in(self.versions[i]) or schema_in(self.shared)
 
     def schemas(self) -> Iterator[tuple[FieldPath, JsonObject]]:
@@ -123,7 +123,7 @@ def _without_empty(value: Any) -> Any:
 
 
 def schema_in(holder: JsonObject) -> JsonObject | None:
-    """The schema in a version, or in the shared parts."""
+    """Return the schema in a version, or in the shared parts."""
     schema = holder.get("schema")
     openapi_schema = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
     return openapi_schema if isinstance(openapi_schema, dict) else None

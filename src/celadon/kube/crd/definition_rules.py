@@ -313,8 +313,8 @@ def schema_findings(
     """Return what is wrong with a schema. Rules are only compiled with `compiles`, in a structural
     schema; without `limits_costs` each may cost what it likes."""
     check = _Check(demands, compiles, limits_costs)
-    check.visit(schema.given, schema.schema, _Node(schema.path, is_root=True))
-    findings = check.found
+    check.visit(schema.source, schema.schema, _Node(schema.path, is_root=True))
+    findings = check.findings
     if check.total > DEFINITION_COST_LIMIT:
         findings.costs += [contributed(where) for _, where in check.most_expensive()]
         findings.costs.append(
@@ -381,7 +381,7 @@ class _Check:
     demands: definition_parts.Demands
     compiles: bool
     limits_costs: bool
-    found: SchemaFindings = field(default_factory=SchemaFindings)
+    findings: SchemaFindings = field(default_factory=SchemaFindings)
     costs: list[tuple[int, FieldPath]] = field(default_factory=list)
 
     @property
@@ -396,7 +396,7 @@ class _Check:
         """Look at a schema and return whether it can be read as a structural one. `value` is its
         JSON: what it says of rules is shown as it was written. `schema` None: nothing is known of
         the fields there, and no rules are compiled."""
-        keywords = self.found.keywords
+        keywords = self.findings.keywords
         before = len(keywords)
         keywords += errors_before(
             value, node.path, self.demands, node.no_default, in_metadata=node.in_metadata
@@ -444,7 +444,7 @@ class _Check:
         path = node.path.child("x-kubernetes-validations")
         compiled = compile_rules(schema, self.demands, is_root=node.is_root)
         if compiled.error:
-            self.found.rules.append(fieldpath.internal(path, WITHOUT_TYPE))
+            self.findings.rules.append(fieldpath.internal(path, WITHOUT_TYPE))
         for i, rule in enumerate(compiled.rules):
             self._rule(rule, raw_rules[i], path.index(i), node, compiled)
 
@@ -452,7 +452,7 @@ class _Check:
         self, rule: CompiledRule, data: Any, path: FieldPath, node: _Node, compiled: NodeRules
     ) -> None:
         assert compiled.declared is not None, "there would be no compiled rule"
-        refused = self.found.rules
+        refused = self.findings.rules
         times = node.cardinality
         if times is None:
             times = compiled.declared.max_cardinality
@@ -481,7 +481,7 @@ class _Check:
         self.costs.append((cost, path.child(subject)))
         if self.limits_costs and cost > RULE_COST_LIMIT:
             error = too_expensive(path.child(subject), subject, cost, RULE_COST_LIMIT)
-            self.found.rules.append(error)
+            self.findings.rules.append(error)
 
 
 def _shape(

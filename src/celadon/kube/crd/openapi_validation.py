@@ -238,8 +238,8 @@ class Bound:
 
 
 def additional(name: FieldPath, key: str) -> FieldPath:
-    """The path of a member without a schema of its own. In the texts it has a dot before it even
-    in the object itself; in the fields of errors it does not."""
+    """Return the path of a member without a schema of its own. In the texts it has a dot before it
+    even in the object itself; in the fields of errors it does not."""
     return name.child(key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
 
 
@@ -266,7 +266,7 @@ def too_long(name: FieldPath, limit: int) -> FieldError:
 
 
 def too_short(name: FieldPath, value: str, limit: int) -> FieldError:
-    """A text of less than `minLength` characters."""
+    """Return the error for a text of less than `minLength` characters."""
     return _invalid(name, value, f"{name.text} in body should be at least {limit} chars long")
 
 
@@ -276,28 +276,29 @@ def no_match(name: FieldPath, value: str, pattern: str) -> FieldError:
 
 
 def too_many_items(name: FieldPath, count: int, limit: int) -> FieldError:
-    """A list with more than `maxItems`, or an object with more than `maxProperties`."""
+    """Return the error for a list with more than `maxItems`, or an object with more than
+    `maxProperties`."""
     return fieldpath.too_many(_path(name), count, limit)
 
 
 def too_few_items(name: FieldPath, count: int, limit: int) -> FieldError:
-    """A list with less than `minItems`."""
+    """Return the error for a list with less than `minItems`."""
     return _invalid(name, count, f"{name.text} in body should have at least {limit} items")
 
 
 def too_few_properties(name: FieldPath, count: int, limit: int) -> FieldError:
-    """An object with less than `minProperties`."""
+    """Return the error for an object with less than `minProperties`."""
     return _invalid(name, count, f"{name.text} in body should have at least {limit} properties")
 
 
 def above(name: FieldPath, value: float, bound: Bound) -> FieldError:
-    """A number over `maximum`."""
+    """Return the error for a number over `maximum`."""
     word = "less than" if bound.exclusive else "less than or equal to"
     return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
 
 
 def below(name: FieldPath, value: float, bound: Bound) -> FieldError:
-    """A number under `minimum`."""
+    """Return the error for a number under `minimum`."""
     word = "greater than" if bound.exclusive else "greater than or equal to"
     return _invalid(name, value, f"{name.text} in body should be {word} {_number(bound.value)}")
 

@@ -385,7 +385,7 @@ def not_initialized(error: str) -> str:
 
 
 def failed_evaluation(rule: ValidationRule, error: str) -> str:
-    """An evaluation that ended in an error."""
+    """Return the text for an evaluation that ended in an error."""
     if error.startswith("no such overload"):
         return (
             f"'{error}': call arguments did not match a supported operator, function or macro "
@@ -599,7 +599,7 @@ class _Place:
 
     path: FieldPath
     type: str
-    shown: object
+    shown_value: object
     plain: JsonObject
     optional: JsonObject
     has_before: bool
@@ -720,7 +720,7 @@ class _Run:
         if rule.message is not None:
             with contextlib.suppress(_Discarded):
                 detail = self._message(rule, place)
-        error = broken(rule.source, path, place.shown, detail)
+        error = broken(rule.source, path, place.shown_value, detail)
         if not rule.uses_old_self and place.ratchet.forgives:
             self.outcome.warnings.append(str(error))
         else:

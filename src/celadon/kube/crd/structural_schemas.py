@@ -1,6 +1,6 @@
-"""What makes a schema structural: every node says its type, and what branches say (`allOf`,
-`anyOf`, `oneOf`, `not`) only restricts values of nodes that stand outside of them, too. Fields
-that such a schema does not know are pruned.
+"""Structural schemas, and pruning by them. In a structural schema every node says its type, and
+what branches say (`allOf`, `anyOf`, `oneOf`, `not`) only restricts values of nodes that stand
+outside of them, too. Fields that such a schema does not know are pruned.
 
 As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/{convert,validation,complete}.go`; errors
 are sorted by their texts, as there. That branches are about known nodes is asked of the branches
@@ -363,7 +363,7 @@ class GivenSchema:
 
     path: FieldPath
     schema: Schema
-    given: JsonObject
+    source: JsonObject
 
 
 # --- Schema defaults ---------------------------------------------------------
@@ -384,7 +384,7 @@ def default_errors(schema: GivenSchema, *, pruned: bool = True) -> list[FieldErr
     let pass."""
     check = _Check(environment(current_release()), pruned)
     check.visit(replace(schema.schema, embedded_resource=True), schema.path)
-    return check.found
+    return check.errors
 
 
 def has_unpruned_defaults(value: JsonObject) -> bool:
@@ -393,7 +393,7 @@ def has_unpruned_defaults(value: JsonObject) -> bool:
         return False
     check = _Check(None, pruned=True)
     check.visit(replace(decode_schema(value), embedded_resource=True), FieldPath())
-    return any(error.detail == _UNKNOWN_FIELDS for error in check.found)
+    return any(error.detail == _UNKNOWN_FIELDS for error in check.errors)
 
 
 class _Around(NamedTuple):
@@ -420,7 +420,7 @@ class _Check:
 
     rules_of: Environment | None
     pruned: bool
-    found: list[FieldError] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
     spent: int = 0
     untyped: dict[int, Schema] = field(default_factory=dict)
 
@@ -451,21 +451,21 @@ class _Check:
         value: Any = fresh(schema.default)
         if self.pruned and around is None and pruned_part(value, schema) != value:
             drop_unknown_metadata(value, schema)
-            self.found.append(fieldpath.invalid(path, _by_key(value), _UNKNOWN_FIELDS))
+            self.errors.append(fieldpath.invalid(path, _by_key(value), _UNKNOWN_FIELDS))
         if self.rules_of is None:
             return
         if around is not None:
             faults = _metadata_errors(around.object(value), around.schema)
             if faults:
                 detail = f"must result in valid metadata: {fieldpath.aggregate(faults)}"
-                self.found.append(fieldpath.invalid(path, _by_key(value), detail))
+                self.errors.append(fieldpath.invalid(path, _by_key(value), detail))
                 return
         errors = (
             (_metadata_errors(value, schema) if around is None else [])
             or list(map(_named, value_errors(value, self._judging(schema), Unknown())))
             or self._rules(schema, value)
         )
-        self.found += [_placed(path, error) for error in errors]
+        self.errors += [_placed(path, error) for error in errors]
 
     def _judging(self, schema: Schema) -> Schema:
         """Return a schema as upstream judges defaults by it: that of an integer or string has no
@@ -578,7 +578,9 @@ def _members(
         elif schema is not None and schema.preserve_unknown:
             result[key] = member
         else:
-            dropped.append(StrayField(below, known=() if schema is None else schema.properties))
+            dropped.append(
+                StrayField(below, known_fields=() if schema is None else schema.properties)
+            )
     return result
 
 
@@ -593,9 +595,9 @@ def _members(
 
 
 def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False) -> Any:
-    """The value with defaults; what was given is not changed. With `keeps_nulls` those stay that no
-    default takes the place of: an object that was applied is not read again, which would take them
-    away."""
+    """Return the value with defaults; what was given is not changed. With `keeps_nulls` those stay
+    that no default takes the place of: an object that was applied is not read again, which would
+    take them away."""
     if schema is None:
         return value
     if isinstance(value, dict):

@@ -229,7 +229,7 @@ class Preserved(Opaque):
 
 
 def typed(value: Any, schema: Schema) -> Any:
-    """The value of a schema's type; raises `EvaluationError` for what does not fit."""
+    """Return the value of a schema's type; raises `EvaluationError` for what does not fit."""
     if value is None:
         if schema.nullable:
             return None

@@ -1,5 +1,5 @@
-"""What defaulting rules work on: an object at paths, and what they need to know besides it: time,
-identity, gates, plugins, cluster.
+"""The context of defaulting rules: an object at paths, and time, identity, gates, plugins and
+cluster beside it.
 
 Defaulting is pure, so whatever a server would take from its clock, its random source or its caches
 is an argument. The defaults are recognisable placeholders and an empty cluster.
@@ -44,7 +44,7 @@ class ServiceNetwork(Protocol):
         """Return whether it has no others; else nobody is refused for one."""
 
     def cluster_ip(self, family: str) -> str:
-        """A free address of one of them. StatusError (500) when there is none."""
+        """Return a free address of one of them. StatusError (500) when there is none."""
 
     def node_port(self, taken_ports: Sequence[int]) -> int:
         """A free port besides those that this write has taken. StatusError (500) when there is
@@ -173,7 +173,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def lookup(path: str, parent: object, root: object) -> object:
-    """The value at a path without wildcards; None when something on the way is missing."""
+    """Return the value at a path without wildcards; None when something on the way is missing."""
     result = root if path.startswith(AT_ROOT) else parent
     for name in path.removeprefix(AT_ROOT).split("."):
         if not isinstance(result, dict):

@@ -419,7 +419,7 @@ def _root_paths(rule: Rule) -> Iterator[str]:
 
 
 def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
-    """The rules of a phase for a kind, whatever their gates and plugins."""
+    """Return the rules of a phase for a kind, whatever their gates and plugins."""
     pack = schema_packs.load("defaults")
     kind = f"{gvk.api_version}/{gvk.kind}"
     gated = gated_rules(kind) if phase == "create" else ()

@@ -1,4 +1,4 @@
-"""What is left to do of a merge when the configuration has been known for long.
+"""Compiles a configuration that is known beforehand, so that a merge has little left to do.
 
 A plan is a function from what there is to what becomes of it, put together for one configuration of
 one kind (the second part of this module). All that depends on the configuration alone was done

@@ -1,4 +1,5 @@
-"""Who owns what after a write: the rules of updates and of applies.
+"""Decides who owns which fields after a write: the rules of updates and of applies, and the
+conflicts of applies.
 
 A writer owns what it changed, and everybody else loses that. An applier owns what it says, whether
 or not that changed anything; what it no longer says it gives up, and if nobody else owns it, it is
@@ -256,7 +257,7 @@ class Ownership:
         force: bool,
         applied_fields: field_sets.FieldSet | None = None,
     ) -> tuple[JsonDict, Managers]:
-        """The object with the configuration in it. ConflictError; ItemError as `updated`.
+        """Return the object with the configuration in it. ConflictError; ItemError as `updated`.
         `applied_fields` are those of the configuration, if they are known."""
         owners = self._reconciled(managers)
         result = merged(self.type, live, config)

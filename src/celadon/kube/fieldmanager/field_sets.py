@@ -159,7 +159,7 @@ def step_text(element: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value within such a step."""
+    """Return the text of a value within such a step."""
     match value:
         case str():
             return quote(value)

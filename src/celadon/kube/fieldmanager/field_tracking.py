@@ -1,4 +1,4 @@
-"""What a server does about fields and their owners, write by write.
+"""Keeps `metadata.managedFields` of a server's objects, write by write.
 
     track_create(draft, target, writer)                      after the body was read
     track_update(draft, sent, live, target, writer)          the same, for updates and patches
@@ -467,7 +467,7 @@ class _Endpoint:
         return {**visible, "metadata": meta}
 
     def created(self, new: JsonObject) -> dict[str, Json] | None:
-        """The entry of the writer of a new object; None when nothing in it can be owned."""
+        """Return the entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
         if self._misfit(new):
             return None
@@ -524,7 +524,8 @@ class _Endpoint:
     def applied(
         self, config: JsonObject, live: JsonObject | None, *, force: bool
     ) -> tuple[JsonDict, managed_fields.Managers]:
-        """The object with the configuration in it, and its managers. StatusError on conflicts."""
+        """Return the object with the configuration in it, and its managers. StatusError on
+        conflicts."""
         target = self._target
         parent = managed_fields.Managers() if live is None else _strict_managers(live)
         is_scale = target.subresource == _SCALE
@@ -614,7 +615,7 @@ class _Endpoint:
             custom = self._writer.versions.custom(GroupVersionKind(group, version, mine.kind))
         if custom is None:
             return None
-        return () if custom.scale is None else managed_fields.field_path(custom.scale.wanted)
+        return () if custom.scale is None else managed_fields.field_path(custom.scale.spec_replicas)
 
     def of_parent(
         self, parent: managed_fields.Managers, scale: managed_fields.Managers

@@ -88,8 +88,8 @@ class Managers:
 
 
 def decoded(entries: object) -> Managers:
-    """The managers of `metadata.managedFields`; none for null. EntryError when an entry cannot be
-    read."""
+    """Return the managers of `metadata.managedFields`; none for null. EntryError when an entry
+    cannot be read."""
     managers = Managers()
     if entries is None:
         return managers
@@ -147,7 +147,8 @@ def _time(entry: JsonObject) -> str:
 
 
 def encoded(managers: Managers) -> list[JsonDict]:
-    """The entries: appliers first, the oldest first, then by name, version and subresource."""
+    """Return the entries: appliers first, the oldest first, then by name, version and
+    subresource."""
     times = managers.times
     entries = [
         entry_of(
@@ -220,8 +221,8 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
 
 
 def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, object]:
-    """The new object; with the entries of the old one if it differs from that in nothing but their
-    times, so that a write of the same is no write."""
+    """Return the new object; with the entries of the old one if it differs from that in nothing but
+    their times, so that a write of the same is no write."""
     result = dict(new)
     mine, theirs = metadata.metadata(new), metadata.metadata(old)
     entries, before = mine.get("managedFields"), theirs.get("managedFields")

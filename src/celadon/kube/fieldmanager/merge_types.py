@@ -95,7 +95,7 @@ class MapRule:
         return name in self._properties
 
     def child(self, name: str) -> MergeType | None:
-        """The type of a member; None when there may be none of that name."""
+        """Return the type of a member; None when there may be none of that name."""
         child = self._children.get(name)
         if child is None:
             schema = self._properties.get(name)
@@ -139,7 +139,7 @@ class ListRule:
 
     @property
     def item(self) -> MergeType:
-        """The type of the items."""
+        """Return the type of the items."""
         if self._item is None:
             schema = self._schema
             self._item = (
@@ -270,8 +270,8 @@ DEDUCED.list = ListRule(None)
 
 
 def made_type(schema: Schema, *, keeps_unknown: bool = False) -> MergeType:
-    """The type of a schema, built-in or published; `keeps_unknown` when a schema above it preserves
-    unknown fields."""
+    """Return the type of a schema, built-in or published; `keeps_unknown` when a schema above it
+    preserves unknown fields."""
     if schema.ref:
         return _component_type(schema.ref, schema.map_type)
     keeps_unknown = keeps_unknown or schema.preserve_unknown

@@ -1,4 +1,5 @@
-"""What becomes of an object that a mutating policy changes: merged or patched, read, defaulted.
+"""Changes objects for mutating policies: merges or patches them, reads the result, and gives it
+defaults.
 
     kinds.merged(live, config, kind)     an apply configuration on top of the object
     kinds.patched(document, kind)        what a JSON patch has made of it
@@ -188,8 +189,8 @@ class Unusual(KubeError):
 def fitting_object(
     type_: merge_types.MergeType, value: PatchObject, path: str = "Object"
 ) -> JsonDict:
-    """A new configuration of that type, without misfits and without anything atomic; `path` is
-    what the object's own type has to be called. Unusual."""
+    """Return a new configuration of that type, without misfits and without anything atomic; `path`
+    is what the object's own type has to be called. Unusual."""
     rule = type_.map
     if rule is None or rule.atomic or value.cel_type.name != path:
         raise Unusual
@@ -251,7 +252,7 @@ class Patched(NamedTuple):
     """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
     only if it stays like that."""
 
-    made: JsonObject
+    object: JsonObject
     spoiled: StatusError | None = None
 
 
@@ -354,8 +355,9 @@ class MutatedKinds:
         *,
         fits: bool = False,
     ) -> JsonObject:
-        """The object with a configuration of the same kind in it; values of that may be foreign,
-        unless it is known that it `fits`. `expected` is the request's kind. MutationRefused."""
+        """Return the object with a configuration of the same kind in it; values of that may be
+        foreign, unless it is known that it `fits`. `expected` is the request's kind.
+        MutationRefused."""
         merged_kind = self._merged_kind(kind)
         try:
             if not fits:

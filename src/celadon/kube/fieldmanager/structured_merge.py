@@ -203,7 +203,8 @@ def _collect_items(rule: ListRule, value: Sequence[Json], field_set: FieldSet) -
 
 
 def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
-    """The items of a list under what identifies them. ItemError for one that nothing does."""
+    """Return the items of a list under what identifies them. ItemError for one that nothing
+    does."""
     result: dict[str, list[object]] = {}
     for element, item in zip(rule.elements(value), value, strict=True):
         result.setdefault(element, []).append(item)
@@ -543,9 +544,9 @@ _Place: TypeAlias = "tuple[_Place, str] | None"
 
 @dataclass(frozen=True, slots=True)
 class _Misfits:
-    """Looks at values, and notes what is wrong with them in `found`."""
+    """Looks at values, and notes what is wrong with them in `misfits`."""
 
-    found: list[str]
+    misfits: list[str]
     duplicates: bool
 
     def look(self, type_: MergeType, value: Any, place: _Place) -> None:
@@ -600,7 +601,7 @@ class _Misfits:
         while place is not None:
             place, element = place
             path = step_text(element) + path
-        self.found.append(f"{path}: {text}" if path else text)
+        self.misfits.append(f"{path}: {text}" if path else text)
 
 
 _FITTING: Final[Mapping[str, Collection[type]]] = {

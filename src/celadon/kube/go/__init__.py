@@ -1,4 +1,4 @@
-"""What Go's standard library does to values and texts that Kubernetes' clients see.
+"""The parts of Go's standard library whose values and texts Kubernetes' clients see.
 
 Each module answers for one package of Go: `go_json` for `encoding/json`, `go_text` for `%q`, `%#v`,
 JSON output and numbers, `go_time` (durations, too), `go_url` (`net/url`); `go_types` names types as

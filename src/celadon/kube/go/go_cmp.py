@@ -1,4 +1,4 @@
-"""What github.com/google/go-cmp reports of two values that differ.
+"""Reports the difference of two values as github.com/google/go-cmp does.
 
 `cmp.Diff` compares both as trees and prints the tree with a few of the equal parts around each
 change. How it prints is unstable by design: a server chooses one of two ways when it starts. Here
@@ -296,8 +296,8 @@ class _Printer:
 
     def value(self, value: GoData) -> Layout:
         """Return the lines for one value: `FormatValue`."""
-        if value.shown is not None and not value.is_nil:
-            return self._quoted("s", value.shown)
+        if value.string is not None and not value.is_nil:
+            return self._quoted("s", value.string)
         match value.kind:
             case Kind.PLAIN:
                 return value.text

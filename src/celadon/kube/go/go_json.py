@@ -266,7 +266,8 @@ class Document:
     repeated: Mapping[int, Pairs] = field(default_factory=dict)
 
     def members(self, obj: JsonObject) -> Pairs:
-        """All members of an object inside the document, repeated ones too, in their order."""
+        """Return all members of an object inside the document, repeated ones too, in their
+        order."""
         return self.repeated.get(id(obj)) or tuple(obj.items())
 
 

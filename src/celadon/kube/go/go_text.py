@@ -1,5 +1,5 @@
-"""How Go prints values into texts that clients see: `%q`, `%v`, `%T`, `encoding/json`, and its own
-syntax, `%#v`.
+"""Prints values as Go prints them into texts that clients see: `%q`, `%v`, `%T`, `encoding/json`,
+and its own syntax, `%#v`.
 
 And what it takes for white space at their ends.
 """
@@ -147,7 +147,7 @@ def parse_bool(text: str) -> bool | None:
 
 
 def parse_int(text: str, bits: int = 64) -> int:
-    """A decimal integer of so many bits. Raises ValueError with the text of Go's error."""
+    """Return a decimal integer of so many bits. Raises ValueError with the text of Go's error."""
     if _INTEGER.fullmatch(text) is None:
         raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("+-0")
@@ -262,7 +262,7 @@ _LEADING_TOKEN: Final = late_pattern(_TOKEN)
 
 
 def parse_media_type(text: str) -> str | None:
-    """The type in lower case, without its parameters; None for what Go cannot read."""
+    """Return the type in lower case, without its parameters; None for what Go cannot read."""
     match = _MEDIA_TYPE.fullmatch(text)
     return None if match is None else match[1].lower()
 

@@ -1,4 +1,4 @@
-"""How Go's JSON decoder names the types of fields, which shows in its complaints.
+"""The names that Go's JSON decoder has for the types of fields, as its complaints show them.
 
 The schemas do not know that `failurePolicy` is of type `v1.FailurePolicyType`, nor that the field
 `scope` of a rule comes from a struct embedded in another: both are listed here, as in
@@ -316,7 +316,8 @@ def type_name(struct: str, field: str) -> str:
 
 
 def go_type(node: object, owner: str, field: str) -> str:
-    """The type of a node of the schema pack that sits in `field` of the component `owner`."""
+    """Return the type of a node of the schema pack that sits in `field` of the component
+    `owner`."""
     struct = owner.rpartition(".")[2]
     named, key = (_fields(table.get(struct, "")).get(field, "") for table in (NAMED, KEYS))
     if owner.startswith(_FLOW_SUBJECT) and field == "kind":

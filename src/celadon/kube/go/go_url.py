@@ -94,12 +94,12 @@ class URL:
 
     @property
     def host(self) -> str:
-        """The host with the port, and with the brackets of an IPv6 address."""
+        """Return the host with the port, and with the brackets of an IPv6 address."""
         return _text(self.host_bytes)
 
     @property
     def hostname(self) -> str:
-        """The host without port and without the brackets of an IPv6 address."""
+        """Return the host without port and without the brackets of an IPv6 address."""
         return _text(self._split_host()[0])
 
     @property
@@ -175,7 +175,7 @@ class URL:
 
 
 def parse_request_uri(text: str) -> URL:
-    """An absolute URI or an absolute path; `#` has no meaning. Raises URLError."""
+    """Return an absolute URI or an absolute path; `#` has no meaning. Raises URLError."""
     raw = text.encode("utf-8", "surrogatepass")
     try:
         return _parse(raw, via_request=True)

@@ -41,7 +41,7 @@ class GoData:
     members: Mapping[str, GoData] | None = None
     target: GoData | None = None
     text: str = ""
-    shown: str | None = None
+    string: str | None = None
     """What its `String` method gives."""
     shown_by_pointer: str | None = None
     """The same, of a type whose method belongs to pointers."""
@@ -74,34 +74,35 @@ _ZEROS: Final = ("", "0", "false")
 
 
 def go_struct(type_: str, members: Mapping[str, GoData]) -> GoData:
-    """A struct with its fields in order."""
+    """Return the data of a struct, with its fields in order."""
     return GoData(type_, Kind.STRUCT, members)
 
 
 def go_list(items: Sequence[GoData] | None, type_: str) -> GoData:
-    """A list, nil for none; `type_` is that of its items."""
+    """Return the data of a list, nil for none; `type_` is that of its items."""
     members = None if items is None else {str(index): item for index, item in enumerate(items)}
     return GoData(f"[]{type_}", Kind.LIST, members)
 
 
 def go_map(entries: Mapping[str, GoData] | None, type_: str, *, names_keys: bool = False) -> GoData:
-    """A map, nil for none; `names_keys` says that its keys have a `String` method."""
+    """Return the data of a map, nil for none; `names_keys` says that its keys have a `String`
+    method."""
     return GoData(type_, Kind.MAP, entries, names_keys=names_keys)
 
 
 def go_pointer(target: GoData | None, type_: str) -> GoData:
-    """A pointer to a value of this type; nil to none."""
+    """Return the data of a pointer to a value of this type; nil to none."""
     text = None if target is None else target.shown_by_pointer
-    return GoData(f"*{type_}", Kind.POINTER, target=target, shown=text)
+    return GoData(f"*{type_}", Kind.POINTER, target=target, string=text)
 
 
 def go_text(text: str) -> GoData:
-    """A text."""
+    """Return the data of a text."""
     return GoData("string", Kind.TEXT, text=text)
 
 
 def go_number(value: int, type_: str) -> GoData:
-    """A whole number."""
+    """Return the data of a whole number."""
     return GoData(type_, Kind.PLAIN, text=str(value))
 
 

@@ -49,14 +49,14 @@ class Authorizer(_Receiver):
         self.backend = backend
 
     def check(self, attributes: authorization.Attributes) -> Decision:
-        """The ruling on one question."""
+        """Return the ruling on one question."""
         ruling, reason, error = self.backend.authorize(attributes)
         return Decision(ruling, reason, error)
 
     def request_resource(
         self, group: str, resource: str, subresource: str, namespace: str, name: str
     ) -> ResourceCheck:
-        """The variable `authorizer.requestResource`."""
+        """Return the variable `authorizer.requestResource`."""
         attributes = authorization.Attributes(
             self.user,
             "",

@@ -153,7 +153,7 @@ def _estimate_first_twice(args: Sequence[Sized]) -> CallEstimate:
 def write_first_twice(
     first: cost_rules.SizeSource, *others: cost_rules.SizeSource
 ) -> cost_rules.SizeSource:
-    """The source of `track_first_twice`."""
+    """Return the source of `track_first_twice`."""
     if isinstance(first, int):
         return cost_rules.ceil_div(first, TWICE_DIVISOR)
     return f"({first} + {TWICE_DIVISOR - 1}) // {TWICE_DIVISOR}"
@@ -384,7 +384,7 @@ COSTS: Final[Mapping[str, CostRule]] = {
 
 
 def charged(library: Library, besides: frozenset[str] = frozenset()) -> Library:
-    """The library as Kubernetes charges for it, `besides` these functions."""
+    """Return the library as Kubernetes charges for it, `besides` these functions."""
     functions = (
         function if function.name in besides else _charged(function)
         for function in library.functions

@@ -1,4 +1,5 @@
-"""Which parts of CEL a Kubernetes release has: the table of k8s.io/apiserver `environment/base.go`.
+"""The environments of CEL that each Kubernetes release has: the table of k8s.io/apiserver
+`environment/base.go`.
 
 `environment("1.36")` knows what release 1.36 knows; it serves expressions that are stored already.
 An expression that is being written may only use what the release before knew, so that a rollback

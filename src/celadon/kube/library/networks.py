@@ -52,7 +52,7 @@ class IP(Opaque):
 
     @property
     def cost_size(self) -> int:
-        """The address in bytes."""
+        """Return the address in bytes."""
         return self.addr.bits // 8
 
     def display(self) -> str:
@@ -233,7 +233,7 @@ class CIDR(Opaque):
 
     @property
     def cost_size(self) -> int:
-        """The prefix in bytes, rounded up."""
+        """Return the prefix in bytes, rounded up."""
         return (self.prefix.length + 7) // 8
 
     def display(self) -> str:

@@ -38,7 +38,7 @@ class AnyQuantity(extend.Opaque):
     __hash__ = None
 
     def display(self) -> str:
-        """The canonical text."""
+        """Return the canonical text."""
         return str(self.amount)
 
 

@@ -162,7 +162,7 @@ class Semver(Opaque):
         return isinstance(other, Semver) and self.order == other.order
 
     def display(self) -> str:
-        """The canonical text."""
+        """Return the canonical text."""
         return str(self.version)
 
 

@@ -186,8 +186,8 @@ REMEMBERED: Final = 256
 
 
 def in_message_order(obj: JsonObject) -> JsonDict:
-    """A new object; `kind` and `apiVersion` come first. Unknown members come last. Parts that have
-    their order are shared with the object given."""
+    """Return a new object; `kind` and `apiVersion` come first. Unknown members come last. Parts
+    that have their order are shared with the object given."""
     name = message_of(metadata.gvk(obj))
     if name is None:
         return dict(obj)

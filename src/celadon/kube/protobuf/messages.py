@@ -483,7 +483,7 @@ def _with_defaults(gvk: GroupVersionKind, default: GroupVersionKind | None) -> G
 
 
 def read_message(envelope: Envelope) -> dict[str, object]:
-    """The object with its apiVersion and kind. Raises ProtobufError."""
+    """Return the object with its apiVersion and kind. Raises ProtobufError."""
     name = message_of(envelope.gvk)
     if name is None:
         raise NoMessageError(envelope.gvk)

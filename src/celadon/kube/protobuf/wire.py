@@ -327,7 +327,7 @@ def read_text(data: bytes, start: int, stop: int) -> str:
 
 
 def base64_bytes(value: object, field: str) -> bytes:
-    """The bytes of a base64 text."""
+    """Return the bytes of a base64 text."""
     if not isinstance(value, str):
         raise misfit(field, "base64 text")
     try:

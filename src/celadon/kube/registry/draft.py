@@ -11,8 +11,7 @@ The rules themselves stand in `celadon.kube.defaulting`.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
@@ -25,10 +24,11 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
+from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
+from celadon.kube.registry.scale import BUILT_IN, scale_of
 from celadon.kube.releases import per_release
-from celadon.kube.resources.api_resources import SCALE, Resource, ScalePaths, known_resources
+from celadon.kube.resources.api_resources import Resource, ScalePaths, known_resources
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, typed_objects
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
@@ -281,13 +281,6 @@ def changed_defaulting(
 # k8s.io/apiextensions-apiserver `pkg/registry/customresource/etcd.go`.
 
 
-BUILT_IN: Final = ScalePaths()
-"""Where the counts of built-in kinds are."""
-
-SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-"""What a Scale has of the metadata of its object."""
-
-
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
 # frozen one takes four times as long. What follows from the fields is worked out at once, since a
 # create asks for it 40 times, and a property takes Python 3.11 a thousand instructions.
@@ -409,82 +402,3 @@ def shown_object(
     if target.subresource == "scale":
         return scale_of(obj, target.scale_paths, no_count)
     return {**obj, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
-
-
-def scale_of(
-    obj: JsonObject, paths: ScalePaths = BUILT_IN, no_count: int | None = None
-) -> dict[str, object]:
-    """The Scale of an object, as `shown_object`."""
-    meta = metadata.metadata(obj)
-    replicas = _value_at(obj, paths.wanted)
-    if replicas is None and paths is not BUILT_IN:
-        if no_count is None:
-            count_path = "." + ".".join(paths.wanted)
-            raise status.internal_error(f'the spec replicas field "{count_path}" does not exist')
-        replicas = no_count
-    state: dict[str, object] = {"replicas": _value_at(obj, paths.counted) or 0}
-    selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
-    if selector:
-        state["selector"] = selector
-    return {
-        "kind": SCALE.kind,
-        "apiVersion": SCALE.api_version,
-        "metadata": {key: meta[key] for key in SHOWN_METADATA if key in meta},
-        "spec": {"replicas": replicas} if replicas else {},
-        "status": state,
-    }
-
-
-def _selector(obj: JsonObject, paths: ScalePaths) -> str:
-    """The text of the selector by which a built-in kind finds its pods, in the order of its keys:
-    `internalSelector` of k8s.io/apimachinery `pkg/labels/selector.go`."""
-    if paths is not BUILT_IN:
-        return ""
-    selector = (obj.get("spec") or {}).get("selector") or {}
-    if not isinstance(selector, dict):
-        return ""
-    is_map = all(isinstance(value, str) for value in selector.values())  # of older controllers
-    labels = selector if is_map else selector.get("matchLabels") or {}
-    parts = [(key, f"{key}={value}") for key, value in labels.items()]
-    for requirement in () if is_map else selector.get("matchExpressions") or ():
-        key = requirement.get("key", "")
-        parts.append((key, _requirement_text(key, requirement)))
-    return ",".join(text for _, text in sorted(parts, key=itemgetter(0)))
-
-
-def _requirement_text(key: str, requirement: JsonObject) -> str:
-    values = ",".join(sorted(requirement.get("values") or ()))
-    match requirement.get("operator"):
-        case "In":
-            return f"{key} in ({values})"
-        case "NotIn":
-            return f"{key} notin ({values})"
-        case "DoesNotExist":
-            return f"!{key}"
-    return key
-
-
-def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
-    """The object with the count that its Scale asks for, and with the managers of its fields, which
-    the Scale brings along (`kube.apply`)."""
-    result: JsonDict = fresh(obj)
-    managed = metadata.metadata(scale).get("managedFields")
-    if managed:
-        result["metadata"]["managedFields"] = managed
-    *parents, last = paths.wanted
-    parent = result
-    for name in parents:
-        parent = parent.setdefault(name, {})
-    replicas = (scale.get("spec") or {}).get("replicas", 0)
-    if parent.get(last, None if paths is not BUILT_IN else 0) != replicas:
-        parent[last] = replicas
-        if metadata.generation(obj):
-            result["metadata"]["generation"] = metadata.generation(obj) + 1
-    return result
-
-
-def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:
-    value: Json = obj
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value

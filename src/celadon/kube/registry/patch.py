@@ -3,7 +3,7 @@
 A patch acts on the JSON of the object in the version of the endpoint. `patched` applies one of the
 three plain types, `three_way_patched` the patch of a client-side apply; `read_patched` reads the
 result as `decode` reads a body, with the refusals of patches (422 about a field `patch`).
-Server-side apply is another way from the old object to the new one (`kube.apply`). As
+Server-side apply is another way from the old object to the new one (`kube.fieldmanager`). As
 k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 """
 
@@ -305,7 +305,7 @@ def read_patched(
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
-        count_path = "." + ".".join(target.scale_paths.wanted)
+        count_path = "." + ".".join(target.scale_paths.spec_replicas)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(gvk, draft, document)

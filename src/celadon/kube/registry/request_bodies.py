@@ -1,4 +1,4 @@
-"""What comes with a request: its body, from text to a draft, and the options of a query or a body.
+"""Reads the body of a request, from text to a draft, and the options in its query or body.
 
 A body is JSON text, or a `Document` that was read from another format. `interpret` finds out what
 it claims to be; `undecodable` and `unrecognized` are the two forms of the answer when it cannot be

@@ -1,4 +1,5 @@
-"""What is special about writes of a kind: validation, versions, warnings; one `Strategy` per kind.
+"""Strategies: what is special about the writes of a kind (validation, versions, warnings); one
+`Strategy` per kind.
 
 `strategy_of` finds it: built-in kinds share one that goes by the rules of `validation`, other rooms
 add theirs (the registration objects), and a custom kind brings its own. `write_errors` says why an

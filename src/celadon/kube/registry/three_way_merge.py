@@ -26,23 +26,23 @@ _Item = JsonDict
 
 @dataclass(frozen=True, slots=True)
 class ThreeWays:
-    """`last` is the configuration that was applied before (empty if none was), `wanted` the one
+    """`last` is the configuration that was applied before (empty if none was), `modified` the one
     that is applied now, `live` the object as it is."""
 
     last: JsonObject
-    wanted: JsonObject
+    modified: JsonObject
     live: JsonObject
 
     def strategic_patch(self, schema: Schema) -> dict[str, object]:
         """Return the patch for a kind with this schema. Raises MergeError when items of a list lack
         their key."""
-        removed = _removed(self.last, self.wanted, schema, retains=False)
-        changed = _changed(self.live, self.wanted, schema, retains=False)
+        removed = _removed(self.last, self.modified, schema, retains=False)
+        changed = _changed(self.live, self.modified, schema, retains=False)
         return _joined(removed, changed, schema)
 
     def merge_patch(self) -> dict[str, object]:
         """Return the patch for a kind of which nothing is known: lists are replaced as a whole."""
-        return _united(_unset(self.last, self.wanted), _set(self.live, self.wanted))
+        return _united(_unset(self.last, self.modified), _set(self.live, self.modified))
 
 
 # --- strategic: what to remove ---

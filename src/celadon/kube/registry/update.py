@@ -35,11 +35,11 @@ from celadon.kube.registry.draft import (
     Target,
     require_name,
     require_namespace,
-    scaled,
     stored_object,
     without_link,
 )
 from celadon.kube.registry.request_bodies import draft_of
+from celadon.kube.registry.scale import scaled
 from celadon.kube.registry.strategy import (
     Strategy,
     repeated_owner_warnings,

@@ -113,7 +113,7 @@ class Resource:
         )
 
     def kind_of(self, subresource: str) -> GroupVersionKind | None:
-        """The kind that admission sees for the resource itself (`""`) or one below it."""
+        """Return the kind that admission sees for the resource itself (`""`) or one below it."""
         if not subresource:
             return self.gvk
         served = self.subresource(subresource)
@@ -157,7 +157,7 @@ class Catalog:
         return self._by_gvk.get(gvk)
 
     def kind_of(self, gvr: GroupVersionResource, subresource: str = "") -> GroupVersionKind | None:
-        """The kind that admission sees there; None when there is no such endpoint."""
+        """Return the kind that admission sees there; None when there is no such endpoint."""
         resource = self._by_gvr.get(gvr)
         return None if resource is None else resource.kind_of(subresource)
 
@@ -230,8 +230,8 @@ def _resource(entry: JsonObject) -> Resource:
 
 @per_release()
 def known_resources(*, all_versions: bool = False, behind_gates: bool = True) -> Catalog:
-    """The built-in resources: those served by default, or those of every version; with or without
-    those `behind_gates` that are off by default."""
+    """Return the built-in resources: those served by default, or those of every version; with or
+    without those `behind_gates` that are off by default."""
     every = map(_resource, schema_packs.load("resources")["resources"])
     resources = (resource for resource in every if all_versions or resource.by_default)
     release = emulated_release()
@@ -246,7 +246,7 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
 
 @per_release()
 def api_groups() -> tuple[ApiGroup, ...]:
-    """The named groups in the order of discovery; the core group is not among them."""
+    """Return the named groups in the order of discovery; the core group is not among them."""
     return tuple(
         ApiGroup(
             group["name"],
@@ -367,11 +367,11 @@ class Lookups(Protocol):
     """Read-only, and the same for the length of one request."""
 
     def namespace(self, name: str) -> JsonObject | None:
-        """The Namespace object; None when it does not exist."""
+        """Return the Namespace object; None when it does not exist."""
         ...
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object; `namespace` is empty for a cluster-scoped resource."""
+        """Return one object; `namespace` is empty for a cluster-scoped resource."""
         ...
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
@@ -409,7 +409,7 @@ class ObjectIndex:
     def changed(
         self, added: Iterable[JsonObject], removed: Iterable[JsonObject] = ()
     ) -> ObjectIndex:
-        """Another index with and without these; the catalogue stays. What did not change is
+        """Return another index with and without these; the catalogue stays. What did not change is
         shared."""
         index = ObjectIndex((), self._catalog)
         index._spaces = dict(self._spaces)
@@ -449,8 +449,8 @@ class ObjectIndex:
 class ScalePaths:
     """This is where the counts are, as names of members; no `selector` when there is none."""
 
-    wanted: tuple[str, ...] = ("spec", "replicas")
-    counted: tuple[str, ...] = ("status", "replicas")
+    spec_replicas: tuple[str, ...] = ("spec", "replicas")
+    status_replicas: tuple[str, ...] = ("status", "replicas")
     selector: tuple[str, ...] = ()
 
 
@@ -508,7 +508,8 @@ def every_description(name: str) -> str:
 
 @per_release()
 def columns_of(gvr: GroupVersionResource) -> tuple[Column, ...]:
-    """In the order of the table; those of name and time of creation for resources without any."""
+    """Return the columns in the order of the table; those of name and time of creation for
+    resources without any."""
     pack = schema_packs.load("columns")
     entry = pack["resources"].get("/".join(gvr))
     if entry is None:
@@ -605,8 +606,9 @@ class Deprecation:
         return bool(self.since) and (is_since(self.since) or is_since(DEFAULT))
 
     def warning(self, gvk: GroupVersionKind) -> str:
-        """The text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty for
-        what a later release deprecates, which the audit log of the recorded server notes alone."""
+        """Return the text of a Warning header (k8s.io/apiserver `pkg/endpoints/deprecation`); empty
+        for what a later release deprecates, which the audit log of the recorded server notes
+        alone."""
         if not self.since or not is_since(self.since):
             return ""
         text = f"{gvk.api_version} {gvk.kind} is deprecated in v{self.since}+"

@@ -133,7 +133,8 @@ def _too_early(name: str, value: bool, release: str, emulated: str) -> str:  # n
 
 
 def _of_kube(text: str) -> str:
-    """Without the name of the component, which may stand before each gate, or before none."""
+    """Return the text without the name of the component, which may stand before each gate, or
+    before none."""
     pairs = [pair for pair in text.split(",") if pair]
     named = [pair.partition(":")[::2] for pair in pairs if ":" in pair]
     for component, _ in named:

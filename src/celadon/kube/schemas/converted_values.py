@@ -50,8 +50,8 @@ def _integer_if_whole(value: Any, bits: int) -> Any:
 def with_go_numbers(
     obj: JsonObject, gvk: GroupVersionKind, integer: Integer = go_integer
 ) -> dict[str, object]:
-    """A new object of a built-in kind, else the same. DecodeError for a number with a fraction
-    where Go has an integer."""
+    """Return a new object of a built-in kind, else the same. DecodeError for a number with a
+    fraction where Go has an integer."""
     codec = codec_for(gvk)
     return dict(obj) if codec is None else _struct(obj, codec.name, integer)
 

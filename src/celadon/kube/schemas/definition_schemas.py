@@ -55,8 +55,8 @@ _LIMITS: Final = frozenset(
 def definition_schemas(
     definition: Mapping[str, Json],
 ) -> dict[GroupVersionKind, schema_packs.Schema]:
-    """The schema of each version of a CustomResourceDefinition object, served or not; open for a
-    version without one."""
+    """Return the schema of each version of a CustomResourceDefinition object, served or not; open
+    for a version without one."""
     return {gvk: _version_schema(definition, version) for gvk, version in _versions(definition)}
 
 
@@ -66,7 +66,7 @@ def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
 
 
 def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, schema_packs.Schema]:
-    """The published schema of each served version."""
+    """Return the published schema of each served version."""
     return {
         gvk: published_schema(_version_schema(definition, version), gvk)
         for gvk, version in _versions(definition)
@@ -96,14 +96,14 @@ def _version_schema(
 
 
 def published_schema(schema: schema_packs.Schema, gvk: GroupVersionKind) -> schema_packs.Schema:
-    """The schema of a resource as a server publishes it."""
+    """Return the schema of a resource as a server publishes it."""
     published = _with_embedded_resources(schema)
     properties = {**published.properties, **_RESOURCE_FIELDS}
     return replace(published, gvk=gvk, type="object", properties=properties)
 
 
 def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema:
-    """The same schema, or a copy in which embedded resources have the fields of one."""
+    """Return the same schema, or a copy in which embedded resources have the fields of one."""
     if schema.type not in ("array", "object"):
         return schema
     properties = {
@@ -123,7 +123,8 @@ def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema
 
 
 def with_type_and_meta(schema: schema_packs.Schema) -> schema_packs.Schema:
-    """A resource as rules see it: `apiVersion`, `kind`, name and generateName are there always."""
+    """Return a resource as rules see it: `apiVersion`, `kind`, name and generateName are there
+    always."""
     properties = dict(schema.properties)
     meta = resolved(properties["metadata"]).properties if "metadata" in properties else {}
     has_meta = all(name in meta and meta[name].type == "string" for name in _NAMED.properties)
@@ -142,7 +143,7 @@ def with_type_and_meta(schema: schema_packs.Schema) -> schema_packs.Schema:
 
 
 def decode_schema(value: object) -> schema_packs.Schema:
-    """A node, and those below it, from the JSON of an OpenAPI schema.
+    """Return a node, and those below it, from the JSON of an OpenAPI schema.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API
     server would refuse may still be all that a user has.
@@ -180,7 +181,7 @@ def decode_schema(value: object) -> schema_packs.Schema:
 
 @functools.lru_cache(maxsize=64)
 def _leaf(type_: str, format_: str) -> schema_packs.Schema:
-    """Most nodes of real schemas say nothing but this; they share one."""
+    """Return a node that says its type and nothing else, as most do; they share one."""
     return schema_packs.Schema(type=type_, format=format_)
 
 

@@ -120,7 +120,7 @@ class Choices(tuple[Json, ...]):
     them: so they are looked up, and their text is made once."""
 
     def holds(self, value: Json) -> bool:
-        """Some choice is equal. Truth values are no numbers."""
+        """Return whether some choice is equal. Truth values are no numbers."""
         if isinstance(value, bool):
             return value in self._truths
         if isinstance(value, (dict, list)):
@@ -261,7 +261,7 @@ def escape(name: str) -> str | None:
 
 
 def load(name: str) -> Any:
-    """The JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
+    """Return the JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
     `rules`, of the current release. Raises FileNotFoundError for others."""
     release, emulated = current_release(), emulated_release()
     if emulated != release and name == "resources":
@@ -315,7 +315,7 @@ def _minor(release: str) -> tuple[int, ...]:
 
 
 def patched(value: Any, patch: Json) -> Any:
-    """A value with a patch applied; the value itself stays as it is."""
+    """Return a value with a patch applied; the value itself stays as it is."""
     if not isinstance(patch, dict):
         return patch
     result = dict(value) if isinstance(value, dict) else {}
@@ -434,8 +434,8 @@ _ZERO_MARKERS: Final[tuple[object, ...]] = ({}, "", 0, False)
 
 
 def pack(documents: Iterable[object], encodings: JsonObject) -> JsonDict:
-    """The types of all documents. `encodings` has for some names what more their pack entry says
-    (how Go writes the type)."""
+    """Return the types of all documents. `encodings` has for some names what more their pack entry
+    says (how Go writes the type)."""
     result: dict[str, object] = {}
     for document in documents:
         components = _member(_member(document, "components"), "schemas")
@@ -471,7 +471,7 @@ def packed_component(schema: JsonObject, encoding: JsonObject) -> JsonObject:
 
 
 def node(schema: object, depth: int = 0) -> Any:
-    """A field: a scalar's letter, or an object with what else there is to know about it."""
+    """Return a field: a scalar's letter, or an object with what else there is to know about it."""
     if not isinstance(schema, dict) or depth > MAX_DEPTH:
         return {}
     shape = _shape(schema, depth)
@@ -667,7 +667,7 @@ def _component(name: str, entries: JsonObject) -> Schema:
 
 @per_release()
 def built_in() -> SchemaPack:
-    """The types of the current release."""
+    """Return the types of the current release."""
     return SchemaPack(load("schemas"))
 
 
@@ -682,7 +682,7 @@ def component_name(gvk: GroupVersionKind) -> str | None:
 
 
 def schema_for(gvk: GroupVersionKind) -> Schema | None:
-    """The type of a built-in kind; None for kinds that only a CRD can define."""
+    """Return the type of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
     return None if name is None else component(name)
 

@@ -1,5 +1,5 @@
-"""What becomes of an object when it passes through the Go struct of its kind, and which of its
-fields that struct does not have.
+"""Passes objects through the Go struct of their kind: what decoding makes of them, and which fields
+the struct does not have.
 
 Policies and webhooks do not see the bytes that a client sent but the struct, encoded again. So
 unknown fields are gone, null means absent, empty lists, empty maps and zero scalars vanish unless
@@ -259,13 +259,13 @@ class StructCodec:
         return self._entered
 
     def empty(self) -> JsonDict:
-        """The zero struct: only the structs that are always there."""
+        """Return the zero struct: only the structs that are always there."""
         if self._fields is None:
             self._compile()
         return {key: codec.empty() for key, codec in self._structs}
 
     def decode(self, value: object) -> JsonDict:
-        """A new object; Mismatch or DecodeError where a value does not fit, Inexact if the
+        """Return a new object; Mismatch or DecodeError where a value does not fit, Inexact if the
         reading is exact."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
@@ -326,7 +326,8 @@ class StructCodec:
             raise DecodeError(TOO_DEEP) from None
 
     def complete_part(self, obj: dict[str, Json], settled: Container[int]) -> None:
-        """The same inside of a larger whole: RecursionError for what is nested too deeply."""
+        """Complete what stands inside of a larger whole: RecursionError for what is nested too
+        deeply."""
         if self._fields is None:
             self._compile()
         for key, codec in self._structs:
@@ -419,7 +420,7 @@ def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
 
 
 def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
-    """The codec of a built-in kind; None for kinds that only a CRD can define."""
+    """Return the codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
     return None if name is None else struct_codec(name, reading)
 
@@ -562,7 +563,8 @@ def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDic
 
 
 def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
-    """The object decoded and encoded again, without defaulting; None for kinds not built in."""
+    """Return the object decoded and encoded again, without defaulting; None for kinds not built
+    in."""
     codec = codec_for(gvk)
     if codec is None:
         return None
@@ -608,15 +610,15 @@ _ROOT: Final[_Place] = None
 
 class StrayField(NamedTuple):
     """A field that its kind does not have or, if it `is_repeated`, that a document has twice.
-    `known` are the fields that there are in its place."""
+    `known_fields` are the fields that there are in its place."""
 
     steps: Steps
     is_repeated: bool = False
-    known: Collection[str] = ()
+    known_fields: Collection[str] = ()
 
     @property
     def path(self) -> str:
-        """`spec.containers[0].imge`."""
+        """Return the path of the field: `spec.containers[0].imge`."""
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
         return "".join(steps).removeprefix(".")
 
@@ -625,7 +627,7 @@ class StrayField(NamedTuple):
         """The field that was probably meant; empty if none is much like it."""
         import difflib  # late: few documents have such fields
 
-        names = {name.lower(): name for name in self.known}
+        names = {name.lower(): name for name in self.known_fields}
         word = str(self.steps[-1]).lower()
         get_close_matches = difflib.get_close_matches(word, names, n=1, cutoff=LIKENESS)
         return names[get_close_matches[0]] if get_close_matches else ""
@@ -696,7 +698,11 @@ def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> Non
         place, step = place
         steps.append(step)
     path = tuple(reversed(steps))
-    stray = StrayField(path, is_repeated=True) if value is None else StrayField(path, known=value)
+    stray = (
+        StrayField(path, is_repeated=True)
+        if value is None
+        else StrayField(path, known_fields=value)
+    )
     strays.setdefault(stray.text, stray)
 
 

@@ -235,7 +235,7 @@ def plain(letter: str) -> Converter:
 
 
 def scalar(letter: str) -> Converter:
-    """The converter for a scalar's letter; a zero stays."""
+    """Return the converter for a scalar's letter; a zero stays."""
     if letter in INT_RANGES:
         return integer(letter)
     if letter in SCALAR_CLASSES:

@@ -43,7 +43,7 @@ IntOrPercent = int | str
 
 
 def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
-    """An integer that is not negative, or `25%`."""
+    """Validate an integer that is not negative, or `25%`."""
     # As `ValidatePositiveIntOrPercent` of `pkg/apis/apps/validation`.
     if isinstance(value, str):
         yield from each(path, GoValue(value, "intstr.IntOrString"), text_rules.percent(value))
@@ -52,14 +52,14 @@ def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
 
 
 def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
-    """Only percentages are looked at."""
+    """Validate a share, which is at most 100 %; numbers are not looked at."""
     if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
         yield fieldpath.invalid(path, GoValue(value, "intstr.IntOrString"), OVER_100)
 
 
 def amount(value: IntOrPercent) -> int:
-    """The number, with or without a percent sign; 0 for what is none, and the largest there is for
-    percentages that are too large."""
+    """Return the number, with or without a percent sign; 0 for what is none, and the largest there
+    is for percentages that are too large."""
     if isinstance(value, int):
         return value
     digits = value.removesuffix("%")
@@ -191,7 +191,7 @@ def _strict_selector(spec: JsonObject, kind: str) -> Errors:
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
-    """The template's labels must be such that its pods are selected."""
+    """Validate that the template's labels are such that its pods are selected."""
     labels = (template.get("metadata") or {}).get("labels")
     if not chosen.matches(labels or {}):
         yield from _mismatch(path, labels)
@@ -389,8 +389,8 @@ def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
 
 
 def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Claims and the service's name cannot change, so that bad ones of old may stay; so may a bad
-    template, as long as it was bad before."""
+    """Validate an update. Claims and the service's name cannot change, so that bad ones of old may
+    stay; so may a bad template, as long as it was bad before."""
     # As `ValidateStatefulSetUpdate` of `pkg/apis/apps/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _stateful_head(spec)

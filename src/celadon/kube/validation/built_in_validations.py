@@ -102,7 +102,7 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 
 def validation_of(kind: GroupKind) -> Validation | None:
-    """The rules of a kind; None for one that is not built in, or not validated here."""
+    """Return the rules of a kind; None for one that is not built in, or not validated here."""
     validation = VALIDATIONS.get(kind)
     if validation is not None or not _is_own_group(kind.group):
         return validation

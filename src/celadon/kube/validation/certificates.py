@@ -1,4 +1,4 @@
-"""Requests for certificates, those that pods ask for, and bundles of trust anchors.
+"""Validation of CertificateSigningRequests, PodCertificateRequests and ClusterTrustBundles.
 
 As k8s.io/kubernetes `pkg/apis/certificates/validation`.
 """
@@ -225,7 +225,7 @@ def trust_bundle(obj: JsonObject) -> Errors:
 
 
 def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The signer stays; certificates that stay are not read again."""
+    """Validate an update: the signer stays; certificates that stay are not read again."""
     # As `ValidateClusterTrustBundleUpdate` of `pkg/apis/certificates/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _signer(spec)
@@ -320,7 +320,8 @@ def _uid(path: FieldPath, uid: str) -> Errors:
 
 
 def _proof(spec: JsonObject) -> Errors:
-    """That the pod has the key: a request that it signed, or the key with a signature."""
+    """Validate the proof that the pod has the key: a request that it signed, or the key with a
+    signature."""
     request, key, proof = (
         spec.get(field) or ""
         for field in ("stubPKCS10Request", "pkixPublicKey", "proofOfPossession")
@@ -355,7 +356,7 @@ def _signed_uid(spec: JsonObject, key_text: str, proof_text: str) -> Errors:
     weak = _weakness(key)
     if weak:
         curves = "elliptic public keys must use curve P256 or P384"
-        yield fieldpath.invalid(_KEY, weak.shown, curves if weak.is_curve else weak.why)
+        yield fieldpath.invalid(_KEY, weak.shown_value, curves if weak.is_curve else weak.reason)
     elif not certificate_requests.has_signed(key, (spec.get("podUID") or "").encode(), proof):
         detail = "could not verify proof-of-possession signature"
         yield fieldpath.invalid(_PROOF, OMITTED, detail)
@@ -376,7 +377,7 @@ def _stub(encoded: bytes) -> Errors:
         return
     weak = _weakness(request.key)
     if weak:
-        yield fieldpath.invalid(_REQUEST, weak.shown, weak.why)
+        yield fieldpath.invalid(_REQUEST, weak.shown_value, weak.reason)
     elif not _is_signed(request):
         yield fieldpath.invalid(_REQUEST, OMITTED, "invalid signature")
 
@@ -390,8 +391,8 @@ def _is_signed(request: certificate_requests.SignedRequest) -> bool:
 
 
 class _Weakness(NamedTuple):
-    shown: str
-    why: str
+    shown_value: str
+    reason: str
     is_curve: bool = False
 
 

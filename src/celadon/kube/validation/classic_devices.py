@@ -214,7 +214,8 @@ def claim_parameters(obj: JsonObject) -> Errors:
 
 
 def claim_parameters_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same; expressions that were there may use more of the language."""
+    """Validate an update of parameters; expressions that were there may use more of the
+    language."""
     is_stored = (obj.get("driverRequests") or []) == (old.get("driverRequests") or [])
     return _claim_parameters(obj, is_stored=is_stored)
 
@@ -289,7 +290,7 @@ def selector_environment(*, is_stored: bool) -> Environment:
 
 @per_release(maxsize=256)
 def _fault(text: str, *, is_stored: bool) -> str:
-    """Empty for what is fine."""
+    """Return what is wrong; empty for what is fine."""
     used = selector_environment(is_stored=is_stored)
     compilation = used.compile(text)
     checked = compilation.ast
@@ -316,7 +317,7 @@ def resource_slice(obj: JsonObject) -> Errors:
 
 
 def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Its node and its driver stay."""
+    """Validate an update of a slice: its node and its driver stay."""
     yield from resource_slice(obj)
     for field in ("nodeName", "driverName"):
         yield from immutable(FieldPath(field), obj.get(field) or "", old.get(field) or "")
@@ -395,7 +396,7 @@ _OF_1_30: Final[Mapping[str, Validation]] = {
 
 
 def validation_of(kind: str) -> Validation | None:
-    """Before 1.32: the rules of a kind, None for those of later releases."""
+    """Return the rules that a kind has before 1.32; None for those of later releases."""
     if not is_since("1.31"):
         return _OF_1_30.get(kind)
     return _CONTEXT if kind == "PodSchedulingContext" else None

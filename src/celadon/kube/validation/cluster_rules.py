@@ -1,4 +1,5 @@
-"""What rules a namespace or the cluster: namespaces, budgets, priorities, limits and quotas."""
+"""Validation of the kinds that rule a namespace or the cluster: namespaces, budgets, priorities,
+limits and quotas."""
 
 from __future__ import annotations
 
@@ -144,7 +145,7 @@ def _system_fault(name: str, value: int, *, is_default: bool) -> str:
 
 
 def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Neither the value nor the preemption policy may change."""
+    """Validate an update: neither the value nor the preemption policy may change."""
     # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
@@ -242,7 +243,7 @@ def _scope(
 
 
 def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The scopes may not change."""
+    """Validate an update: the scopes may not change."""
     # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
     new, before = ((item.get("spec") or {}).get("scopes") for item in (obj, old))
@@ -295,12 +296,12 @@ def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
 
 class Order(NamedTuple):
     """Two fields of which the first may not be greater; `blamed` is the field complained about,
-    `shown` the one whose value is printed there."""
+    `shown_field` the one whose value is printed there."""
 
     low: str
     high: str
     blamed: str
-    shown: str
+    shown_field: str
     names: str
 
 
@@ -345,7 +346,7 @@ def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors
         if low is not None and high is not None and low.compare(high) > 0:
             smaller, _, larger = order.names.partition("|")
             detail = f"{smaller} {low} is greater than {larger} {high}"
-            go_value = _shown_amount(amounts[order.shown])
+            go_value = _shown_amount(amounts[order.shown_field])
             yield fieldpath.invalid(path.child(order.blamed).key(name), go_value, detail)
 
 

@@ -1,4 +1,4 @@
-"""Nodes: their taints, what they have, and the ranges of their pods' addresses.
+"""Validation of Nodes, ConfigMaps, Secrets and Events.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`. Taints are complained about below `metadata`, where
 they stood as an annotation once.
@@ -281,7 +281,7 @@ def config_map(obj: JsonObject) -> Errors:
 
 
 def config_map_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """An immutable one may not change, nor become mutable."""
+    """Validate an update: an immutable ConfigMap may not change, nor become mutable."""
     # As `ValidateConfigMapUpdate` of `pkg/apis/core/validation`.
     yield from _frozen(obj, old, "data", "binaryData")
     yield from config_map(obj)
@@ -361,7 +361,8 @@ def _json_object(path: FieldPath, text: str) -> Errors:
 
 
 def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """An immutable one may not change, nor become mutable; the type never."""
+    """Validate an update: an immutable Secret may not change, nor become mutable; the type
+    never."""
     # As `ValidateSecretUpdate` of `pkg/apis/core/validation`.
     yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
     yield from _frozen(obj, old, "data")

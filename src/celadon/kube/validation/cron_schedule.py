@@ -82,7 +82,7 @@ _DESCRIPTORS: Final = {
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Raises ScheduleError."""
+    """Parse a schedule. Raises ScheduleError."""
     if not text:
         raise ScheduleError("empty spec string")
     zone = ""

@@ -45,7 +45,7 @@ DRIVER_NAME_MAX_BYTES: Final = 63
 
 
 def items(obj: JsonObject, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
-    """The members of a list, each with its path."""
+    """Yield the members of a list, each with its path."""
     result = obj.get(field)
     if result:
         field_path = path.child(field)
@@ -61,7 +61,7 @@ def containers_of(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath
 
 
 def entries(obj: JsonObject, field: str) -> list[tuple[str, Any]]:
-    """The members of a map by key: the order in which a server meets them is random."""
+    """Return the members of a map by key: the order in which a server meets them is random."""
     return sorted((obj.get(field) or {}).items())
 
 
@@ -76,17 +76,17 @@ def _each(path: FieldPath, value: object, messages: Iterable[str]) -> Errors:
 
 
 def dns_label(path: FieldPath, value: str) -> Errors:
-    """A DNS-1123 label."""
+    """Validate a DNS-1123 label."""
     return each(path, value, name_rules.dns1123_label(value))
 
 
 def dns_subdomain(path: FieldPath, value: str) -> Errors:
-    """A DNS-1123 subdomain."""
+    """Validate a DNS-1123 subdomain."""
     return each(path, value, name_rules.dns1123_subdomain(value))
 
 
 def qualified_name(path: FieldPath, value: str) -> Errors:
-    """A name with an optional prefix: `example.com/name`."""
+    """Validate a name with an optional prefix: `example.com/name`."""
     return each(path, value, name_rules.qualified_name(value))
 
 
@@ -103,12 +103,12 @@ def driver_name(path: FieldPath, value: str) -> Errors:
 
 
 def port_number(path: FieldPath, value: int) -> Errors:
-    """1 to 65535."""
+    """Validate the number of a port: 1 to 65535."""
     return each(path, value, name_rules.port_number(value))
 
 
 def required_name(path: FieldPath, value: str, messages: Messages) -> Errors:
-    """Must be there and satisfy the rule."""
+    """Validate a name that must be there and satisfy the rule."""
     if value:
         yield from each(path, value, messages(value))
     else:
@@ -116,14 +116,14 @@ def required_name(path: FieldPath, value: str, messages: Messages) -> Errors:
 
 
 def present(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
-    """Fields that may not be empty."""
+    """Validate fields that may not be empty."""
     for field in fields:
         if not obj.get(field):
             yield fieldpath.required(path.child(field))
 
 
 def not_negative(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
-    """Fields that are absent or at least 0."""
+    """Validate fields that are absent or at least 0."""
     for field in fields:
         value = obj.get(field)
         if value is not None and value < 0:
@@ -131,25 +131,25 @@ def not_negative(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
 
 
 def at_most(path: FieldPath, sized: Sized | None, limit: int) -> Errors:
-    """A list or a map with no more members than that."""
+    """Validate a list or a map with no more members than that."""
     if sized is not None and len(sized) > limit:
         yield fieldpath.too_many(path, len(sized), limit)
 
 
 def in_range(path: FieldPath, value: int, low: int, high: int) -> Errors:
-    """Both ends belong to the range."""
+    """Validate numbers in a range, to which both ends belong."""
     if not low <= value <= high:
         yield fieldpath.invalid(path, value, f"must be between {low} and {high}, inclusive")
 
 
 def supported(path: FieldPath, value: str, choices: Sequence[str]) -> Errors:
-    """One of the choices; an empty text is none."""
+    """Validate one of the choices; an empty text is none."""
     if value not in choices:
         yield fieldpath.not_supported(path, NamedText(value), choices)
 
 
 def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) -> Errors:
-    """One of the choices; an empty text or None is required rather than unsupported."""
+    """Validate one of the choices; an empty text or None is required rather than unsupported."""
     if value:
         yield from supported(path, value, choices)
     else:
@@ -175,7 +175,7 @@ def immutable(path: FieldPath, new: object, old: object) -> Errors:
 def once_sound(
     rule: Callable[Concatenate[FieldPath, V, R], Errors],
 ) -> Callable[Concatenate[FieldPath, V, R], Errors]:
-    """Decorates a rule about a value, perhaps with hashable arguments: values that it found nothing
+    """Decorate a rule about a value, perhaps with hashable arguments: values that it found nothing
     wrong with are remembered. A template and its pods have most of their parts in common, and so
     have the manifests of a team."""
     sound_here: Callable[[], set[object]] = per_release()(set)
@@ -263,13 +263,13 @@ def gates_on(overrides: Mapping[str, bool]) -> frozenset[str]:
 
 
 def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
-    """Complaints that count while a gate is on, too; `!` before it: while it is off."""
+    """Return complaints that count while a gate is on, too; `!` before it: while it is off."""
     return (replace(error, gate=f"{error.gate} {gate}".lstrip()) for error in errors)
 
 
 def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[FieldError]:
-    """The complaints that count with these gates on, or with those of the current release, as far
-    as a refusal shows them."""
+    """Return the complaints that count with these gates on, or with those of the current release,
+    as far as a refusal shows them."""
     on = default_gates() if gates is None else gates
     return fieldpath.as_many_as_fit(
         error for error in errors if not error.gate or _holds(error.gate, on)
@@ -277,7 +277,7 @@ def holding(errors: Iterable[FieldError], gates: frozenset[str] | None) -> list[
 
 
 def by_gate(gate: str, on: Iterable[FieldError], off: Iterable[FieldError]) -> Iterator[FieldError]:
-    """The first complaints while a gate is on, and the second while it is off."""
+    """Yield the first complaints while a gate is on, and the second while it is off."""
     yield from only_with(gate, on)
     yield from only_with(f"!{gate}", off)
 
@@ -322,7 +322,7 @@ NAMES: Final[Mapping[str, Messages]] = {
 
 
 def by_rules(type_: str) -> Callable[[JsonObject], Iterator[FieldError]]:
-    """The validation of a kind for which the rules of its type are all."""
+    """Return the validation of a kind for which the rules of its type are all."""
     return lambda obj: iter(broken_rules(type_, obj, FieldPath()))
 
 
@@ -338,7 +338,8 @@ class FieldRule(NamedTuple):
 
 
 def broken_rules(type_: str, obj: JsonObject, path: FieldPath) -> list[FieldError]:
-    """The errors of an object of a type (`core.v1.NFSVolumeSource`), which stands at a path."""
+    """Yield the errors of an object of a type (`core.v1.NFSVolumeSource`), which stands at a
+    path."""
     errors: list[FieldError] = []
     for rule in rules_of(type_):
         value = obj.get(rule.field)
@@ -354,8 +355,8 @@ def broken_rules(type_: str, obj: JsonObject, path: FieldPath) -> list[FieldErro
 def changed_fields(
     type_: str, new: JsonObject, old: JsonObject, path: FieldPath
 ) -> list[FieldError]:
-    """The errors of an update that changes what is immutable; the new values are shown, maps by
-    their keys."""
+    """Yield the errors of an update that changes what is immutable; the new values are shown, maps
+    by their keys."""
     zeros = schema_packs.of_type("rules", type_)["immutable"]
     changed = {
         field: new.get(field, zero)
@@ -374,7 +375,7 @@ def changed_fields(
 
 @per_release()
 def rules_of(type_: str) -> tuple[FieldRule, ...]:
-    """The rules of a type, in order. KeyError for a type without any."""
+    """Return the rules of a type, in order. KeyError for a type without any."""
     return tuple(map(_rule, schema_packs.of_type("rules", type_)["rules"]))
 
 
@@ -478,7 +479,7 @@ MESSAGE_BYTES: Final = 32 * 1024
 
 
 def conditions(path: FieldPath, status: JsonObject) -> Errors:
-    """`path` is that of the status; each type of condition is there once."""
+    """Validate conditions. `path` is that of the status; each type of condition is there once."""
     seen: set[str] = set()
     for condition_path, condition in items(status, "conditions", path):
         kind = condition.get("type") or ""
@@ -517,7 +518,7 @@ def _short(path: FieldPath, text: str, limit: int) -> Errors:
 
 
 def printed_condition(condition: JsonObject) -> JsonDict:
-    """A condition of the usual type, with its members in Go's order."""
+    """Return a condition of the usual type, with its members in Go's order."""
     order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
     return {key: condition[key] for key in order if key in condition}
 

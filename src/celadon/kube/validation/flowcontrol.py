@@ -253,7 +253,7 @@ def _wrong_url(url: str) -> str:
 
 
 def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> field_checks.Errors:
-    """Conditions have types of their own; also of an update of the status."""
+    """Validate conditions, each of a type of its own; also of an update of the status."""
     seen: set[str] = set()
     for path, condition in field_checks.items(obj.get("status") or {}, "conditions", _STATUS):
         kind = condition.get("type") or ""

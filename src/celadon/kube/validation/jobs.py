@@ -190,7 +190,7 @@ def count_indexes(text: str, completions: int) -> int:
 
 
 def intervals(text: str, completions: int) -> list[tuple[int, int]]:
-    """The first and last index of each interval that is one; others are left out."""
+    """Return the first and last index of each interval that is one; others are left out."""
     result: list[tuple[int, int]] = []
     for word in text.split(",") if text else ():
         with contextlib.suppress(IndexesError):

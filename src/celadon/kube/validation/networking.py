@@ -1,4 +1,4 @@
-"""Ingresses, their classes, and NetworkPolicies."""
+"""Validation of Ingresses and their classes, NetworkPolicies, Endpoints and EndpointSlices."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def ingress_class(obj: JsonObject) -> Errors:
 
 
 def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
-    """`example.com/name`: a domain, a slash, a path."""
+    """Validate `example.com/name`: a domain, a slash, a path."""
     host, slash, rest = value.partition("/")
     if not (host and slash and rest):
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
@@ -281,7 +281,7 @@ def network_policy(obj: JsonObject) -> Errors:
 
 
 def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Ranges that were there before may stay however they are written."""
+    """Validate an update: ranges that were there before may stay however they are written."""
     # As `ValidateNetworkPolicyUpdate` of `pkg/apis/networking/validation`.
     blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
     return _policy(
@@ -474,13 +474,15 @@ def endpoint_slice(obj: JsonObject) -> Errors:
 
 
 def _in_order(of_ports: Errors, of_endpoints: Errors) -> Errors:
-    """Before 1.33, the endpoints were looked at first."""
+    """Yield the errors of both parts in the order in which they are validated: before 1.33, the
+    endpoints came first."""
     parts = (of_ports, of_endpoints) if is_since("1.33") else (of_endpoints, of_ports)
     return itertools.chain(*parts)
 
 
 def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The type of its addresses stays; endpoints that stay are not looked at again since 1.33."""
+    """Validate an update: the type of the addresses stays; endpoints that stay are not looked at
+    again since 1.33."""
     # As `ValidateEndpointSliceUpdate` of `pkg/apis/discovery/validation`.
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
@@ -525,8 +527,8 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
 
 
 def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
-    """One of another family is blamed on the list. Older rules let more through for IPv4, and what
-    they let through is looked at further."""
+    """Validate an address. One of another family is blamed on the list. Older rules let more
+    through for IPv4, and what they let through is looked at further."""
     field_path, addr = path.index(index), text_rules.address(address)
     if not is_since("1.33"):
         if addr is None or (addr.is_v4 or addr.is_v4_mapped) != (kind == "IPv4"):

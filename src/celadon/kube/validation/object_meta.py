@@ -125,7 +125,8 @@ def validate_meta_of_update(
 def validate_object_meta_update(
     meta: JsonObject, old: JsonObject, *, unconditional: bool = True
 ) -> Errors:
-    """`unconditional`: the client need not say which version it changes."""
+    """Validate the metadata of an update. `unconditional`: the client need not say which version it
+    changes."""
     if old.get("deletionTimestamp"):
         yield from _no_new_finalizers(meta, old)
     if not unconditional and not meta.get("resourceVersion"):
@@ -182,7 +183,7 @@ def _names_by(meta: JsonObject, naming: Naming) -> Errors:
 
 
 def validate_annotations(path: FieldPath, data: Mapping[str, str] | None) -> Errors:
-    """Keys one by one, and the size of all."""
+    """Validate annotations: keys one by one, and the size of all."""
     total = 0
     for key, value in sorted((data or {}).items()):
         yield from each(path, key, name_rules.qualified_name(key.lower()))
@@ -255,7 +256,7 @@ def _finalizers(meta: JsonObject) -> Errors:
 
 
 def standard_finalizers(meta: JsonObject, naming: Naming) -> Errors:
-    """The additional rule of built-in kinds."""
+    """Yield what breaks the additional rule of built-in kinds."""
     if naming.any_finalizers:
         return
     for path, finalizer in items(meta, "finalizers", METADATA):
@@ -269,7 +270,7 @@ def new_object_meta(meta: JsonObject, naming: Naming) -> Errors:
 
 
 def standard_finalizer(path: FieldPath, finalizer: str) -> Errors:
-    """A finalizer without a domain must be one of Kubernetes' own."""
+    """Validate a finalizer: one without a domain must be one of Kubernetes' own."""
     if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
         detail = "name is neither a standard finalizer name nor is it fully qualified"
         yield fieldpath.invalid(path, finalizer, detail)
@@ -305,7 +306,7 @@ Update = Callable[[JsonObject, JsonObject], Errors]
 
 
 def nothing(_: JsonObject) -> Errors:
-    """No rules of a kind's own."""
+    """Find nothing wrong: the kind has no rules of its own."""
     return iter(())
 
 

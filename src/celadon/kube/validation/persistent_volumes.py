@@ -43,7 +43,8 @@ def claim(obj: JsonObject) -> field_checks.Errors:
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """The size may grow; whatever else changes is told by its difference."""
+    """Validate an update of a claim: the size may grow; whatever else changes is told by its
+    difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
@@ -407,7 +408,8 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 
 
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """The source of a volume stays; a secret for growing may come, and where it can be used."""
+    """Validate an update: the source of a volume stays; a secret for growing may come, and where it
+    can be used."""
     # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
     # once more: causes come twice.
     yield from persistent_volume(obj, old)

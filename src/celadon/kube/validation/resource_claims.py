@@ -133,7 +133,7 @@ def _error(path: FieldPath, text: str, detail: str) -> fieldpath.FieldError:
 
 @per_release(maxsize=256)
 def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
-    """Empty for what is fine."""
+    """Return what is wrong; empty for what is fine."""
     used = device_environment(is_stored=is_stored, has_shared=has_shared)
     compilation = used.compile(text)
     checked = compilation.ast
@@ -172,7 +172,7 @@ Item = Callable[[FieldPath, Any], Errors]
 
 
 def limited(path: FieldPath, items: Sequence[Any] | None, limit: int, rule: Item) -> Errors:
-    """The rule for each item, unless there are too many of them; before 1.35 in any case."""
+    """Apply the rule to each item, unless there are too many of them; before 1.35 in any case."""
     count = len(items or ())
     if count > limit and is_since("1.35"):
         yield from at_most(path, items, limit)
@@ -195,15 +195,15 @@ def distinct(
     key: Callable[[Any], Hashable] = lambda item: item,
     member: str = "",
 ) -> Errors:
-    """The same of items that must not repeat what they are told apart by; `member` is where errors
-    before 1.35 said that it stands."""
+    """Apply the rule to each of items that must not repeat what they are told apart by; `member` is
+    where errors before 1.35 said that it stands."""
     yield from limited(path, items, limit, rule)
     if len(items or ()) <= limit or not is_since("1.35"):
         yield from repeated(path, map(key, items or ()), "" if is_since("1.35") else member)
 
 
 def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Errors:
-    """Each but the first of equal keys."""
+    """Yield each but the first of equal keys."""
     seen: set[Hashable] = set()
     for index, key in enumerate(keys):
         if key in seen:
@@ -226,7 +226,7 @@ def name_of(item: JsonObject) -> str:
 
 
 def pool_name(path: FieldPath, name: str) -> Errors:
-    """Subdomains with slashes between them."""
+    """Validate the name of a pool: subdomains with slashes between them."""
     if not name:
         yield fieldpath.required(path)
         return
@@ -302,7 +302,7 @@ def class_name(path: FieldPath, name: str) -> Errors:
 def selectors(
     path: FieldPath, items: Sequence[JsonObject] | None, *, is_stored: bool = False
 ) -> Errors:
-    """Expressions that choose devices; `is_stored`: all of them were there before."""
+    """Validate expressions that choose devices; `is_stored`: all of them were there before."""
     return limited(path, items, MAX_ITEMS, functools.partial(_selector, is_stored=is_stored))
 
 
@@ -333,7 +333,7 @@ def configuration(path: FieldPath, value: JsonObject, *, is_stored: bool = False
 
 
 def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Errors:
-    """Any JSON object that is not too long."""
+    """Validate any JSON object that is not too long."""
     if value is None:
         yield fieldpath.required(path)
     elif (
@@ -362,7 +362,7 @@ def taint_effects() -> tuple[str, ...]:
 
 
 def tolerations(path: FieldPath, items: Sequence[JsonObject] | None) -> Errors:
-    """Taints that are put up with, any number of them."""
+    """Validate taints that are tolerated, any number of them."""
     for index, item in enumerate(items or ()):
         yield from _toleration(path.index(index), item)
 
@@ -457,7 +457,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a template, whose metadata lies open inside."""
+    """Validate an update of a template, whose metadata lies open inside."""
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
         printed = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}
@@ -497,7 +497,7 @@ def request_names(spec: JsonObject) -> RequestNames:
 
 
 def request_reference(path: FieldPath, name: str, requests: RequestNames) -> Errors:
-    """The name of a request, or of one of its alternatives."""
+    """Validate the name of a request, or of one of its alternatives."""
     request, *rest = name.split("/") if is_since("1.33") else [name]
     if len(rest) > 1:
         yield fieldpath.invalid(path, name, NO_REQUEST.text)
@@ -627,7 +627,7 @@ def device_class(obj: JsonObject) -> Errors:
 
 
 def device_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one: what is as it was may use what is new."""
+    """Validate an update of a class: what is as it was may use what is new."""
     return _device_class(obj.get("spec") or {}, old.get("spec") or {})
 
 

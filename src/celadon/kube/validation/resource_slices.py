@@ -197,7 +197,7 @@ def resource_slice(obj: JsonObject) -> Errors:
 
 
 def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Its driver, pool and node stay."""
+    """Validate an update of a slice: its driver, pool and node stay."""
     # As `ValidateResourceSliceUpdate` of `pkg/apis/resource/validation`.
     return _slice(obj.get("spec") or {}, old.get("spec") or {})
 
@@ -421,7 +421,7 @@ def _value_count(attribute: JsonObject) -> int:
 
 
 def shortened(name: str, limit: int) -> str:
-    """The key of a map in a path: without its middle if it is too long."""
+    """Return the key of a map in a path: without its middle if it is too long."""
     if len(name) <= limit:
         return name
     left = limit - len("...")
@@ -604,7 +604,7 @@ def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
 
 
 def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """A handful of conditions."""
+    """Validate the status of a rule, which has a handful of conditions."""
     # As `ValidateDeviceTaintRuleStatusUpdate` of `pkg/apis/resource/validation`.
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)

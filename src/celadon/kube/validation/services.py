@@ -1,4 +1,5 @@
-"""Services."""
+"""Validation of Services, and of the addresses and ranges that they are given (IPAddresses,
+ServiceCIDRs)."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ def is_headless(spec: JsonObject) -> bool:
 
 
 def service_addresses(spec: JsonObject, old_addresses: Collection[str] = ()) -> Errors:
-    """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service;
-    `old_addresses` are the addresses it had before."""
+    """Validate `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed
+    Service; `old_addresses` are the addresses it had before."""
     # As `ValidateServiceClusterIPsRelatedFields` of `pkg/apis/core/validation`.
     if spec.get("type") == "ExternalName":
         return
@@ -401,7 +402,7 @@ ONE_PER_FAMILY: Final = (
 
 
 def address_name(name: str) -> list[str]:
-    """The name of an IPAddress; before 1.33 in the words of the parser."""
+    """Validate the name of an IPAddress; before 1.33 in the words of the parser."""
     # As `ValidateIPAddressName` of `pkg/apis/networking/validation`.
     if is_since("1.33"):
         return text_rules.canonical_address(name)

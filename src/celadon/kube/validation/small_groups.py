@@ -1,4 +1,5 @@
-"""Leases, and those who want one.
+"""Validation of the kinds of small groups: Leases and LeaseCandidates, RuntimeClasses, APIServices,
+StorageVersions, ControllerRevisions.
 
 As k8s.io/kubernetes `pkg/apis/coordination/validation`. What is wrong with a strategy is said of
 `spec.strategy.strategy`.
@@ -178,7 +179,7 @@ def _distinct(scheduling: JsonObject) -> Errors:
 
 
 def runtime_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """The handler stays."""
+    """Validate an update of a RuntimeClass: the handler stays."""
     # As `ValidateRuntimeClassUpdate` of `pkg/apis/node/validation`.
     yield from changed_fields("node.v1.RuntimeClass", obj, old, FieldPath())
 
@@ -197,7 +198,7 @@ LEGACY: Final = "only v1 may have an empty group and it better be legacy kube"
 
 
 def api_service_naming(obj: JsonObject) -> Naming:
-    """Version and group make the name."""
+    """Return the rule for the name of an APIService, which its version and group make."""
     spec = obj.get("spec") or {}
     expected = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
 
@@ -412,7 +413,7 @@ def _revised(obj: JsonObject) -> Errors:
 
 
 def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Its data stays."""
+    """Validate an update of a ControllerRevision: its data stays."""
     # As `ValidateControllerRevisionUpdate` of `pkg/apis/apps/validation`.
     if obj.get("data") is None and not is_since("1.31"):
         yield from _revised(obj)
@@ -605,7 +606,7 @@ def cluster_role_binding(obj: JsonObject) -> Errors:
 
 
 def same_role(obj: JsonObject, old: JsonObject) -> Errors:
-    """The role of a binding may not change."""
+    """Validate an update: the role of a binding may not change."""
     # As `ValidateRoleBindingUpdate` of `pkg/apis/rbac/validation`.
     new, before = (_printed_role(item.get("roleRef") or {}) for item in (obj, old))
     if new != before:

@@ -1,4 +1,4 @@
-"""What is reported in the status of an object: of namespaces, quotas, claims, Services, Jobs."""
+"""Validation of the statuses of namespaces, quotas, claims, Services and Jobs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BALANCER: Final = _STATUS.child("loadBalancer")
 
 
 def namespace_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
-    """The phase says whether a namespace goes away."""
+    """Validate the status of a namespace: the phase says whether a namespace goes away."""
     # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
     phase = (obj.get("status") or {}).get("phase") or ""
     deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))

@@ -107,7 +107,7 @@ def _token_requests(spec: JsonObject) -> Errors:
 
 
 def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Some of what a driver says of itself is for good."""
+    """Validate an update of a CSIDriver: some of what a driver says of itself is for good."""
     # As `ValidateCSIDriverUpdate` of `pkg/apis/storage/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _driver(spec)
@@ -150,7 +150,7 @@ def _topology_keys(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def node_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """A driver of a node may come and go, but stays what it is."""
+    """Validate an update of a CSINode: a driver of a node may come and go, but stays what it is."""
     # As `ValidateCSINodeUpdate` of `pkg/apis/storage/validation`.
     yield from node(obj)
     named: dict[object, list[JsonObject]] = {}
@@ -255,7 +255,8 @@ def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
 
 
 def map_size(path: FieldPath, value: JsonObject | None) -> Errors:
-    """Keys and values of a map of texts may be long, but not all together."""
+    """Validate the size of a map: keys and values of a map of texts may be long, but not all
+    together."""
     texts = [text for pair in (value or {}).items() for text in pair]
     if sum(len(text.encode()) for text in texts) > METADATA_BYTES:
         yield fieldpath.too_long(path, METADATA_BYTES)
@@ -375,7 +376,7 @@ def attributes_class(obj: JsonObject) -> Errors:
 
 
 def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Neither the driver nor what it is told may change."""
+    """Validate an update: neither the driver nor what it is told may change."""
     # As `ValidateVolumeAttributesClassUpdate` of `pkg/apis/storage/validation`.
     for field in ("driverName", "parameters"):
         if obj.get(field) != old.get(field):

@@ -59,7 +59,7 @@ def _examples(text: str, pattern: str, *examples: str) -> str:
 
 
 def port_name(value: str) -> list[str]:
-    """IANA service names: ports of containers and what refers to them."""
+    """Validate an IANA service name, as of ports of containers and what refers to them."""
     messages = []
     if len(value) > PORT_NAME_MAX_BYTES:
         messages.append(f"must be no more than {PORT_NAME_MAX_BYTES} characters")
@@ -85,7 +85,7 @@ def are_config_keys(values: Collection[str]) -> bool:
 
 
 def config_key(value: str) -> list[str]:
-    """Keys of ConfigMaps and Secrets."""
+    """Validate a key of ConfigMaps and Secrets."""
     messages: list[str] = []
     is_plain = _CONFIG_KEY_PATTERN.fullmatch(value) is not None
     if is_plain and len(value) <= CONFIG_KEY_MAX_BYTES and value[0] != ".":
@@ -106,7 +106,7 @@ def _no_way_up(value: str) -> list[str]:
 
 
 def strict_environment_name(value: str) -> list[str]:
-    """The rule before any printable ASCII was let through."""
+    """Validate the name of a variable as it was done before any printable ASCII was let through."""
     result = []
     if _STRICT_ENV_NAME.fullmatch(value) is None:
         text = (
@@ -119,7 +119,7 @@ def strict_environment_name(value: str) -> list[str]:
 
 
 def environment_name(value: str) -> list[str]:
-    """Any printable ASCII but `=`, not empty."""
+    """Validate the name of a variable: any printable ASCII but `=`, not empty."""
     if _ENV_NAME.fullmatch(value) is None:
         return [
             "a valid environment variable name must consist only of printable ASCII characters "
@@ -129,7 +129,7 @@ def environment_name(value: str) -> list[str]:
 
 
 def c_identifier(value: str) -> list[str]:
-    """A letter or `_` first, then digits too."""
+    """Validate an identifier of C: a letter or `_` first, then digits too."""
     if re.fullmatch(_C_IDENTIFIER, value) is None:
         text = (
             "a valid C identifier must start with alphabetic character or '_', followed by a "
@@ -140,7 +140,7 @@ def c_identifier(value: str) -> list[str]:
 
 
 def http_header(value: str) -> list[str]:
-    """The name of a header."""
+    """Validate the name of a header."""
     if re.fullmatch(_HEADER, value) is None:
         text = "a valid HTTP header must consist of alphanumeric characters or '-'"
         return [_examples(text, _HEADER, "X-Header-Name")]
@@ -148,7 +148,7 @@ def http_header(value: str) -> list[str]:
 
 
 def percent(value: str) -> list[str]:
-    """`25%`: digits and the sign."""
+    """Validate a percentage, `25%`: digits and the sign."""
     if re.fullmatch(_PERCENT, value) is None:
         text = "a valid percent string must be a numeric string followed by an ending '%'"
         return [_examples(text, _PERCENT, "1%", "93%")]
@@ -156,7 +156,7 @@ def percent(value: str) -> list[str]:
 
 
 def wildcard_subdomain(value: str) -> list[str]:
-    """`*.example.com`."""
+    """Validate a subdomain with a wildcard: `*.example.com`."""
     messages = [
         text for text in dns1123_subdomain(value) if text.startswith("must be no more than")
     ]
@@ -171,7 +171,7 @@ def wildcard_subdomain(value: str) -> list[str]:
 
 
 def underscored_subdomain(value: str) -> list[str]:
-    """Search domains, which resolvers take with underscores, too."""
+    """Validate search domains, which resolvers take with underscores, too."""
     messages = [
         text for text in dns1123_subdomain(value) if text.startswith("must be no more than")
     ]
@@ -186,7 +186,7 @@ def underscored_subdomain(value: str) -> list[str]:
 
 
 def http_path(value: str) -> list[str]:
-    """A path as in `httpGet`; what is wrong with it, or nothing."""
+    """Validate a path as in `httpGet`."""
     if re.fullmatch(_HTTP_PATH, value) is None:
         return [f"Invalid path (regex used for validation is '{_HTTP_PATH}')"]
     return []
@@ -228,12 +228,12 @@ def _uuid_fault(text: str) -> str:
 
 
 def user_or_group_id(value: int) -> list[str]:
-    """0 to 2147483647."""
+    """Validate the number of a user or a group: 0 to 2147483647."""
     return [] if 0 <= value <= MAX_ID else [f"must be between 0 and {MAX_ID}, inclusive"]
 
 
 def address(value: str) -> netaddr.Addr | None:
-    """An IP address without a zone, leading zeros allowed; None for anything else."""
+    """Return an IP address without a zone, leading zeros allowed; None for anything else."""
     try:
         addr = netaddr.parse_addr(_LEADING_ZEROS.sub("", value))
     except netaddr.AddrError:
@@ -248,12 +248,12 @@ def unmapped(addr: netaddr.Addr) -> str:
 
 
 def ip_address(value: str) -> list[str]:
-    """IPv4 or IPv6, without a zone."""
+    """Validate an address, IPv4 or IPv6, without a zone."""
     return [IP_MESSAGE] if address(value) is None else []
 
 
 def network(value: str) -> netaddr.Prefix | None:
-    """An address range in CIDR notation; None for anything else."""
+    """Return an address range in CIDR notation; None for anything else."""
     start, _, length = value.partition("/")
     if address(start) is None:
         return None
@@ -264,7 +264,7 @@ def network(value: str) -> netaddr.Prefix | None:
 
 
 def cidr(value: str) -> list[str]:
-    """`10.0.0.0/8`, IPv4 or IPv6."""
+    """Validate a range, `10.0.0.0/8`, IPv4 or IPv6."""
     return [CIDR_MESSAGE] if network(value) is None else []
 
 
@@ -274,7 +274,7 @@ def cidr(value: str) -> list[str]:
 
 
 def labels(path: FieldPath, data: Mapping[str, str] | None) -> field_checks.Errors:
-    """Keys and values of a map of labels; also of a node selector."""
+    """Validate keys and values of a map of labels; also of a node selector."""
     for key, value in sorted((data or {}).items()):
         messages = name_rules.qualified_name(key)
         if messages:
@@ -285,12 +285,12 @@ def labels(path: FieldPath, data: Mapping[str, str] | None) -> field_checks.Erro
 
 
 def label_name(path: FieldPath, key: str) -> field_checks.Errors:
-    """A key of labels, as `ValidateLabelName`."""
+    """Validate a key of labels, as `ValidateLabelName`."""
     return field_checks.each(path, key, name_rules.qualified_name(key))
 
 
 def selector(path: FieldPath, value: JsonObject | None) -> field_checks.Errors:
-    """A LabelSelector. None is fine here; who needs one says so."""
+    """Validate a LabelSelector. None is fine here; who needs one says so."""
     if value is None:
         return
     yield from labels(path.child("matchLabels"), value.get("matchLabels"))
@@ -319,13 +319,13 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> field_checks.Error
 def same_selector(
     path: FieldPath, new: JsonObject | None, old: JsonObject | None
 ) -> field_checks.Errors:
-    """A selector that an update may not change."""
+    """Validate a selector that an update may not change."""
     go_value, was = (None if item is None else shown_selector(item) for item in (new, old))
     return field_checks.immutable(path, go_value, was)
 
 
 def printed_selector(value: JsonObject) -> JsonDict:
-    """A selector as an error shows it: Go's order, and nothing that is empty but keys and
+    """Return a selector as an error shows it: Go's order, and nothing that is empty but keys and
     operators."""
     printed: JsonDict = {}
     if value.get("matchLabels"):
@@ -345,12 +345,12 @@ def printed_selector(value: JsonObject) -> JsonDict:
 
 
 def shown_selector(value: JsonObject) -> GoValue:
-    """The selector as a bad value."""
+    """Return the selector as a bad value."""
     return GoValue(printed_selector(value), "v1.LabelSelector", value)
 
 
 def understood(value: JsonObject | None) -> LabelSelector | None:
-    """The selector as it selects; None when it cannot be understood."""
+    """Return the selector as it selects; None when it cannot be understood."""
     try:
         return label_selector(value)
     except SelectorError:
@@ -431,21 +431,23 @@ def _of_range(value: str) -> list[str]:
 
 
 def canonical_address(value: str) -> list[str]:
-    """An address as it should be written: in younger fields, and the name of an IPAddress."""
+    """Validate that an address is written as it should be: in younger fields, and the name
+    of an IPAddress."""
     messages = ip_address(value) or _of_address(value)
     strict = "" if messages else str(netaddr.parse_addr(value))
     return messages or ([] if strict == value else [_CANONICAL.format(quote(strict))])
 
 
 def canonical_range(value: str) -> list[str]:
-    """A range as it should be written."""
+    """Validate that a range is written as it should be."""
     messages = cidr(value) or _of_range(value)
     strict = "" if messages else str(netaddr.parse_prefix(value))
     return messages or ([] if strict == value else [_CANONICAL.format(quote(strict))])
 
 
 def interface_address(value: str) -> list[str]:
-    """An address with the length of its network, in canonical form; the bits behind stay."""
+    """Validate an address with the length of its network, in canonical form; the bits behind
+    stay."""
     prefix = network(value)
     if prefix is None:
         return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
@@ -614,12 +616,12 @@ _WANTED: Final = MappingProxyType({"bool": bool, "int64": int})
 
 
 def annotated_tolerations(notes: Mapping[str, str]) -> list[JsonObject]:
-    """The tolerations in the annotations of a pod. Raises AnnotationError."""
+    """Return the tolerations in the annotations of a pod. Raises AnnotationError."""
     return _read(notes.get(TOLERATIONS), "[]core.Toleration") or []
 
 
 def annotated_taints(notes: Mapping[str, str]) -> list[JsonObject]:
-    """The taints in the annotations of a node. Raises AnnotationError."""
+    """Return the taints in the annotations of a node. Raises AnnotationError."""
     return _read(notes.get(TAINTS), "[]core.Taint") or []
 
 

@@ -300,7 +300,7 @@ class _Demand:
 
     source: Source
     operations: tuple[str, ...]
-    known: KnownTemplate | None = None
+    known_template: KnownTemplate | None = None
 
 
 def translate_template(
@@ -496,11 +496,11 @@ def _known(template: Template) -> tuple[KnownTemplate, bool]:
 def _check_parameters(demand: _Demand, constraint: Constraint) -> None:
     """Raise NotTranslated where parameters switch on what cannot be translated, or leave nothing
     to do."""
-    if demand.known is None:
+    if demand.known_template is None:
         return
-    if constraint.parameters.get(demand.known.looks_up_with):
+    if constraint.parameters.get(demand.known_template.looks_up_with):
         raise translations.NotTranslated(_LOOKS_UP, _SEES_ONE)
-    for name in demand.known.needs:
+    for name in demand.known_template.needs:
         if name not in constraint.parameters:
             raise translations.NotTranslated(
                 f"a constraint that refuses nothing: it has no `{name}`"

@@ -1,4 +1,4 @@
-"""Which actions the bindings of a rule have, in which namespaces, and with which params.
+"""Makes the bindings of a rule: their actions, their namespaces, and their params.
 
 Kyverno takes the first of `failureActionOverrides` whose namespaces and selector fit a namespace.
 Bindings all count, so each is for the namespaces that none before it is for.

@@ -401,8 +401,8 @@ are."""
 
 
 def _check_mutations(mutations: Sequence[JsonObject]) -> None:
-    """Raises NotTranslated for an empty map or list that a patch makes for the next one: an API
-    server does not keep it so long."""
+    """Check the mutations of a policy. Raises NotTranslated for an empty map or list that a patch
+    makes for the next one: an API server does not keep it so long."""
     for mutation in mutations[:-1]:
         text = (mutation.get("jsonPatch") or {}).get("expression", "")
         if _EMPTY_LIST.search(text) or (_EMPTY_MAP.search(text) and _OF_MAP.search(text)):
@@ -421,7 +421,8 @@ _INSTEAD: Final = dict.fromkeys(
 
 
 def _check_evaluation(evaluation: JsonObject, *, mutates: bool) -> None:
-    """Raises NotTranslated for a policy that Kyverno evaluates at other times, or otherwise."""
+    """Check when a policy is evaluated. Raises NotTranslated for a policy that Kyverno evaluates at
+    other times, or otherwise."""
     if evaluation.get("mode", "Kubernetes") != "Kubernetes":
         raise translations.NotTranslated(
             "a policy for data that is no object of Kubernetes",

@@ -1,4 +1,4 @@
-"""What a rule of Kyverno looks up (`context`): values of its own, of the request, and of its
+"""The `context` of a rule of Kyverno: values that it names, of its own, of the request, and of its
 namespace."""
 
 from __future__ import annotations

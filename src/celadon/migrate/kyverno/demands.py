@@ -1,4 +1,4 @@
-"""What a rule of Kyverno demands of a request, or changes."""
+"""The demands that a rule of Kyverno makes of a request, or the changes."""
 
 from __future__ import annotations
 
@@ -407,8 +407,8 @@ _PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
 
 
 def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
-    """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
-    passes but does not fail."""
+    """Translate `anyPattern`: one pattern must pass. Kyverno skips the rule where all of them skip,
+    or some skip and none passes but does not fail."""
     answers = [element(place, pattern) for pattern in patterns]
     passes = disjunction(answer.passes() for answer in answers)
     all_skip = conjunction(answer.skips for answer in answers)
@@ -480,10 +480,10 @@ def _judged_place(entry: JsonObject, branch: queries.Branch, whole: Place) -> Pl
     """Return what a pattern for an element is about. Raises NotTranslated."""
     sources = frozenset(source.variable for source in branch.sources)
     if entry.get("elementScope") is False:
-        return replace(whole, taken=sources)
+        return replace(whole, reserved_names=sources)
     if not isinstance(branch.value, queries.Located):
         raise NotTranslated("a pattern for elements that are made of others")
-    return replace(branch.value.place.there(), taken=sources)
+    return replace(branch.value.place.there(), reserved_names=sources)
 
 
 def of_element(
@@ -493,7 +493,7 @@ def of_element(
     value = branch.value
     sources = frozenset(source.variable for source in branch.sources)
     if isinstance(value, queries.Located):
-        value = queries.Located(replace(value.place.there(), taken=sources))
+        value = queries.Located(replace(value.place.there(), reserved_names=sources))
     around = dict(names.members)
     for variable in sources:
         around = {name: queries.avoiding(value, variable) for name, value in around.items()}

@@ -149,7 +149,7 @@ def index_of(value: Query, index: int) -> Query:
                 only = conjunction([source.only, found.present()])
                 items = items_text(replace(source, only=only))
                 condition = comparison(f"size({items})", ">", str(index))
-                item = replace(found.there(), root=f"{items}[{index}]", given=condition)
+                item = replace(found.there(), root=f"{items}[{index}]", root_exists=condition)
                 return Located(item)
     raise NotTranslated("an index into what is no list of an object")
 
@@ -411,7 +411,7 @@ def _truncate(text: Query, length: Query) -> Query:
 def _split(text: Query, separator: Query) -> Query:
     parts = _of_texts(lambda value, by: f"{value}.split({by})")(text, separator)
     assert isinstance(parts, Computed)
-    return Located(Place(parts.text, _TEXTS, given=parts.there))
+    return Located(Place(parts.text, _TEXTS, root_exists=parts.there))
 
 
 _TEXTS: Final = Shape(Schema(type="array", items=Schema(type="string")))
@@ -616,7 +616,8 @@ def _constants_in(items: Query) -> Iterator[Query]:
 
 
 def _check_no_wildcards(*values: Query) -> None:
-    """Raises NotTranslated for a wildcard that becomes part of a text: Kyverno would read it."""
+    """Check a text. Raises NotTranslated for a wildcard that becomes part of a text: Kyverno would
+    read it."""
     for value in values:
         if (
             isinstance(value, Constant)
@@ -668,15 +669,15 @@ def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
         place = items.place
         element = place.there()
         name = element.item_name
-        other_name = replace(element, taken=element.taken | {name}).item_name
-        term = single(key.asked(Located(element.item(name))))
-        every_one = single(key.asked(Located(element.item(other_name))))
+        other_name = replace(element, reserved_names=element.reserved_names | {name}).item_name
+        term = single(key.apply(Located(element.item(name))))
+        every_one = single(key.apply(Located(element.item(other_name))))
         if term.there != ALWAYS or term.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
             raise NotTranslated(f"`{method}_by` of what may be absent, or has no order")
         best = f"{element.plain}.map({other_name}, {every_one.text}).{method}()"
         text = f"{element.plain}.filter({name}, {term.text} == {best})[0]"
         condition = conjunction([place.present(), filled(element.plain)])
-        return Located(replace(element.item(name), root=text, given=condition))
+        return Located(replace(element.item(name), root=text, root_exists=condition))
 
     return called
 
@@ -703,7 +704,7 @@ def _map(key: Query, items: Query) -> Query:
         raise NotTranslated("`map` of no expression")
     branches = []
     for branch in streamed(items).branches:
-        value = key.asked(branch.value)
+        value = key.apply(branch.value)
         if isinstance(value, Stream | Keys) or is_defined(value) != ALWAYS:
             raise NotTranslated("`map` of what may be absent in some items")
         branches.append(replace(branch, value=value))

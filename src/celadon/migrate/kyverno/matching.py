@@ -286,13 +286,13 @@ class _Source:
 
     @property
     def namespace_labels(self) -> str:
-        """The labels of the namespace; none where there is none."""
+        """Return the labels of the namespace; none where there is none."""
         step = "" if self.has_namespace else "?"
         return f"namespaceObject.{step}metadata.?labels.orValue({{}})"
 
     @property
     def labels(self) -> str:
-        """The labels of the object."""
+        """Return the labels of the object."""
         return f"{self.subject}.metadata.?labels.orValue({{}})"
 
 

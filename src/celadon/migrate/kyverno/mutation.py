@@ -108,7 +108,8 @@ class Writer:
         return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
 
     def check(self, value: Json) -> None:
-        """Raises NotTranslated if a part of what was written may be null, and another not."""
+        """Check a value that is written. Raises NotTranslated if a part of what was written may be
+        null, and another not."""
         if self.needs and (len(self.needs) < _leaves(value) or len(set(self.needs)) > 1):
             raise NotTranslated("a value that may be null, beside others")
 
@@ -453,7 +454,7 @@ class PatchedElement:
 class _Stop(PatchTarget):
     """A place on the way of a path."""
 
-    rest: tuple[str, ...]
+    following_steps: tuple[str, ...]
     """What of the path follows it."""
 
 
@@ -480,7 +481,7 @@ def _mutation(
     if kind == "add":
         choices = _additions(stops, operation.get("value"), writer)
     elif kind in ("remove", "replace"):
-        if last.rest or (is_in_item and not last.place.steps):
+        if last.following_steps or (is_in_item and not last.place.steps):
             raise NotTranslated(f"`{kind}` of items", _LIST_ANEW)
         written = "" if kind == "remove" else _value(last, operation.get("value"), writer)
         choices = [(last.place.present(), _patch(str(kind), last.pointer, written))]
@@ -488,7 +489,7 @@ def _mutation(
         raise NotTranslated(f"`{kind}` of a JSON patch")
     writer.check(operation.get("value"))
     guards += writer.needs
-    if kind == "add" and last.rest == ("-",):
+    if kind == "add" and last.following_steps == ("-",):
         guards.append(negation(_is_in(last.place, operation.get("value"), writer)))
     if item is None:
         return _alternatives(guards, choices)
@@ -545,17 +546,17 @@ def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tupl
     before; the last is for the case that nothing is."""
     choices, known_steps = [], 0
     for stop in stops[1:]:
-        if stop.rest and stop.place.unsure:
+        if stop.following_steps and stop.place.unsure:
             steps = tuple(
                 replace(step, is_sure=True) if index < known_steps else step
                 for index, step in enumerate(stop.place.steps)
             )
             known_steps = len(steps)
             absent = negation(replace(stop.place, steps=steps).present())
-            whole = _value(stop, _nested(stop.rest, value), writer)
+            whole = _value(stop, _nested(stop.following_steps, value), writer)
             choices.append((absent, _patch("add", stop.pointer, whole)))
     last = _there(stops[-1])
-    if last.rest:
+    if last.following_steps:
         end = pointer_to(last.pointer, "-")
         text = writer.value(last.place.item("item"), last.type_name, value)
         return [*choices, (ALWAYS, _patch("add", end, text))]
@@ -617,7 +618,7 @@ def _stops(
             shape = now.place.shape.member(name)
             if shape is None:
                 raise _without_field(name)
-            stops.append(replace(now.member(name, shape), rest=rest))
+            stops.append(replace(now.member(name, shape), following_steps=rest))
     return stops, guards, is_in_item
 
 
@@ -706,7 +707,7 @@ def _of_element(
     assert isinstance(branch.value, queries.Located)
     if branch.value.place.path != f"{source.place.path}[*]":
         raise NotTranslated("a patch of a part of an element")
-    item = replace(branch.value.place.there(), taken=frozenset({source.variable}))
+    item = replace(branch.value.place.there(), reserved_names=frozenset({source.variable}))
     inside = with_context(
         entry.get("context") or (),
         queries.Names({**names.members, "element": queries.Located(item)}),

@@ -107,7 +107,7 @@ class Policy:
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """The annotations of the policy."""
+        """Return the annotations of the policy."""
         return self.value["metadata"].get("annotations") or {}
 
     @property
@@ -471,7 +471,7 @@ class PolicyException:
 
     @property
     def filters(self) -> Filters:
-        """The objects that it is for."""
+        """Return the filters of the objects that it is for."""
         return read_filters(self.value["spec"]["match"])
 
     def is_for_rule(self, policy: str, rule: str) -> bool:
@@ -490,7 +490,7 @@ class PolicyException:
         )
 
     def check(self) -> None:
-        """Raises NotTranslated for what no policy can say."""
+        """Check an exception. Raises NotTranslated for what no policy can say."""
         spec = self.value["spec"]
         if spec.get("expiresAt"):
             raise NotTranslated(

@@ -119,7 +119,7 @@ class Merged:
 class Expression:
     """An expression that a function asks of each item of a list (`&name`)."""
 
-    asked: Callable[[Query], Query] = field(compare=False)
+    apply: Callable[[Query], Query] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -631,7 +631,7 @@ def avoiding(value: Query, name: str) -> Query:
         case Names(members):
             return Names({key: avoiding(value, name) for key, value in members.items()})
         case Located(place):
-            return Located(replace(place, taken=place.taken | {name}))
+            return Located(replace(place, reserved_names=place.reserved_names | {name}))
         case Otherwise(first, second):
             return Otherwise(avoiding(first, name), avoiding(second, name))
         case Chosen(condition, first, second):

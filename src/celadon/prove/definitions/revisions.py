@@ -1,4 +1,5 @@
-"""Whether an object that one revision of a CustomResourceDefinition took is invalid in the next.
+"""Proves whether an object that one revision of a CustomResourceDefinition took is invalid in the
+next.
 
 Both schemas are walked together. Where they differ, the new one may ask for more: another type, a
 shorter text, a field that has to be there, a rule. Each such demand is a question: is there an

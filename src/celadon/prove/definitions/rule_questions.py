@@ -1,5 +1,5 @@
-"""What may be asked about the validation rules of a CustomResourceDefinition, the answers, and
-whether fields that they call immutable are.
+"""The questions about the validation rules of a CustomResourceDefinition, their answers, and proofs
+that fields which they call immutable are.
 
 Of each rule it is asked whether it can be an error, can refuse, can admit, and whether what it
 refuses is refused by its neighbours anyway; of the rules at a place, whether any object fits them

@@ -428,10 +428,10 @@ class EtcdClient:
             request = messages.range_request(first, end, limit=PAGE, revision=revision)
             answer = await self._connections.call(_RANGE, request, repeatable=True)
             page = messages.range_answer(answer)
-            yield page.found
-            if not page.more:
+            yield page.key_values
+            if not page.has_more:
                 return
-            first = page.found[-1].key + b"\0"
+            first = page.key_values[-1].key + b"\0"
 
     async def transact(self, transaction: messages.EtcdTransaction) -> messages.TransactionAnswer:
         """Carry out a transaction. After a ServiceUnavailable that is not NotBegun, nobody knows
@@ -545,7 +545,7 @@ class Audience(Protocol):
         """Take this keyspace from here on; changes between it and the former are not known."""
 
     def apply(self, events: Sequence[contract.Event], revision: int) -> None:
-        """These events happen, and nothing else up to the revision."""
+        """Apply events: these happen, and nothing else up to the revision."""
 
 
 Coming = Callable[[Sequence[bytes]], Awaitable[None]]

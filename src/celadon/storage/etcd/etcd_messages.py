@@ -111,13 +111,13 @@ class EtcdTransaction:
 
 @dataclass(frozen=True, slots=True)
 class TransactionAnswer:
-    """`changed`: for each operation, whether it did something. `found`: for each key that was to
-    be read in the other case, what is there. One of them is empty."""
+    """`changed`: for each operation, whether it did something. `key_values`: for each key that was
+    to be read in the other case, what is there. One of them is empty."""
 
     revision: int
     succeeded: bool
     changed: tuple[bool, ...]
-    found: tuple[KeyValue | None, ...]
+    key_values: tuple[KeyValue | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class RangeAnswer:
     """`revision` is the current one, whichever was read."""
 
     revision: int
-    found: tuple[KeyValue, ...]
-    more: bool
+    key_values: tuple[KeyValue, ...]
+    has_more: bool
 
 
 @dataclass(frozen=True, slots=True)

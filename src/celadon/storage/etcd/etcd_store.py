@@ -25,11 +25,10 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from threading import Lock
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -53,7 +52,7 @@ from celadon.storage.etcd.etcd_messages import (
     RevisionRefused,
     TransactionAnswer,
 )
-from celadon.storage.keyspace import Keyspace, Retention, Schedule, Watcher, Watchers
+from celadon.storage.keyspace import Keyspace, KeyspaceReads, Retention, Schedule, Watcher
 
 # --- Compaction by one -------------------------------------------------------
 #
@@ -87,15 +86,15 @@ class CompactionByOne:
                 await self.compact()
 
     async def compact(self) -> int:
-        """The revision compacted to; 0 if it was somebody else's turn, or nothing is old. Raises
-        ServiceError."""
+        """Return the revision compacted to; 0 if it was somebody else's turn, or nothing is old.
+        Raises ServiceError."""
         value = str(self._revision).encode()
         answer = await self._client.transact(
             EtcdTransaction((Comparison(KEY, version=self._turn),), ((KEY, value),), (KEY,))
         )
         former, self._revision = self._revision, answer.revision
         if not answer.succeeded:
-            (key_value,) = answer.found
+            (key_value,) = answer.key_values
             self._turn = 0 if key_value is None else key_value.version
             return 0
         self._turn += 1
@@ -191,7 +190,7 @@ class RevisionWaiters:
             late.cancel()
 
     def reached(self, revision: int) -> None:
-        """Whoever waits for this one, or an older one, is told."""
+        """Note a revision that is reached: whoever waits for this one, or an older one, is told."""
         while self._waiting and self._waiting[0][0] <= revision:
             _settle(heappop(self._waiting)[2], is_reached=True)
 
@@ -294,7 +293,7 @@ class SharedQuestion:
         self._asking = None
 
     async def stop(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking etcd."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait((self._asking,))
@@ -335,27 +334,24 @@ class _PendingWrite:
     events: list[contract.Event]
 
 
-class EtcdStore:
+class EtcdStore(KeyspaceReads):
     """A `contract.Store`, and the `Audience` of its mirror."""
 
     def __init__(
         self, connections: EtcdConnections, settings: EtcdSettings, retention: Retention
     ) -> None:
+        super().__init__(Keyspace())
         self._loop = asyncio.get_running_loop()
         self._client = EtcdClient(connections)
         self._spelling = KeySpelling(settings.root, settings.prefix)
         self._mirror = EtcdMirror(self._client, self._spelling, self, self._kept_value)
         self._retention = retention
-        self._lock = Lock()
-        self._keyspace = Keyspace()
         self._schedule = Schedule(retention, time.monotonic)
-        self._watchers = Watchers(self._keyspace, self._lock)
         self._waiters = RevisionWaiters()
         self._order = KeyOrder()
         self._leases = SharedLeases(self._client.lease, self._loop.time)
         self._pending: dict[str, _PendingWrite] = {}
         self._current = SharedQuestion(self._ask)
-        self._closed = False
         self._full = ""
         self._work: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
@@ -388,9 +384,6 @@ class EtcdStore:
 
     # Reading
 
-    def revision(self) -> int:
-        return self._keyspace.revision
-
     def synced(self) -> Future[int]:
         if self._is_in_loop():
             return self._current.ask()
@@ -404,38 +397,6 @@ class EtcdStore:
 
     def writing_trouble(self) -> str:
         return self._full
-
-    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
-        with self._lock:
-            return self._keyspace.get(key, revision)
-
-    def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
-    ) -> contract.Page:
-        with self._lock:
-            return self._keyspace.range(prefix, start, limit, revision)
-
-    def watch(
-        self,
-        prefix: str,
-        after: int | None = None,
-        notify: Callable[[], object] | None = None,
-        buffer: int = contract.WATCH_BUFFER,
-    ) -> Watcher:
-        with self._lock:
-            self._must_be_open()
-            return self._watchers.open(prefix, after, notify, buffer)
-
-    def _must_be_open(self) -> None:
-        if self._closed:
-            raise contract.StoreClosed("the store is closed")
-
-    def held(self) -> AbstractContextManager[object]:
-        return self._lock
 
     def sweep(self) -> None:
         """Do nothing: leases of etcd remove what has outlived its time."""
@@ -593,7 +554,7 @@ class EtcdStore:
         self, transaction: contract.Transaction, answer: TransactionAnswer
     ) -> contract.Outcome:
         if not answer.succeeded:
-            pairs = zip(transaction.conditions, answer.found, strict=True)
+            pairs = zip(transaction.conditions, answer.key_values, strict=True)
             return contract.Conflict(
                 answer.revision, tuple([kv.entry(pair.key) if kv else None for pair, kv in pairs])
             )

@@ -79,7 +79,7 @@ class ClusterError(Exception):
 
 
 class ClusterUnreachable(ClusterError):
-    """Nobody answered."""
+    """Nobody has answered for the cluster."""
 
 
 class ClusterRefusal(ClusterError):
@@ -127,12 +127,12 @@ class _ClusterRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Objects of a list at a revision; `more` is the token for the next page, empty on the last
-    one, `remaining` how many are behind this one, if the server says so, and `size` the bytes it
-    came in."""
+    """Objects of a list at a revision; `continue_token` is the token for the next page, empty on
+    the last one, `remaining` how many are behind this one, if the server says so, and `size` the
+    bytes it came in."""
 
     items: Sequence[JsonDict]
-    more: str = ""
+    continue_token: str = ""
     revision: str = ""
     remaining: int = 0
     size: int = 0
@@ -147,7 +147,7 @@ class ClusterClient:
         self._pool: httpcore.AsyncConnectionPool | None = None
 
     async def get(self, path: str, query: Query | None = None) -> Any:  # noqa: ANN401 - any JSON
-        """Raises ClusterError, as all of these."""
+        """Get one object. Raises ClusterError, as all of these."""
         return await self.request("GET", path, query=query)
 
     async def create(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
@@ -155,7 +155,7 @@ class ClusterClient:
         return await self.request("POST", path, body)
 
     async def update(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
-        """The whole object. With a `resourceVersion` in its metadata, a conflict (409) if the
+        """Write the whole object. With a `resourceVersion` in its metadata, a conflict (409) if the
         stored one has another."""
         return await self.request("PUT", path, body)
 
@@ -185,14 +185,14 @@ class ClusterClient:
         return _object(await self._taken(request, seconds), request.shown, OBJECT)
 
     async def page(self, path: str, query: Query) -> Page:
-        """A list, or a page of it. Raises ClusterError."""
+        """Return a list, or a page of it. Raises ClusterError."""
         request = _ClusterRequest("GET", _target(path, query))
         body = await self._taken(request, REQUEST_SECONDS)
         return _page(_object(body, request.shown, LIST), len(body))
 
     async def pages(self, path: str, query: Query) -> AsyncGenerator[Page, None]:
-        """A list, page by page, all of one revision. Raises ClusterError; 410 if the rest of it is
-        no longer known."""
+        """Yield a list, page by page, all of one revision. Raises ClusterError; 410 if the rest of
+        it is no longer known."""
         more, idle, size = "", 0, 0
         while True:
             page_query = {**query, "limit": str(PAGE)}
@@ -200,7 +200,7 @@ class ClusterClient:
                 page_query["continue"] = more
             page = await self.page(path, page_query)
             yield page
-            more, idle = page.more, 0 if page.items else idle + 1
+            more, idle = page.continue_token, 0 if page.items else idle + 1
             size += page.size
             if not more:
                 return
@@ -230,7 +230,7 @@ class ClusterClient:
             raise ClusterUnreachable(f"watch of {path}: nothing came in {seconds:g}s") from None
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.aclose()
@@ -255,7 +255,7 @@ class ClusterClient:
 
     @asynccontextmanager
     async def _opened(self, request: _ClusterRequest) -> AsyncIterator[httpcore.Response]:
-        """Raises ClusterUnreachable, also for what happens while it is read."""
+        """Open a response. Raises ClusterUnreachable, also for what happens while it is read."""
         url = httpcore.URL(self._server + request.target)
         headers = [
             (b"Host", self._server.partition("://")[2].partition("/")[0].encode()),
@@ -324,7 +324,7 @@ async def _body(answer: httpcore.Response) -> bytes:
 
 
 async def _lines(answer: httpcore.Response, seconds: float) -> AsyncGenerator[bytes, None]:
-    """Raises TimeoutError when no whole line has come for so long."""
+    """Yield the lines of a stream. Raises TimeoutError when no whole line has come for so long."""
     parts: list[bytes] = []
     size = 0
     chunks = answer.aiter_stream().__aiter__()
@@ -368,8 +368,8 @@ def _object(text: bytes, subject: str, shape: Shape) -> JsonDict:
 
 
 def require(document: kube.JsonObject, shape: Shape, subject: str) -> None:
-    """Raises ClusterUnreachable for a document of another shape, which no client of the API could
-    read."""
+    """Check the shape of a document. Raises ClusterUnreachable for a document of another shape,
+    which no client of the API could read."""
     wrong = misfit(document, shape)
     if wrong is not None:
         raise ClusterUnreachable(f"{subject}: {wrong}")
@@ -386,7 +386,7 @@ def _refusal(answer: _Answer) -> ClusterRefusal:
 
 
 def _page(document: kube.JsonObject, size: int) -> Page:
-    """With the type of the objects, which a list says only once."""
+    """Make a page of objects with the type of the objects, which a list says only once."""
     kind = (document.get("kind") or "").removesuffix("List")
     typed = {"apiVersion": document.get("apiVersion"), "kind": kind}
     about = document.get("metadata") or {}

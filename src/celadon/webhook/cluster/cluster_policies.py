@@ -338,7 +338,7 @@ class ClusterPolicies:
         self._loaded_at = 0.0
 
     def _answer_as(self, version: str) -> None:
-        """Nothing is known of what was read as another release."""
+        """Forget what was read: nothing is known of what was read as another release."""
         self._version = version
         self._validating = RegisteredPolicies(
             Engine(version=version),
@@ -363,7 +363,7 @@ class ClusterPolicies:
         return self._rules
 
     def state(self) -> SourceState:
-        """With what is waited for, and which objects cannot be used."""
+        """Return the state with what is waited for, and which objects cannot be used."""
         return SourceState(
             missing=tuple(self._missing()),
             problems=self._problems(),
@@ -500,7 +500,8 @@ class ClusterPolicies:
         self._messages = problems
 
     def _current_catalog(self) -> Catalog:
-        """The same object while nothing has changed: an engine remembers what follows from it."""
+        """Return the catalogue, the same object while nothing has changed: an engine remembers what
+        follows from it."""
         definitions = tuple(
             definition for definition in self.caches.definitions if is_established(definition)
         )

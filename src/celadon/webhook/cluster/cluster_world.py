@@ -64,7 +64,7 @@ class RemoteAuthorizer:
         return answer[1]
 
     async def ask(self, attributes: kube.Attributes) -> kube.Answer:
-        """Never raises for what becomes of the question."""
+        """Ask the cluster. This never raises for what becomes of the question."""
         identity = attributes.identity
         asking = self._asking.get(identity)
         if asking is None:
@@ -102,7 +102,7 @@ def answer_of(review: kube.JsonObject) -> kube.Answer:
 
 
 def access_review(attributes: kube.Attributes) -> JsonDict:
-    """The question as an object."""
+    """Return the question as an object."""
     user = attributes.user
     spec: JsonDict = {
         "user": user.name,
@@ -188,11 +188,12 @@ class ClusterWorld:
 
     @property
     def catalog(self) -> Catalog:
-        """The resources of the cluster."""
+        """Return the resources of the cluster."""
         return self._view.catalog
 
     def namespace(self, name: str) -> kube.JsonObject | None:
-        """One that is in no cache may be newer than the cache: the cluster is asked."""
+        """Return a Namespace. One that is in no cache may be newer than the cache: the cluster is
+        asked."""
         if name in self._namespaces:
             return self._namespaces[name]
         fresh = self._fresh(self._view.caches.namespaces).get("", name)
@@ -214,7 +215,7 @@ class ClusterWorld:
     def get(
         self, resource: kube.GroupVersionResource, namespace: str, name: str
     ) -> kube.JsonObject | None:
-        """One object of a kind that policies have params of, or a namespace."""
+        """Return one object of a kind that policies have params of, or a namespace."""
         if resource == kube.well_known_values.NAMESPACES:
             return self.namespace(name)
         return self._params(resource).get(namespace, name)
@@ -261,7 +262,7 @@ class ClusterWorld:
         return self._fresh(collection)
 
     def _fresh(self, collection: WatchedCollection) -> WatchedCollection:
-        """Raises Unanswerable for one that has heard nothing for too long."""
+        """Return the cache. Raises Unanswerable for one that has heard nothing for too long."""
         age = collection.age()
         if age > self._view.max_staleness:
             reason = collection.failure or "the cluster does not answer"

@@ -128,7 +128,7 @@ class DenialEvents:
             await asyncio.sleep((1 - self._tokens) / PER_SECOND)
 
     async def _send(self, denial: _Denial, count: int) -> None:
-        """Raises ClusterError."""
+        """Send an event. Raises ClusterError."""
         now = f"{datetime.fromtimestamp(self._clock(), UTC):%Y-%m-%dT%H:%M:%SZ}"
         series = self._series.get(denial)
         if series is not None and await self._counted(series, count, now):

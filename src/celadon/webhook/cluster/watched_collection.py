@@ -52,7 +52,7 @@ class Watched:
 
     @property
     def name(self) -> str:
-        """The plural of the resource, for messages and metrics."""
+        """Return the plural of the resource, for messages and metrics."""
         return self.paths[0].rpartition("/")[2]
 
 

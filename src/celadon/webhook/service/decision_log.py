@@ -53,7 +53,7 @@ _MEMBERS: Final = ("data", "stringData")
 
 
 def is_about_secrets(request: Request) -> bool:
-    """Whatever its objects say that they are."""
+    """Return whether a request is about Secrets, whatever its objects say that they are."""
     return request.kind.kind == "Secret" and not request.kind.group
 
 
@@ -93,7 +93,7 @@ def _decoded(value: str) -> Iterator[str]:
 
 
 def redacted(text: str, secrets: Iterable[str]) -> str:
-    """The text without them."""
+    """Return the text without secrets."""
     for secret in secrets:
         text = text.replace(secret, REDACTED)
     return text
@@ -242,7 +242,7 @@ class DecisionLog:
         self._file = fresh
 
     def close(self) -> None:
-        """At the end."""
+        """Close the log at the end."""
         if self._settings.path is not None:
             os.close(self._file)
         else:

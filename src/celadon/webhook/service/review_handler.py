@@ -50,7 +50,7 @@ class UnreadableJson(Exception):
 
 
 def read_document(body: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """Raises UnreadableJson; RecursionError for what is nested too deeply."""
+    """Read a document. Raises UnreadableJson; RecursionError for what is nested too deeply."""
     try:
         return _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -86,7 +86,7 @@ def _int(text: str) -> int:
 
 
 def answer_bytes_of(document: JsonDict) -> bytes:
-    """Return what is sent."""
+    """Return the bytes that are sent as an answer."""
     try:
         return _ENCODER.encode(document)
     except UnicodeEncodeError:  # a lone surrogate: repeated from the review
@@ -237,7 +237,8 @@ class ReviewHandler:
         return self._metrics.families()
 
     def collect(self) -> Beside:
-        """In a fork: what comes from now on beside answers, for `take_in` of another process."""
+        """Collect, in a fork, what comes from now on beside answers, for `take_in` of another
+        process."""
         denied = list[tuple[Request, Verdict]]()
         if self._denied is not None:
             self._denied = lambda *denial: denied.append(denial)
@@ -262,7 +263,7 @@ class ReviewHandler:
     def refuse(
         self, path: str, code: int, text: str, reason: str = _MALFORMED
     ) -> apiserver.HttpAnswer:
-        """An HTTP error in place of a review."""
+        """Send an HTTP error in place of a review."""
         self._metrics.reviews.not_answered(path, reason, code)
         return apiserver.plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
 
@@ -345,7 +346,7 @@ class HeavyReviews:
         """By the address of the caller: from how many bytes on reviews are taken for dear."""
 
     def takes(self, request: apiserver.HttpRequest) -> bool:
-        """Return whether it is one."""
+        """Return whether a request is one that a fork reads."""
         if not self._workers.forks:
             return False
         size = len(request.body)
@@ -372,7 +373,8 @@ class HeavyReviews:
                 self._current_template()
 
     def _current_template(self) -> apiserver.Template:
-        """Raises ForkFailed."""
+        """Return the process that forks are made of, a new one once the policies have changed.
+        Raises ForkFailed."""
         stamp, template = self._stamp(), self._template
         if template is not None and not template.is_over:
             if template.stamp == stamp:
@@ -408,7 +410,7 @@ class HeavyReviews:
     async def decided(
         self, request: apiserver.HttpRequest, path: str, arrived: float
     ) -> apiserver.HttpAnswer:
-        """Its answer."""
+        """Return the answer to a review."""
         handler = self._handler
         refused = handler.refused(request, path)
         if refused is not None:
@@ -561,7 +563,7 @@ class ReviewQueue:
 
     @property
     def in_flight(self) -> int:
-        """Reviews without an answer."""
+        """Return how many reviews have no answer yet."""
         return len(self._waiting) + len(self._asking)
 
     def offer(self, request: apiserver.HttpRequest, reply: Reply) -> bool:

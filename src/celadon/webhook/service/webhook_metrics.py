@@ -62,7 +62,7 @@ class ReviewMetrics:
         self._alike: dict[tuple[str, str, bool], Series] = {}
 
     def reviewed(self, path: str, operation: str, *, allowed: bool, seconds: float) -> None:
-        """A review was answered."""
+        """Note that a review was answered."""
         key = (path, operation, allowed)
         series = self._alike.get(key)
         if series is None:

@@ -67,7 +67,7 @@ class Certificate(Protocol):
         ...
 
     def expires(self) -> float:
-        """When the one in use ends, in Unix time."""
+        """Return when the certificate in use ends, in Unix time."""
         ...
 
 
@@ -214,7 +214,7 @@ class PolicyAnswers:
         )
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Never a review: those are offered to the queue first."""
+        """Answer a request, never a review: those are offered to the queue first."""
         if request.path in review_handler.REVIEW_PATHS:
             text = "method not allowed: POST an AdmissionReview\n"
             return plain_text(405, text, ("Allow", "POST"))
@@ -298,7 +298,7 @@ async def serve_webhook(
     listener: socket.socket,
     ready: Callable[[str], None],
 ) -> None:
-    """Until SIGTERM or SIGINT; `ready` is as for `run_webhook`."""
+    """Serve until SIGTERM or SIGINT; `ready` is as for `run_webhook`."""
     loop = asyncio.get_running_loop()
     webhook = Webhook(settings, answering)
     address = settings.listen
@@ -401,7 +401,7 @@ class ServedCertificate:
         return changed
 
     def expires(self) -> float:
-        """Return it in Unix time."""
+        """Return when the certificate ends, in Unix time."""
         return self._expires
 
 

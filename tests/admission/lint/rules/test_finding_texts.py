@@ -16,7 +16,7 @@ from celadon.admission.lint.linter import RULES
 from celadon.admission.lint.subjects import Rule, Settings
 from tests.admission.lint.linting import binding, documents, found, policy
 
-SETTINGS = Settings(version="1.36", others=("1.29",))
+SETTINGS = Settings(version="1.36", further_releases=("1.29",))
 GOLDEN = Path(__file__).resolve().parents[3] / "cases" / "lint" / "findings.txt"
 
 

@@ -12,7 +12,7 @@ from tests.admission.lint.linting import SETTINGS, documents, found
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
-OLDER = replace(SETTINGS, others=("1.30", "1.32"))
+OLDER = replace(SETTINGS, further_releases=("1.30", "1.32"))
 
 
 def ids(rule: Rule) -> str:

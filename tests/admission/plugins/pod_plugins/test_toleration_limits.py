@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.node_restriction import is_extended_resource
+from celadon.admission.plugins.pod_plugins import is_extended_resource
 from tests.admission.plugins.asking import asked, mutated, obj, pod, refusal, world
 
 GPU = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}

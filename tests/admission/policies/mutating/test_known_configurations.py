@@ -31,7 +31,7 @@ POD = GroupVersionKind("", "v1", "Pod")
 )
 def test_what_is_constant(mutation: object, wanted: bool) -> None:
     (compiled,) = compile_mutating_policy(policy("p", mutation)).mutations
-    assert (compiled.known is not None) is wanted
+    assert (compiled.known_configuration is not None) is wanted
 
 
 def test_what_a_variable_would_cost_is_not_passed_over() -> None:
@@ -40,25 +40,25 @@ def test_what_a_variable_would_cost_is_not_passed_over() -> None:
         endless = f"[0,1,2,3,4,5,6,7,8,9].map(x, {endless}.map(y, y))"
     variables = [{"name": "v", "expression": endless}]
     (compiled,) = compile_mutating_policy(policy("p", label("a"), variables=variables)).mutations
-    assert compiled.known is None
+    assert compiled.known_configuration is None
 
 
 def test_it_is_read_once_for_each_kind() -> None:
     (compiled,) = compile_mutating_policy(policy("p", label("a"))).mutations
-    assert compiled.known is not None
-    first = compiled.known.fitting(MutatedKinds(), POD)
+    assert compiled.known_configuration is not None
+    first = compiled.known_configuration.fitting(MutatedKinds(), POD)
     assert first == {"metadata": {"labels": {"a": "set"}}}
-    assert compiled.known.fitting(MutatedKinds(), POD) is first
+    assert compiled.known_configuration.fitting(MutatedKinds(), POD) is first
 
 
 def test_a_definition_may_change() -> None:
     (compiled,) = compile_mutating_policy(
         policy("p", apply("Object{spec: Object.spec{size: 1}}"))
     ).mutations
-    assert compiled.known is not None
-    assert compiled.known.fitting(MutatedKinds(), WIDGET) is None
+    assert compiled.known_configuration is not None
+    assert compiled.known_configuration.fitting(MutatedKinds(), WIDGET) is None
     kinds = MutatedKinds(custom=custom_kinds(DEFINITION).get)
-    assert compiled.known.fitting(kinds, WIDGET) == {"spec": {"size": 1}}
+    assert compiled.known_configuration.fitting(kinds, WIDGET) == {"spec": {"size": 1}}
 
 
 ITEM = "Object.spec.containers{name: c.name, tty: true}"
@@ -86,22 +86,22 @@ EACH = f"Object{{spec: Object.spec{{containers: object.spec.containers.map(c, {I
 )
 def test_what_is_known_but_for_the_keys_of_items(expression: str, wanted: bool) -> None:
     (compiled,) = compile_mutating_policy(policy("p", apply(expression))).mutations
-    assert (compiled.known is not None) is wanted
+    assert (compiled.known_configuration is not None) is wanted
 
 
 def test_variables_are_not_looked_into() -> None:
     variables = [{"name": "v", "expression": "1"}]
     compiled = compile_mutating_policy(policy("p", apply(EACH), variables=variables))
-    assert not compiled.known
+    assert not compiled.known_configurations
 
 
 def test_limits_on_costs_are_kept() -> None:
     """An item that is known costs as much as one that is evaluated."""
     (compiled,) = compile_mutating_policy(policy("p", apply(EACH))).mutations
     planner = MutatedKinds().planner(POD)
-    assert compiled.known is not None
+    assert compiled.known_configuration is not None
     assert planner is not None
-    plan = compiled.known.plan(planner)
+    plan = compiled.known_configuration.plan(planner)
     assert plan is not None
     cost = 0
     for names in (10_000, 20_000):

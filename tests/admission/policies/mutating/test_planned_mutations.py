@@ -134,9 +134,9 @@ def test_as_if_all_were_evaluated(asked: Request, failure_policy: str) -> None:
 
 def test_known_policies_are_not_evaluated() -> None:
     compiled = {one.name: one for one in judge().policies}
-    assert [name for name, one in compiled.items() if one.known] == [*"abcdefhi"]
+    assert [name for name, one in compiled.items() if one.known_configurations] == [*"abcdefhi"]
     condition = [{"name": "c", "expression": "true"}]
-    assert not any(one.known for one in judge(matchConditions=condition).policies)
+    assert not any(one.known_configurations for one in judge(matchConditions=condition).policies)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _lines(step: Step) -> Iterator[str]:
 
 
 def _shown(plan: Plan) -> str:
-    again = "never again" if plan.again is None else f"again after {plan.again:g}s"
+    again = "never again" if plan.requeue_after is None else f"again after {plan.requeue_after:g}s"
     return "".join(f"{line}\n" for step in plan.steps for line in _lines(step)) + f"{again}\n"
 
 

@@ -130,7 +130,7 @@ def test_sizes(
     assert of_condition(conditions, "ScalingLimited").partition(":")[0] == limited
     able = of_condition(conditions, "AbleToScale").partition(":")[0]
     assert able == ("True SucceededRescale" if wanted else "True ReadyForNewScale")
-    assert scaling.plan.again == 15
+    assert scaling.plan.requeue_after == 15
 
 
 def test_fewer_replicas_only_after_a_while() -> None:

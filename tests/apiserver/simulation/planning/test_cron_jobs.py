@@ -123,7 +123,7 @@ MINUTES = int(at().timestamp()) // 60
 
 def test_before_its_time_nothing_happens() -> None:
     plan = plan_of(cron_job(), seconds=60)
-    assert (plan.steps, plan.again) == ((), 240.1)
+    assert (plan.steps, plan.requeue_after) == ((), 240.1)
 
 
 def test_a_job_is_made() -> None:
@@ -141,7 +141,7 @@ def test_a_job_is_made() -> None:
     status = step.follow({**step.object, "metadata": {"name": "n", "uid": "u"}}).object["status"]
     assert status["lastScheduleTime"] == "2026-03-01T12:05:00Z"
     assert [(one["name"], one["uid"]) for one in status["active"]] == [("n", "u")]
-    assert round(plan.again or 0, 3) == 299.1
+    assert round(plan.requeue_after or 0, 3) == 299.1
 
 
 def test_the_time_is_told_in_the_zone() -> None:
@@ -234,7 +234,7 @@ def test_old_jobs_go() -> None:
 )
 def test_nothing_is_made(spec: dict[str, Any], texts: list[str]) -> None:
     plan = plan_of(cron_job(**spec), seconds=301)
-    assert (told(plan), plan.again, made(plan, "Job")) == (texts, None, [])
+    assert (told(plan), plan.requeue_after, made(plan, "Job")) == (texts, None, [])
 
 
 def test_a_zone_within_the_schedule_is_not_supported() -> None:

@@ -86,7 +86,7 @@ def test_evicted_pods_are_not_counted_for_a_while() -> None:
     plan = plan_of(given, pods(3), 30)
     status = status_of_plan(plan)
     assert (status["disruptedPods"], status["currentHealthy"]) == ({"p0": text_at()}, 2)
-    assert plan.again == 90
+    assert plan.requeue_after == 90
     late = plan_of(given, pods(3), 121)
     assert told(late) == ["Pod was expected by PDB default/default to be deleted but it wasn't"]
     assert "disruptedPods" not in status_of_plan(late)

@@ -147,7 +147,7 @@ def test_a_pause_after_failures_grows(failures: int, seconds: float, left: float
     given = job({"failed": failures}, backoffLimit=99)
     pods = [worker(given, f"p{n}", "Failed", counted=True) for n in range(failures)]
     plan = plan_of(given, *pods, seconds=seconds)
-    assert plan.again == (left or None)
+    assert plan.requeue_after == (left or None)
     assert len(made(plan, "Pod")) == (not left)
 
 
@@ -273,7 +273,7 @@ def test_active_pods_go_when_a_job_fails() -> None:
 
 def test_a_deadline_is_waited_for() -> None:
     given = job({"startTime": text_at()}, activeDeadlineSeconds=60)
-    assert plan_of(given, worker(given), seconds=15).again == 45
+    assert plan_of(given, worker(given), seconds=15).requeue_after == 45
 
 
 # --- Indexes -----------------------------------------------------------------
@@ -291,7 +291,7 @@ def test_a_failed_pod_waits_for_the_one_that_takes_its_place() -> None:
     given = indexed(completions=1, backoffLimitPerIndex=2, backoffLimit=2**31 - 1)
     failed = worker(given, "a", "Failed", index=0, failures=1)
     early = plan_of(given, failed, seconds=5)
-    assert (shown(early), early.again) == ([], 15)
+    assert (shown(early), early.requeue_after) == ([], 15)
     later = plan_of(given, failed, seconds=20)
     assert shown(later) == ["create Pod j-0-"]
     assert made(later, "Pod")[0]["metadata"]["annotations"][FAILURES] == "2"
@@ -427,6 +427,6 @@ def test_a_finished_job_lets_go_of_its_pods() -> None:
 def test_a_finished_job_lives_for_its_seconds() -> None:
     given = job({"conditions": [COMPLETE]}, ttlSecondsAfterFinished=60)
     early = plan_of(given, seconds=20)
-    assert (early.steps, early.again) == ((), 40)
+    assert (early.steps, early.requeue_after) == ((), 40)
     (step,) = plan_of(given, seconds=60).steps
     assert (step.verb, step.is_foreground) == (Verb.DELETE, True)

@@ -68,7 +68,7 @@ def decided(wanted: Any, neighbours: Neighbours, budgets: Sequence[Any] = ()) ->
     if preemption.state is not None:
         gone = ", ".join(one["metadata"]["name"] for one in preemption.victims)
         return f"{preemption.state.name} without {gone}"
-    return unschedulable(fit.refusals, preemption.said)
+    return unschedulable(fit.refusals, preemption.message)
 
 
 def refused(reasons: str, preemption: str) -> str:

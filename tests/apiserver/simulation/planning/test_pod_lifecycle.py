@@ -63,8 +63,8 @@ class Life:
         return step
 
     def wait(self) -> Step:
-        assert self.step.again is not None
-        self.now += timedelta(seconds=self.step.again)
+        assert self.step.requeue_after is not None
+        self.now += timedelta(seconds=self.step.requeue_after)
         return self.look()
 
     @property
@@ -84,11 +84,11 @@ class Life:
 
 def test_a_pod_is_ready_after_a_while() -> None:
     life = Life(pod(), Habits(ready_after=5))
-    assert (life.phase, life.step.again) == ("Running", 5)
+    assert (life.phase, life.step.requeue_after) == ("Running", 5)
     message = "containers with unready status: [app]"
     assert life.condition("Ready") == ("False", "ContainersNotReady", message)
     assert life.condition("ContainersReady") == life.condition("Ready")
-    assert life.wait().again is None
+    assert life.wait().requeue_after is None
     assert life.condition("Ready") == ("True", "", "")
     status = life.pod["status"]
     assert (status["podIP"], status["hostIP"]) == ("10.244.1.1", "172.18.0.2")
@@ -107,8 +107,8 @@ def test_a_pod_is_ready_after_a_while() -> None:
 @pytest.mark.parametrize(("code", "phase"), [("0", "Succeeded"), ("3", "Failed")])
 def test_a_pod_ends_by_itself(code: str, phase: str) -> None:
     life = Life(pod({"exit-code": code}, restartPolicy="Never"), Habits(run_for=7))
-    assert (life.phase, life.step.again) == ("Running", 7)
-    assert life.wait().again is None
+    assert (life.phase, life.step.requeue_after) == ("Running", 7)
+    assert life.wait().requeue_after is None
     ended = life.container()["state"]["terminated"]
     assert (life.phase, ended["exitCode"]) == (phase, int(code))
     assert ended["finishedAt"] == time_text(NOW + timedelta(seconds=7))
@@ -121,7 +121,7 @@ def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     assert life.phase == "Running"
     waits = []
     for _ in range(7):
-        waits.append(life.step.again)
+        waits.append(life.step.requeue_after)
         life.wait()
     assert waits == [10, 20, 40, 80, 160, 300, 300]
     status = life.container()
@@ -143,7 +143,7 @@ def test_on_failure_only_failures_are_restarted() -> None:
 
 def test_an_image_that_cannot_be_pulled() -> None:
     life = Life(pod({"fail": "pull"}))
-    assert (life.phase, life.step.again) == ("Pending", None)
+    assert (life.phase, life.step.requeue_after) == ("Pending", None)
     assert life.container()["state"]["waiting"]["reason"] == "ImagePullBackOff"
     assert "Failed" in life.reasons
     life.pod["metadata"]["annotations"] = {}
@@ -175,7 +175,7 @@ def test_an_init_container_that_fails() -> None:
     told = {"containers": "broken", "fail": "crash"}
     assert Life(pod(told, initContainers=inits, restartPolicy="Never")).phase == "Failed"
     life = Life(pod(told, initContainers=inits))
-    assert (life.phase, life.step.again) == ("Pending", 10)
+    assert (life.phase, life.step.requeue_after) == ("Pending", 10)
     assert life.container("broken")["state"]["waiting"]["reason"] == "CrashLoopBackOff"
 
 
@@ -216,7 +216,7 @@ def test_readiness_gates() -> None:
 
 def test_never_ready() -> None:
     life = Life(pod({"ready-after": "never"}))
-    assert (life.condition("Ready")[0], life.step.again) == ("False", None)
+    assert (life.condition("Ready")[0], life.step.requeue_after) == ("False", None)
 
 
 def test_only_some_containers() -> None:
@@ -322,7 +322,7 @@ ITEMS = [{"key": "b", "path": "p"}, {"key": "x", "path": "q"}]
 )
 def test_a_container_that_cannot_be_configured(given: dict[str, Any], text: str) -> None:
     life = Life(pod(containers=container(**given)), sources=SOURCES)
-    assert (life.phase, life.step.again, life.step.lacks) == ("Pending", None, True)
+    assert (life.phase, life.step.requeue_after, life.step.lacks) == ("Pending", None, True)
     waiting = {"reason": "CreateContainerConfigError", "message": text}
     assert life.container()["state"] == {"waiting": waiting}
     assert (life.reasons, life.texts[-1]) == (["Pulled", "Failed"], f"Error: {text}")
@@ -356,7 +356,7 @@ def test_a_container_that_cannot_be_configured(given: dict[str, Any], text: str)
 )
 def test_a_volume_that_cannot_be_mounted(source: dict[str, Any], text: str) -> None:
     life = Life(pod(volumes=volume(**source)), sources=SOURCES)
-    assert (life.phase, life.step.again, life.step.lacks) == ("Pending", None, True)
+    assert (life.phase, life.step.requeue_after, life.step.lacks) == ("Pending", None, True)
     assert life.container()["state"] == {"waiting": {"reason": "ContainerCreating"}}
     assert life.texts == [f'MountVolume.SetUp failed for volume "v" : {text}']
     assert "podIP" not in life.pod["status"]

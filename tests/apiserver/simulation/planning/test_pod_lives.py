@@ -90,9 +90,9 @@ def _life(given: dict[str, Any]) -> Iterator[str]:
         flat = dict(_flat(step.status))
         yield from _changes(former, flat)
         former = flat
-        if step.again is None:
+        if step.requeue_after is None:
             break
-        now += timedelta(seconds=step.again)
+        now += timedelta(seconds=step.requeue_after)
     if "killed" in given:
         yield f"killed, running: {list(running_containers(pod))}"
         status = killed_status(pod, time_text(now), *given["killed"])

@@ -141,7 +141,7 @@ def test_min_ready_seconds() -> None:
     given = stateful_set(minReadySeconds=30)
     plan = plan_of(given, [member(given, 0)], seconds=10)
     assert shown(plan) == []
-    assert plan.again == 20
+    assert plan.requeue_after == 20
     assert status_of_plan(plan)["availableReplicas"] == 0
     assert shown(plan_of(given, [member(given, 0)], seconds=30)) == ["create Pod web-1"]
 

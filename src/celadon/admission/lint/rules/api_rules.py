@@ -65,7 +65,7 @@ def _created(value: JsonObject) -> dict[str, Json]:
 
 
 def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
-    """The path in the document."""
+    """Return the path in the document."""
     if path.steps[:3] != _HOISTED:
         return path
     for number, version in enumerate(definition["spec"]["versions"]):
@@ -120,7 +120,7 @@ def _invalid(bundle: Bundle) -> Iterator[Report]:
 
 
 def _explained(registered: Registered, error: FieldError) -> Iterator[Report]:
-    """One report for each mistake in an expression, or one for the field."""
+    """Yield one report for each mistake in an expression, or one for the field."""
     if not error.issues:
         yield Report(FieldPosition(registered.document, error.path), f"{error.field}: {error.body}")
     for issue in error.issues:
@@ -164,14 +164,16 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
     for registered in bundle.registered:
         if missing_kind(registered.kind, bundle.settings.version):
             continue
-        for version in bundle.settings.others:
+        for version in bundle.settings.further_releases:
             if missing := missing_kind(registered.kind, version):
                 text = f"Kubernetes {version} would refuse this: {missing}"
                 yield Report(FieldPosition(registered.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for expression in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}
-            for version in bundle.settings.others if expression.checked is not None else ():
+            for version in (
+                bundle.settings.further_releases if expression.checked is not None else ()
+            ):
                 env = _in_release(environment(previous_minor(version)), expression)
                 for issue in env.compile(expression.text).issues:
                     lacking.setdefault((issue.offset, issue.message), []).append(version)

@@ -61,7 +61,7 @@ def _no_policy(bundle: Bundle) -> Iterator[Report]:
 
 def _no_params(bundle: Bundle) -> Iterator[Report]:
     for case, kind, ref in _referring(bundle):
-        params = [param for param in bundle.others if _is_of(param, kind)]
+        params = [param for param in bundle.other_objects if _is_of(param, kind)]
         if params and not any(_chooses(ref, param) for param in params):
             subject = f"`{ref.name}`" if ref.name else "with these labels"
             yield Report(

@@ -58,7 +58,7 @@ class Target:
 class Recommendation:
     """Holds the number of replicas that metrics asked for at a time."""
 
-    at: datetime
+    time: datetime
     replicas: int
 
 
@@ -66,7 +66,7 @@ class Recommendation:
 class Resizing:
     """Holds by how many replicas a target was scaled at a time, down if they are negative."""
 
-    at: datetime
+    time: datetime
     replicas: int
 
 
@@ -91,7 +91,7 @@ class Scaling:
 def autoscaler_plan(
     autoscaler: JsonObject, target: Target | str, past: Past, now: datetime
 ) -> Scaling:
-    """The next steps of an autoscaler; in place of a target that is not found stands why."""
+    """Return the next steps of an autoscaler; in place of a target that is not found stands why."""
     return _Sync(autoscaler, past, now).scaling(target)
 
 
@@ -339,7 +339,7 @@ class _Sync:
         recommendations = (
             recommendation.replicas
             for recommendation in self.past.recommendations
-            if recommendation.at >= begin
+            if recommendation.time >= begin
         )
         stable = max([recommended, *recommendations])
         self._tell_stability(stable, recommended, is_up=False)
@@ -378,7 +378,7 @@ class _Sync:
         recommendations = [
             recommendation.replicas
             for recommendation in self.past.recommendations
-            if recommendation.at > begin
+            if recommendation.time > begin
         ]
         return [recommended, *recommendations]
 
@@ -393,7 +393,7 @@ class _Sync:
         for policy in rules.get("policies") or ():
             begin = self.now - timedelta(seconds=policy["periodSeconds"])
             changed = sum(
-                resizing.replicas for resizing in self.past.resizings if resizing.at > begin
+                resizing.replicas for resizing in self.past.resizings if resizing.time > begin
             )
             before, step = current - changed, direction * policy["value"]
             if policy["type"] == "Pods":

@@ -38,7 +38,7 @@ class DaemonWorld:
 
 
 def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -> plans.Plan:
-    """The next steps of a DaemonSet."""
+    """Return the next steps of a DaemonSet."""
     if facts.is_going(daemon_set):
         return plans.NOTHING_TO_DO
     # Validation refuses that today; objects of old releases may have it.

@@ -41,8 +41,8 @@ def budget_plan(
     scales: Mapping[str, Scale | str],
     now: datetime,
 ) -> Plan:
-    """The next steps of a budget that selects these pods. `scales` has what the owner of each
-    wants, by the uid in the pod's reference; in place of one that is not known stands why."""
+    """Return the next steps of a budget that selects these pods. `scales` has what the owner of
+    each wants, by the uid in the pod's reference; in place of one that is not known stands why."""
     return _Sync(budget, pods, now).plan(scales)
 
 

@@ -608,8 +608,8 @@ def is_mirror(slice_: JsonObject) -> bool:
 def mirror_plan(
     endpoints: JsonObject, service: JsonObject | None, slices: Iterable[JsonObject]
 ) -> plans.Plan:
-    """The slices that mirror Endpoints. Those of a Service with a selector have slices of their
-    own, those of nobody need none."""
+    """Return the slices that mirror Endpoints. Those of a Service with a selector have slices of
+    their own, those of nobody need none."""
     name = metadata.name(endpoints)
     present = [
         slice_

@@ -62,7 +62,7 @@ class NodeState:
     pods: list[JsonObject] = field(default_factory=list)
     used: Counter[str] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
-    _wanted: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    _requests: dict[int, Mapping[str, int]] = field(default_factory=dict)
     _allocatable: dict[str, int] | None = None
 
     @property
@@ -86,14 +86,14 @@ class NodeState:
     def take(self, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is here."""
         self.pods.append(pod)
-        self._wanted[id(pod)] = requests
+        self._requests[id(pod)] = requests
         self.used.update(requests)
         self.unasked.update(name for name in LEAST_ASKED if not requests.get(name))
 
     def leave(self, pod: JsonObject) -> Mapping[str, int]:
         """Note that this very object is here no longer; return what it wanted."""
         del self.pods[next(index for index, item in enumerate(self.pods) if item is pod)]
-        requests = self._wanted.pop(id(pod))
+        requests = self._requests.pop(id(pod))
         self.used.subtract(requests)
         self.unasked.subtract(name for name in LEAST_ASKED if not requests.get(name))
         return requests

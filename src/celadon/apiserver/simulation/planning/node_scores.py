@@ -1,4 +1,4 @@
-"""Which node a pod gets: the best of several that will do, or one that others have to leave for it.
+"""Scores nodes for a pod, and finds pods that have to leave a node for it (preemption).
 
 As the scores of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, from 0 to 100 each, with the
 weights of the default profile. Images and the balance of resources are not weighed. Of nodes that
@@ -198,7 +198,7 @@ class Preemption:
 
     state: node_filters.NodeState | None = None
     victims: Sequence[JsonObject] = ()
-    said: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,14 +227,14 @@ def preemption_for(
     """Choose the node that pods have to leave for one that no node will do for, or say why that
     would not help."""
     if facts.spec_of(pod).get("preemptionPolicy") == "Never":
-        return Preemption(said=_NEVER)
+        return Preemption(message=_NEVER)
     mine = priority_of(pod)
     by_name = {state.name: state for state in neighbours.states}
     nominated = by_name.get(nominated_node(pod))
     if nominated is not None and any(
         facts.is_going(pod) and priority_of(pod) < mine for pod in nominated.pods
     ):
-        return Preemption(said=_WAITING)
+        return Preemption(message=_WAITING)
     protected = _Budgets(budgets)
     candidates: list[_Candidate] = []
     counter: Counter[str] = Counter()
@@ -245,7 +245,7 @@ def preemption_for(
         else:
             counter.update((_USELESS,) if refusal.final else outcome.reasons)
     if not candidates:
-        return Preemption(said=node_filters.nodes_told(len(refusals), counter))
+        return Preemption(message=node_filters.nodes_told(len(refusals), counter))
     best = min(candidates, key=_harm)
     return Preemption(best.state, best.victims)
 

@@ -1,4 +1,4 @@
-"""What a simulated controller would have done: writes in their order, and when to look again.
+"""`Plan`, the decision of a simulated controller: writes in their order, and when to look again.
 
 A controller is a function of what it sees and of the time; whoever drives it carries the plan out
 step by step. After a step that was refused only statuses are written; the plan is made anew later.
@@ -67,10 +67,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`again` is in how many seconds to look again though nothing has changed."""
+    """`requeue_after` is in how many seconds to look again though nothing has changed."""
 
     steps: tuple[Step, ...] = ()
-    again: float | None = None
+    requeue_after: float | None = None
 
 
 NOTHING_TO_DO: Final = Plan()

@@ -1,4 +1,5 @@
-"""What controllers ask of pods: ready, available, active, ended since when; and whose they are.
+"""Predicates on pods that controllers share: ready, available, active, finished since when, owned
+by whom.
 
 As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
 time of an end `pkg/controller/job/backoff_utils.go`.
@@ -59,8 +60,8 @@ def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObj
 # As `GetScaledValueFromIntOrPercent` of k8s.io/apimachinery `pkg/util/intstr`, in whole numbers:
 # floats round 7 percent of 100 up to 8.
 def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
-    """A number, or a share of the total in percent; 0 for more than Go reads, where upstream fails
-    again and again."""
+    """Return a number, or a share of the total in percent; 0 for more than Go reads, where upstream
+    fails again and again."""
     if isinstance(value, str):
         share = int_or(value.removesuffix("%"), 0) * total
         return -(-share // 100) if round_up else share // 100
@@ -95,7 +96,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def controller_of(obj: JsonObject) -> JsonDict:
-    """The reference to the owner that manages an object; empty if there is none."""
+    """Return the reference to the owner that manages an object; empty if there is none."""
     for reference in metadata.metadata(obj).get("ownerReferences") or ():
         if reference.get("controller"):
             result: JsonDict = reference

@@ -1,4 +1,5 @@
-"""What becomes of a pod on a node, as its status says it. Nothing is read or written here.
+"""The lifecycle of a pod on a node, step by step as its status shows it. Nothing is read or written
+here.
 
 As k8s.io/kubernetes `pkg/kubelet/{kubelet_pods.go,status/generate.go}`: containers are waiting,
 running or terminated, and phase and conditions follow from that. No program runs; annotations of
@@ -489,7 +490,7 @@ class Step:
 
     status: JsonObject
     events: Sequence[PodEvent]
-    again: float | None
+    requeue_after: float | None
     lacks: bool = False
 
 

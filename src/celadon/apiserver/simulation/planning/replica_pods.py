@@ -1,4 +1,5 @@
-"""How many pods a ReplicaSet has, what it says of them, and which of them go first.
+"""Plans for a ReplicaSet: how many pods it has, what its status says of them, and which of them are
+deleted first.
 
 As k8s.io/kubernetes `pkg/controller/replicaset` and `pkg/controller/controller_utils.go`.
 """
@@ -33,7 +34,7 @@ def replicas(workload: JsonObject) -> int:
 
 
 def counted(workload: JsonObject, field: str) -> int:
-    """A number of its status; 0 where there is none."""
+    """Return a number of its status; 0 where there is none."""
     status = (workload.get("status") or {}).get(field)
     return status if isinstance(status, int) else 0
 

@@ -1,4 +1,4 @@
-"""What a Deployment wants of its ReplicaSets: their sizes, their revisions, and its own status.
+"""Plans for a Deployment: the sizes and revisions of its ReplicaSets, and its own status.
 
 As k8s.io/kubernetes `pkg/controller/deployment/{sync,rolling,progress}.go` and `util`. Nothing is
 read or written here.
@@ -70,7 +70,8 @@ def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
 def new_and_old(
     deployment: JsonObject, sets: Iterable[JsonObject]
 ) -> tuple[JsonObject | None, list[JsonObject]]:
-    """The ReplicaSet with the template of the Deployment, and all others, the oldest first."""
+    """Return the ReplicaSet with the template of the Deployment, and all others, the oldest
+    first."""
     template = template_without_hash(deployment)
     ordered = by_age(sets)
     new = next((item for item in ordered if template_without_hash(item) == template), None)

@@ -101,11 +101,11 @@ class StatefulWorld:
     pods: Sequence[JsonObject]
     claims: Mapping[str, JsonObject]
     revisions: Sequence[JsonObject]
-    known: Members = field(default_factory=lambda: Members())
+    members: Members = field(default_factory=lambda: Members())
 
 
 def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datetime) -> plans.Plan:
-    """The next steps of a StatefulSet."""
+    """Return the next steps of a StatefulSet."""
     return _Sync(stateful_set, world, now).plan()
 
 
@@ -205,7 +205,7 @@ class _Sync:
         replicas = self.spec.get("replicas")
         self.replicas: int = 1 if replicas is None else replicas
         self.steps: list[plans.Step] = []
-        self.pods = world.known.of(value, world.pods, now)
+        self.pods = world.members.of(value, world.pods, now)
         self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
         self.deleted_old = 0
 

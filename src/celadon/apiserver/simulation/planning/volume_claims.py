@@ -48,7 +48,7 @@ class VolumeWorld:
 
 
 def claim_plan(claim: JsonObject, world: VolumeWorld) -> plans.Plan:
-    """The next steps of a claim."""
+    """Return the next steps of a claim."""
     if is_going(claim):
         return _unprotected(claim, world.pods)
     return plans.Plan(tuple(_Claim(claim, world).steps()))
@@ -360,7 +360,7 @@ def _size(volume: JsonObject) -> Any:  # noqa: ANN401 - a Decimal
 
 # As `syncVolume`, with the finalizer of `pv_protection_controller.go`.
 def volume_plan(volume: JsonObject, claim: JsonObject | None) -> plans.Plan:
-    """The next steps of a volume; `claim` is the one that it names, if that is there."""
+    """Return the next steps of a volume; `claim` is the one that it names, if that is there."""
     phase = status_of(volume).get("phase")
     if is_going(volume):
         if VOLUME_PROTECTION in metadata.finalizers(volume) and phase != "Bound":

@@ -54,8 +54,8 @@ def has_foreign_name(file: str) -> bool:
 
 
 def foreign_tests(text: documents.Text, expect: str = "") -> list[Rewritten]:
-    """The tests of other tools in a text, known by their shape. What cannot be read is left to
-    whoever reads the text as documents. `expect` is the verdict on AdmissionReviews that have no
+    """Return the tests of other tools in a text, known by their shape. What cannot be read is left
+    to whoever reads the text as documents. `expect` is the verdict on AdmissionReviews that have no
     response."""
     result = []
     for value in documents.DocumentReader().values(text):
@@ -105,8 +105,8 @@ class GivenTests:
 
 
 def given_tests(arguments: Sequence[str], expect: str = "") -> GivenTests:
-    """The tests in files and folders; `expect` is the verdict on AdmissionReviews that have no
-    response."""
+    """Return the tests in files and folders; `expect` is the verdict on AdmissionReviews that have
+    no response."""
     tests = GivenTests()
     for path in _paths(arguments):
         text = path if isinstance(path, documents.Problem) else documents.read_text(path)

@@ -114,7 +114,7 @@ class Rewriting:
         return ""
 
     def maps(self, path: Path) -> Iterator[tuple[Path, JsonObject]]:
-        """The maps of a list, and their paths; what is none is said."""
+        """Yield the maps of a list, and their paths; what is none is said."""
         items = self._source.value_at(path)
         if items is None:
             return

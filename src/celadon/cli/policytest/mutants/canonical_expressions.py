@@ -201,7 +201,7 @@ _CHAINS: Final = {syntax.LOGICAL_AND: "all_of", syntax.LOGICAL_OR: "any_of"}
 
 
 def canonical_text(ast: syntax.Ast) -> str:
-    """The text of the canonical tree of a tree without macros."""
+    """Return the text of the canonical tree of a tree without macros."""
     return unparse(replace(ast, root=_Canonical(ast).of(ast.root)))
 
 

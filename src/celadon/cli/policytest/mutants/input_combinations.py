@@ -1,4 +1,5 @@
-"""All combinations of what an alteration can have to do with: a search with a bound that is told.
+"""Searches all combinations of the inputs that an alteration may depend on, up to a bound that is
+reported.
 
 For each kind of object a request that comes to the policy is the beginning. Its inputs (the
 operation, what the expressions read, the labels that selectors look at) are each given a few

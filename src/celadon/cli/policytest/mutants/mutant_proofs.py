@@ -1,5 +1,5 @@
-"""What the solver says of mutants that no case and no search told apart: that they are the same for
-any request, or a request on which they differ.
+"""Asks the solver about mutants that no case and no search told apart: it proves them the same, or
+gives a request on which they differ.
 
 Needs `celadon[prove]`; without it, nothing is said of them.
 """

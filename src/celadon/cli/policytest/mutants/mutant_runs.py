@@ -166,8 +166,8 @@ class CaseWriter:
         self._stage = stage
 
     def killing_case(self, alteration: Alteration, other: Bench, generated: Generated) -> str:
-        """The text of the case, an item of `cases`; empty if there is none that does it. `other` is
-        the bench with the alteration."""
+        """Return the text of the case, an item of `cases`; empty if there is none that does it.
+        `other` is the bench with the alteration."""
         bench = self._stage.bench
         outcome, actual = (_outcome(bench, generated.case) for bench in (bench, other))
         if outcome is None or actual is None or outcome.verdict is CaseVerdict.INVALID:

@@ -1,6 +1,5 @@
-"""Everything that is changed in a policy and its bindings, one thing at a time, and what a change
-comes to in the file.
-"""
+"""Makes the mutants of a policy and its bindings: each has one thing changed. Shows a change as a
+difference in the file."""
 
 from __future__ import annotations
 

@@ -31,12 +31,11 @@ from celadon.cli.policytest.read_places import (
     ReadPlaces,
     read_places,
     seed_object,
-    value_at,
     with_second_item,
     with_value_at,
 )
 from celadon.cli.reading.documents import Document, shape_problem
-from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube import User as KubeUser
 from celadon.kube.json_types import JsonDict
@@ -148,7 +147,7 @@ class CaseChanges:
         return result[-1] if result else None
 
     def kept(self, value: JsonObject) -> Document:
-        """A document with this object."""
+        """Return a document with this object."""
         key = json.dumps(value, sort_keys=True)
         return self._documents.setdefault(key, plain_document(value, _PLACE))
 
@@ -409,7 +408,7 @@ class RequestPool:
             yield generated
 
     def taken(self, case: Case, origin: Case | None) -> Generated | None:
-        """The request; None if the API server refuses it. Made once."""
+        """Return the request; None if the API server refuses it. Made once."""
         key = _key(case)
         if key not in self._by_key:
             self._by_key[key] = self._made_of(case, origin)

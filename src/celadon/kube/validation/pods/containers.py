@@ -48,7 +48,7 @@ LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
 def port_or_name(path: FieldPath, value: int | str) -> Errors:
-    """A port number, or the name of a port."""
+    """Validate a port number, or the name of a port."""
     if isinstance(value, str):
         return each(path, value, text_rules.port_name(value))
     return each(path, value, name_rules.port_number(value))
@@ -185,7 +185,7 @@ RECURSIVE_READ_ONLY: Final = ("Disabled", "Enabled", "IfPossible")
 def mounts_and_devices(
     path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]
 ) -> Errors:
-    """`volumeMounts` and `volumeDevices`; `volumes` are the pod's."""
+    """Validate `volumeMounts` and `volumeDevices`; `volumes` are the pod's."""
     yield from _mounts(path, container, volumes)
     yield from _devices(path, container, volumes)
 

@@ -60,7 +60,7 @@ ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 
 def environment(path: FieldPath, container: JsonObject) -> field_checks.Errors:
-    """`env` and `envFrom` of a container."""
+    """Validate `env` and `envFrom` of a container."""
     # As `ValidateEnv` of `pkg/apis/core/validation`.
     for variable_path, variable in field_checks.items(container, "env", path):
         name = variable.get("name") or ""
@@ -146,14 +146,14 @@ def _file_key_selector(path: FieldPath, value: JsonObject) -> field_checks.Error
 
 
 def no_backsteps(path: FieldPath, value: str) -> field_checks.Errors:
-    """No `..` among the steps of a path."""
+    """Validate that there is no `..` among the steps of a path."""
     # As `validatePathNoBacksteps` of `pkg/apis/core/validation`.
     if ".." in value.split("/"):
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
 
 def descending_path(path: FieldPath, value: str) -> field_checks.Errors:
-    """Relative, and never upwards."""
+    """Validate a path that is relative, and never leads upwards."""
     # As `validateLocalDescendingPath` of `pkg/apis/core/validation`.
     if value.startswith("/"):
         yield fieldpath.invalid(path, value, "must be a relative path")
@@ -161,7 +161,7 @@ def descending_path(path: FieldPath, value: str) -> field_checks.Errors:
 
 
 def local_path(path: FieldPath, value: str) -> field_checks.Errors:
-    """Descending, with a first part that is not reserved."""
+    """Validate a descending path with a first part that is not reserved."""
     # As `ValidateLocalNonReservedPath` of `pkg/apis/core/validation`.
     yield from descending_path(path, value)
     if value.startswith("..") and not value.startswith("../"):
@@ -177,7 +177,7 @@ def _reads_files(container: JsonObject) -> bool:
 
 
 def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
-    """The volumes of a pod's spec that variables come from."""
+    """Validate the volumes of a pod's spec that variables come from: they are `emptyDir`s."""
     # As `validateFileKeyRefVolumes` of `pkg/apis/core/validation`.
     if not any(
         _reads_files(container) for field in CONTAINER_LISTS for container in spec.get(field) or ()
@@ -201,7 +201,7 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> field_checks.E
 def field_selector(
     path: FieldPath, value: JsonObject, supported: tuple[str, ...]
 ) -> field_checks.Errors:
-    """`fieldRef`: a field of the pod, or one label or annotation of it."""
+    """Validate `fieldRef`: a field of the pod, or one label or annotation of it."""
     # As `validateObjectFieldSelector` of `pkg/apis/core/validation`.
     field = value.get("fieldPath") or ""
     for member in ("apiVersion", "fieldPath"):
@@ -232,7 +232,7 @@ def field_selector(
 def resource_selector(
     path: FieldPath, value: JsonObject, *, in_volume: bool
 ) -> field_checks.Errors:
-    """`resourceFieldRef`: what a container requests or is limited to."""
+    """Validate `resourceFieldRef`: what a container requests or is limited to."""
     # As `validateContainerResourceFieldSelector` of `pkg/apis/core/validation`.
     resource = value.get("resource") or ""
     if in_volume and not value.get("containerName"):

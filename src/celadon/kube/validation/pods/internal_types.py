@@ -54,33 +54,34 @@ class Field(NamedTuple):
 
 @per_release()
 def fields_of(type_: str) -> tuple[Field, ...]:
-    """The members of a type, in order."""
+    """Return the members of a type, in order."""
     return tuple(
         Field(*text.split()) for text in schema_packs.of_type("internals", type_).split(";")
     )
 
 
 def internal_pod_spec(spec: JsonObject) -> JsonDict:
-    """A spec of `v1` as it is inside."""
+    """Return a spec of `v1` as it is inside."""
     return internal_value(with_host_fields_inside(spec), "core.v1.PodSpec")
 
 
 def with_host_fields_inside(spec: JsonObject) -> JsonObject:
-    """A spec of `v1` whose security context holds what it holds inside."""
+    """Return a spec of `v1` whose security context holds what it holds inside."""
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
     return {**spec, "securityContext": context}
 
 
 def internal_template(template: JsonObject) -> JsonDict:
-    """A template of pods: its metadata is the same outside, and lies open."""
+    """Return a template of pods as it is inside: its metadata is the same outside, and lies
+    open."""
     spec = internal_pod_spec(template.get("spec") or {})
     return {**internal_metadata(template), "Spec": spec}
 
 
 def internal_metadata(obj: JsonObject) -> JsonDict:
-    """The metadata of an object or a template as Go writes them: structs in their own order, maps
-    by their keys."""
+    """Return the metadata of an object or a template as Go writes them: structs in their own order,
+    maps by their keys."""
     meta = ordered_message(obj.get("metadata") or {}, "meta.v1.ObjectMeta")
     for field in ("labels", "annotations"):
         if field in meta:
@@ -89,7 +90,7 @@ def internal_metadata(obj: JsonObject) -> JsonDict:
 
 
 def internal_value(obj: JsonObject, type_: str) -> JsonDict:
-    """A part of an object as it is inside; `type_` is a key of the pack."""
+    """Return a part of an object as it is inside; `type_` is a key of the pack."""
     return {
         field.name: _claim_template(obj.get(field.key))
         if field.key == _TEMPLATE
@@ -130,7 +131,8 @@ def _value(value: Any, kind: str) -> Any:
 
 
 def internal_go_struct(obj: JsonObject, type_: str) -> GoData:
-    """A part of an object as it is inside; `type_` is a key of the pack `internals`."""
+    """Return a part of an object as a struct of the inside; `type_` is a key of the pack
+    `internals`."""
     package, _, struct = type_.partition(".v1.")
     members: dict[str, GoData] = {}
     embedded: dict[str, dict[str, GoData]] = {}
@@ -147,12 +149,12 @@ def internal_go_struct(obj: JsonObject, type_: str) -> GoData:
 
 
 def go_pod_spec(spec: JsonObject) -> GoData:
-    """A spec of a pod."""
+    """Return a spec of a pod as Go prints it."""
     return internal_go_struct(with_host_fields_inside(spec), "core.v1.PodSpec")
 
 
 def shown_template(template: JsonObject) -> GoValue:
-    """A template of pods, for those who complain of it."""
+    """Return a template of pods, for those who complain of it."""
     printed = internal_template(template)
     return GoValue(printed, data=None if is_since("1.34") else _go_template(template))
 
@@ -184,7 +186,7 @@ def go_volume_source(spec: JsonObject) -> GoData:
 
 
 def internal_go_list(items: Sequence[JsonObject], type_: str) -> GoData:
-    """A list of such parts."""
+    """Return a list of parts as they are inside."""
     return go_list([internal_go_struct(item, type_) for item in items], type_.replace(".v1.", "."))
 
 
@@ -228,7 +230,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
             return go_map(entries, named, names_keys=True)
         return go_map(entries, f"map[string]{_NAMES[inner]}")
     if named == "core.ResourceName" and not mark:
-        return GoData(named, Kind.TEXT, text=value or "", shown=value or "")
+        return GoData(named, Kind.TEXT, text=value or "", string=value or "")
     if kind in _SCALARS:
         return _SCALARS[kind](value)
     return internal_go_struct(value or {}, kind)
@@ -329,8 +331,10 @@ def _time(value: Any) -> GoData:
     timestamp = str(value or "0001-01-01T00:00:00Z")
     message = f"{timestamp.removesuffix('Z').replace('T', ' ')} +0000 UTC"
     text = "" if value is None else timestamp
-    inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=message, compares=True)
-    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=message)
+    inner = GoData(
+        "time.Time", Kind.STRUCT, _marked(text), text=text, string=message, compares=True
+    )
+    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, string=message)
 
 
 def _marked(text: str) -> Mapping[str, GoData]:
@@ -448,7 +452,8 @@ def _with_own_requests(container: JsonObject) -> JsonObject:
 
 
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
-    """Hunks with three lines around each change; empty if nothing changes."""
+    """Return the difference of two specs as hunks with three lines around each change; empty if
+    nothing changes."""
     old, new = _as_stored(old, _POD_SPEC), _with_requests(new)
     return _reported(go_pod_spec, old, new) or _diff(internal_pod_spec(old), internal_pod_spec(new))
 
@@ -462,7 +467,7 @@ def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 
 def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of what PersistentVolumes are made of; empty if that is the same."""
+    """Return the difference of what PersistentVolumes are made of; empty if that is the same."""
     old = _as_stored(old, _VOLUME)
     before, after = (
         {
@@ -486,7 +491,7 @@ def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
 
 
 def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
-    """Show the same of conditions of requests for certificates."""
+    """Return the difference of conditions of requests for certificates."""
     before, after = (
         [internal_value(item, _SIGNING) for item in each] or None for each in (old, new)
     )

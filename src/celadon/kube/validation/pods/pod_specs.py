@@ -153,7 +153,8 @@ def _containers(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, 
 
 
 def profiles_match(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) -> Errors:
-    """Fields of a new pod or a template and the annotations beside them; `path` is the spec's."""
+    """Validate that profiles agree: fields of a new pod or a template and the annotations beside
+    them; `path` is the spec's."""
     if not any(key.startswith(_OF_PROFILES) for key in notes):
         return
     of_pod = (spec.get("securityContext") or {}).get(SECCOMP.field)
@@ -236,7 +237,7 @@ HOST_NAMESPACES: Final = (
 
 
 def pod(obj: JsonObject) -> Errors:
-    """A new pod, without its metadata."""
+    """Validate a new pod, without its metadata."""
     # As `ValidatePodCreate` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     yield from pod_in_general(obj)
@@ -290,7 +291,8 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
 
 
 def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
-    """Complained about without `metadata` in the path, as upstream does."""
+    """Validate the metadata of a template; complaints are without `metadata` in the path, as
+    upstream does."""
     meta, annotations_path = template.get("metadata") or {}, path.child("annotations")
     yield from text_rules.labels(path.child("labels"), meta.get("labels"))
     yield from validate_annotations(annotations_path, meta.get("annotations"))
@@ -320,7 +322,7 @@ def pod_spec(
     in_pod: bool = False,
     is_static: bool = False,
 ) -> Errors:
-    """The spec of a pod or of a template; `stored` is what it was before. `is_static`: the
+    """Validate the spec of a pod or of a template; `stored` is what it was before. `is_static`: the
     pod is a mirror of one that a kubelet has from a file."""
     # As `ValidatePodSpec` of `pkg/apis/core/validation`.
     before = stored or {}

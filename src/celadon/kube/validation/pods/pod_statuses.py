@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod.
+"""Validation of the status that a kubelet writes for a pod.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodStatusUpdate`. Conditions are called by
 the name that their type has inside.
@@ -91,7 +91,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
 
 
 def _conditions(status: JsonObject) -> field_checks.Errors:
-    """Before 1.33 they are said to be metadata."""
+    """Validate conditions; before 1.33 they are said to be metadata."""
     # As `validatePodConditions` of `pkg/apis/core/validation`.
     for path, condition in field_checks.items(
         status, "conditions", _STATUS if is_since("1.33") else field_checks.METADATA
@@ -159,7 +159,8 @@ def _ended_for_good(
     *,
     all_too: bool = True,
 ) -> field_checks.Errors:
-    """The same by the rules that containers have for restarts."""
+    """Return whether a container has ended for good, by the rules that containers have for
+    restarts."""
     declared = {container.get("name"): container for container in reversed([*containers])}
     for index, old in enumerate(before.get(field) or ()):
         ended, name = (old.get("state") or {}).get("terminated"), old.get("name")

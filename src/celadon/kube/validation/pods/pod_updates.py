@@ -1,4 +1,5 @@
-"""What may change in a pod: images, tolerations, gates, and how long it may run."""
+"""Validation of updates of a pod: images, tolerations, gates and deadlines may change, the rest may
+not."""
 
 from __future__ import annotations
 

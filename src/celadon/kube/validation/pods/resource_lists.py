@@ -56,7 +56,7 @@ NameRule = Callable[[FieldPath, str], field_checks.Errors]
 
 
 def is_huge_page(name: str) -> bool:
-    """`hugepages-2Mi` and the like."""
+    """Return whether a resource is one of huge pages: `hugepages-2Mi` and the like."""
     return name.startswith(HUGE_PAGES)
 
 
@@ -71,7 +71,8 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    """A resource of the cluster's own: with a domain, and not one of Kubernetes'."""
+    """Return whether a resource is one of the cluster's own: with a domain, and not one of
+    Kubernetes'."""
     if is_native(name) or name.startswith(REQUESTS_PREFIX):
         return False
     return not name_rules.qualified_name(REQUESTS_PREFIX + name)
@@ -83,7 +84,7 @@ def may_overcommit(name: str) -> bool:
 
 
 def resource_name(path: FieldPath, name: str) -> field_checks.Errors:
-    """A name of any resource list."""
+    """Validate a name of any resource list."""
     # As `validateResourceName` of `pkg/apis/core/validation`.
     messages = name_rules.qualified_name(name)
     if messages:
@@ -120,7 +121,7 @@ def pod_resource_name(path: FieldPath, name: str) -> field_checks.Errors:
 
 
 def is_of_quota(name: str) -> bool:
-    """A standard resource that a ResourceQuota can limit."""
+    """Return whether it is a standard resource that a ResourceQuota can limit."""
     return name in QUOTA_RESOURCES or is_huge_page_of_quota(name)
 
 
@@ -146,7 +147,7 @@ def quantity_value(path: FieldPath, name: str, text: str) -> field_checks.Errors
 
 
 def positive_quantity(path: FieldPath, text: str) -> field_checks.Errors:
-    """More than zero."""
+    """Validate an amount that is more than zero."""
     amount = parse_amounts(text)
     if amount.sign <= 0:
         yield fieldpath.invalid(path, str(amount), field_checks.NOT_POSITIVE)
@@ -183,7 +184,8 @@ def requirements(
     claims: Collection[str],
     name_rule: NameRule = container_resource_name,
 ) -> field_checks.Errors:
-    """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
+    """Validate `resources` of a container or a pod; `claims` are the names of the pod's resource
+    claims."""
     # As `ValidateContainerResourceRequirements` of `pkg/apis/core/validation`.
     limits = dict(field_checks.entries(value, "limits"))
     for name, amount in limits.items():
@@ -212,7 +214,7 @@ _NO_CLAIMS: Final = wording(
 def pod_requirements(
     path: FieldPath, spec: JsonObject, claims: Collection[str]
 ) -> field_checks.Errors:
-    """`resources` of a pod's spec; `path` is theirs."""
+    """Validate `resources` of a pod's spec; `path` is theirs."""
     # As `validatePodResourceRequirements` of `pkg/apis/core/validation`.
     resources: JsonObject | None = spec.get("resources")
     if resources is None:

@@ -1,4 +1,4 @@
-"""Where a pod may run: affinity, tolerations, spreading."""
+"""Validation of the fields that say where a pod may run: affinity, tolerations, spreading."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BAD_OPERATOR: Final = "not a valid selector operator"
 def affinity(
     path: FieldPath, value: JsonObject | None, before: JsonObject | None = None
 ) -> field_checks.Errors:
-    """`before` is what was changed."""
+    """Validate the affinity of a pod. `before` is what was changed."""
     # As `validateAffinity` of `pkg/apis/core/validation`.
     result = value or {}
     node = result.get("nodeAffinity") or {}
@@ -58,8 +58,8 @@ def _weight(path: FieldPath, term: JsonObject) -> field_checks.Errors:
 def required_nodes(
     path: FieldPath, value: JsonObject, before: JsonObject | None
 ) -> field_checks.Errors:
-    """The nodes that a pod or a volume asks for. Values that cannot be those of labels were let
-    through before 1.33, and may stay."""
+    """Validate the nodes that a pod or a volume asks for. Values that cannot be those of labels
+    were let through before 1.33, and may stay."""
     return node_selector(path, value, lax=not is_since("1.33") or _names_no_values(before))
 
 
@@ -74,7 +74,8 @@ def _names_no_values(nodes: JsonObject | None) -> bool:
 
 
 def node_selector(path: FieldPath, value: JsonObject, *, lax: bool = False) -> field_checks.Errors:
-    """`lax`: values need not be possible values of labels; before 1.32 none had to."""
+    """Validate a selector of nodes. `lax`: values need not be possible values of labels; before
+    1.32 none had to."""
     # As `ValidateNodeSelector` of `pkg/apis/core/validation`.
     lax = lax or not is_since("1.32")
     if not value.get("nodeSelectorTerms"):

@@ -53,7 +53,7 @@ _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
 
 
 def windows_options(path: FieldPath, options: JsonObject | None) -> field_checks.Errors:
-    """`windowsOptions` of a security context."""
+    """Validate `windowsOptions` of a security context."""
     # As `validateWindowsSecurityContextOptions` of `pkg/apis/core/validation`.
     if options is None:
         return
@@ -104,7 +104,8 @@ def _user_faults(name: str) -> Iterator[str]:
 
 
 def host_processes(path: FieldPath, spec: JsonObject) -> field_checks.Errors:
-    """Containers that run as processes of the host: all of a pod or none, on its network."""
+    """Validate containers that run as processes of the host: all of a pod or none, on its
+    network."""
     # As `validateWindowsHostProcessPod` of `pkg/apis/core/validation`.
     of_pod = _is_host_process(spec)
     every = (container for field in CONTAINER_LISTS for container in spec.get(field) or ())
@@ -210,7 +211,7 @@ CONTEXT_FIELDS: Final = {
 def pod_security_context(
     path: FieldPath, spec: JsonObject, stored: JsonObject | None = None
 ) -> field_checks.Errors:
-    """`stored` is the spec that is changed."""
+    """Validate the security context of a pod. `stored` is the spec that is changed."""
     # As `validatePodSpecSecurityContext` of `pkg/apis/core/validation`.
     context = spec.get("securityContext")
     if context is None:
@@ -253,7 +254,8 @@ def _selinux_change(
 def container_security_context(
     path: FieldPath, context: JsonObject, *, host_users: bool
 ) -> field_checks.Errors:
-    """`host_users`: the pod is in the host's user namespace."""
+    """Validate the security context of a container. `host_users`: the pod is in the host's user
+    namespace."""
     # As `ValidateSecurityContext` of `pkg/apis/core/validation`.
     for field in ("runAsUser", "runAsGroup"):
         yield from _id(path, context, field)
@@ -386,7 +388,8 @@ def _app_armor(path: FieldPath, profile: JsonObject | None) -> field_checks.Erro
 
 
 def normal_name(sysctl: str) -> str:
-    """With dots between its parts, and slashes in them, as it may be written the other way."""
+    """Return the name with dots between its parts, and slashes in them, as it may be written the
+    other way."""
     first = next((text for text in sysctl if text in "./"), ".")
     return sysctl if first == "." else sysctl.translate(_SWAPPED)
 

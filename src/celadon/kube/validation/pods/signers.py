@@ -29,7 +29,7 @@ LONGEST_OF_KUBERNETES: Final = 24 * 3600
 
 
 def signer_name(path: FieldPath, name: str) -> Errors:
-    """A domain and a path: `example.com/signer`."""
+    """Validate the name of a signer, a domain and a path: `example.com/signer`."""
     # As `ValidateSignerName` of `pkg/apis/core/validation`.
     if not name:
         yield fieldpath.required(path)

@@ -63,7 +63,7 @@ Rule = Callable[[FieldPath, JsonObject], Errors]
 
 
 def by_rules(type_: str) -> Rule:
-    """The rule of a volume for which the rules of its type are all."""
+    """Return the rule of a volume for which the rules of its type are all."""
     return lambda path, source: iter(broken_rules(type_, source, path))
 
 
@@ -80,7 +80,7 @@ IMAGE: Final = by_rules("core.v1.ImageVolumeSource")
 
 
 def nfs(path: FieldPath, data: JsonObject) -> Errors:
-    """A server and an absolute path."""
+    """Validate a server and an absolute path."""
     # As `validateNFSVolumeSource` of `pkg/apis/core/validation`.
     yield from present(data, path, "server", "path")
     value = data.get("path") or ""
@@ -103,14 +103,14 @@ def aws_disk(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def _partition(path: FieldPath, value: JsonObject) -> Errors:
-    """0 stands for none at all."""
+    """Validate a partition; 0 stands for none at all."""
     partition = value.get("partition") or 0
     if partition:
         yield from in_range(path.child("partition"), partition, 1, MAX_PARTITION)
 
 
 def iscsi(path: FieldPath, value: JsonObject, *, lasting: bool = False, name: str = "") -> Errors:
-    """`lasting`: of a PersistentVolume, whose name is `name`."""
+    """Validate a volume of iSCSI. `lasting`: of a PersistentVolume, whose name is `name`."""
     # As `validateISCSIVolumeSource` of `pkg/apis/core/validation`.
     initiator = value.get("initiatorName")
     portal, target = value.get("targetPortal") or "", value.get("iqn") or ""
@@ -155,7 +155,7 @@ def named_secret(path: FieldPath, value: JsonObject, *, namespaced: bool = False
 
 
 def flocker(path: FieldPath, value: JsonObject) -> Errors:
-    """A dataset, by its name or its UUID."""
+    """Validate a dataset, by its name or its UUID."""
     # As `validateFlockerVolumeSource` of `pkg/apis/core/validation`.
     name, identity = value.get("datasetName") or "", value.get("datasetUUID") or ""
     if not name and not identity:
@@ -168,14 +168,14 @@ def flocker(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def cinder(path: FieldPath, value: JsonObject, *, lasting: bool = False) -> Errors:
-    """A disk of OpenStack."""
+    """Validate a disk of OpenStack."""
     # As `validateCinderVolumeSource` of `pkg/apis/core/validation`.
     yield from present(value, path, "volumeID")
     yield from named_secret(path, value, namespaced=lasting)
 
 
 def quobyte(path: FieldPath, value: JsonObject) -> Errors:
-    """A volume in a registry at some addresses."""
+    """Validate a volume in a registry at some addresses."""
     # As `validateQuobyteVolumeSource` of `pkg/apis/core/validation`.
     registry = value.get("registry") or ""
     if not registry:
@@ -191,7 +191,7 @@ def quobyte(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def fibre_channel(path: FieldPath, value: JsonObject) -> Errors:
-    """Disks by the names of their ports, or by their own."""
+    """Validate disks by the names of their ports, or by their own."""
     # As `validateFCVolumeSource` of `pkg/apis/core/validation`.
     names, identities = value.get("targetWWNs") or [], value.get("wwids")
     target_ww_ns_path, lun = path.child("targetWWNs"), value.get("lun")
@@ -210,7 +210,7 @@ def fibre_channel(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def flex_volume(path: FieldPath, value: JsonObject) -> Errors:
-    """Whatever a driver takes, but no options that are Kubernetes' own."""
+    """Validate whatever a driver takes, but no options that are Kubernetes' own."""
     # As `validateFlexVolumeSource` of `pkg/apis/core/validation`.
     yield from present(value, path, "driver")
     for key in sorted(value.get("options") or ()):
@@ -220,7 +220,7 @@ def flex_volume(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def azure_disk(path: FieldPath, value: JsonObject) -> Errors:
-    """A disk whose address fits its kind."""
+    """Validate a disk whose address fits its kind."""
     # As `validateAzureDisk` of `pkg/apis/core/validation`.
     yield from present(value, path, "diskName", "diskURI")
     if value.get("cachingMode") is not None:
@@ -236,7 +236,7 @@ def azure_disk(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def storage_os(path: FieldPath, value: JsonObject, *, lasting: bool = False) -> Errors:
-    """A volume by its name and namespace."""
+    """Validate a volume by its name and namespace."""
     name, namespace = value.get("volumeName") or "", value.get("volumeNamespace") or ""
     if name:
         yield from dns_label(path.child("volumeName"), name)
@@ -261,8 +261,8 @@ NOT_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 
 def claim_spec(path: FieldPath, spec: JsonObject, *, any_group: bool = False) -> Errors:
-    """Also of the template of an ephemeral volume. Sources may be of `any_group`, if they were of
-    one before."""
+    """Validate the spec of a claim, also of the template of an ephemeral volume. Sources may be of
+    `any_group`, if they were of one before."""
     # As `ValidatePersistentVolumeClaimSpec` of `pkg/apis/core/validation`.
     if not spec.get("accessModes"):
         detail = "at least 1 access mode is required"
@@ -355,7 +355,7 @@ MAX_TOKEN_SECONDS: Final = 1 << 32
 def volumes(
     path: FieldPath, spec: JsonObject, pod_name: str, *, in_pod: bool
 ) -> tuple[dict[str, JsonObject], list[FieldError]]:
-    """The usable volumes by name, and what is wrong with the others."""
+    """Return the usable volumes by name, and what is wrong with the others."""
     # As `ValidateVolumes` of `pkg/apis/core/validation`.
     created = {
         f"{pod_name}-{volume.get('name')}"
@@ -425,7 +425,7 @@ def _empty_dir(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def host_path(path: FieldPath, data: JsonObject) -> Errors:
-    """A path on the node, without backsteps, of a known type."""
+    """Validate a path on the node, without backsteps, of a known type."""
     # As `validateHostPathVolumeSource` of `pkg/apis/core/validation`.
     value = data.get("path") or ""
     if not value:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld, Operation
-from celadon.admission.plugins import namespace_lifecycle
+from celadon.admission.plugins.namespace_lifecycle import lifecycle_refusal
 from celadon.kube import GroupVersionKind
 from tests.admission.plugins.asking import asked, obj, refusal, text
 
@@ -37,11 +37,11 @@ ENDING = ObjectWorld([namespace(phase="Terminating")])
     ],
 )
 def test_namespaces_of_objects(operation: Operation, cluster: ObjectWorld, message: str) -> None:
-    assert text(namespace_lifecycle(asked(MAP, None, operation), cluster)) == message
+    assert text(lifecycle_refusal(asked(MAP, None, operation), cluster)) == message
 
 
 def test_the_cause_of_a_terminating_namespace() -> None:
-    found = namespace_lifecycle(asked(MAP), ENDING)
+    found = lifecycle_refusal(asked(MAP), ENDING)
     assert found is not None
     assert found.status.to_json()["details"] == {
         "name": "a",
@@ -59,16 +59,16 @@ def test_the_cause_of_a_terminating_namespace() -> None:
 def test_permanent_namespaces() -> None:
     gone = asked(None, obj("Namespace", "kube-system"), Operation.DELETE)
     message = '403 namespaces "kube-system" is forbidden: this namespace may not be deleted'
-    assert text(namespace_lifecycle(gone, ObjectWorld())) == message
+    assert text(lifecycle_refusal(gone, ObjectWorld())) == message
     other = asked(None, obj("Namespace", "other"), Operation.DELETE)
-    assert namespace_lifecycle(other, ObjectWorld()) is None
-    assert namespace_lifecycle(asked(obj("Node", "n")), ObjectWorld()) is None
+    assert lifecycle_refusal(other, ObjectWorld()) is None
+    assert lifecycle_refusal(asked(obj("Node", "n")), ObjectWorld()) is None
 
 
 def test_reviews_need_no_namespace() -> None:
     kind = GroupVersionKind("authorization.k8s.io", "v1", "LocalSubjectAccessReview")
     review = obj("LocalSubjectAccessReview", "", "authorization.k8s.io/v1", spec={})
-    assert namespace_lifecycle(asked(review, kind=kind), ObjectWorld()) is None
+    assert lifecycle_refusal(asked(review, kind=kind), ObjectWorld()) is None
 
 
 @pytest.mark.parametrize(
@@ -87,5 +87,5 @@ def test_namespaces_and_what_is_in_none_need_no_namespace() -> None:
 def test_a_namespace_that_is_marked_takes_nothing_new() -> None:
     marked = namespace(phase="Active")
     marked["metadata"]["deletionTimestamp"] = "2025-01-01T00:00:00Z"
-    found = text(namespace_lifecycle(asked(MAP), ObjectWorld([marked])))
+    found = text(lifecycle_refusal(asked(MAP), ObjectWorld([marked])))
     assert found.endswith("in namespace ns because it is being terminated")

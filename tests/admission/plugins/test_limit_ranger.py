@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.namespace_plugins import exceeded_limits
+from celadon.admission.plugins.limit_ranger import exceeded_limits
 from tests.admission.plugins import asking
 from tests.kube.validation.objects import admitted, container, obj, pod
 

@@ -51,7 +51,7 @@ UNCOMPARED: Final = frozenset({"ownerReferences", "finalizers", "selfLink", "man
 
 
 @dataclass(frozen=True, slots=True)
-class RoleWriteChecks:
+class EscalationChecks:
     """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
 
     authorizer: AuthorizerBackend

@@ -1,4 +1,5 @@
-"""Whether a request fits into the quotas of its namespace, and what they count afterwards.
+"""ResourceQuota: decides whether a request fits into the quotas of its namespace, and computes what
+they count afterwards.
 
 As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRequest`).
 """
@@ -9,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime, timedelta
 from typing import Final
 
-from celadon.admission.plugins.namespace_plugins import class_of_claim
-from celadon.admission.plugins.node_restriction import is_extended_resource
 from celadon.admission.plugins.plugin_answers import forbidden
+from celadon.admission.plugins.pod_plugins import is_extended_resource
+from celadon.admission.plugins.small_plugins import class_of_claim
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupResource, JsonObject, StatusError, metadata
 from celadon.kube.quantity import (
@@ -92,7 +93,7 @@ def same(a: Amounts, b: Amounts) -> bool:
 
 
 def shown(amounts: Amounts) -> str:
-    """`cpu=1,pods=2`, by name."""
+    """Return amounts as text: `cpu=1,pods=2`, by name."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(amounts))
 
 
@@ -215,7 +216,7 @@ UNCOUNTED: Final = frozenset(
 
 
 def count_name(resource: GroupResource) -> str:
-    """`count/deployments.apps`."""
+    """Return the name under which objects are counted: `count/deployments.apps`."""
     return f"{COUNT}{resource}"
 
 
@@ -488,7 +489,7 @@ _COUNTED_WHEN_UPDATED: Final = frozenset({SERVICE, VOLUME_CLAIM, DEVICE_CLAIM})
 class Charge:
     """Holds what a request takes from a quota, and what the quota counts afterwards."""
 
-    taken: Mapping[str, str]
+    charged_amounts: Mapping[str, str]
     used: Mapping[str, str]
 
 
@@ -635,7 +636,7 @@ Objects = Callable[[GroupResource], Sequence[JsonObject] | None]
 
 
 def recounted(quota: JsonObject, objects: Objects, now: str) -> JsonObject:
-    """The status of a quota: the present one if there is nothing to change."""
+    """Return the status of a quota: the present one if there is nothing to change."""
     hard: dict[str, str] = (quota.get("spec") or {}).get("hard") or {}
     present = quota.get("status") or {}
     used = {**amounts_of(present.get("used")), **_used(quota, hard, objects, now)}

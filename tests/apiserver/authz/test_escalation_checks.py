@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.authz.role_write_checks import RoleWriteChecks
+from celadon.apiserver.authz.escalation_checks import EscalationChecks
 from celadon.kube import Attributes, StatusError, User
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
 from celadon.kube.well_known_values import RBAC_GROUP
@@ -50,7 +50,7 @@ def check(
         namespace=meta.get("namespace", ""),
         name="" if old is None else meta["name"],
     )
-    RoleWriteChecks(roles, roles).check(attributes, new, old)
+    EscalationChecks(roles, roles).check(attributes, new, old)
 
 
 @pytest.mark.parametrize(

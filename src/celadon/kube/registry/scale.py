@@ -1,0 +1,99 @@
+"""The subresource `scale`: the Scale of an object, and the object with the count of a Scale.
+
+As k8s.io/kubernetes `pkg/registry/apps/deployment/storage` (`scaleFromDeployment`), and for custom
+resources k8s.io/apiextensions-apiserver `pkg/registry/customresource/etcd.go`.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any, Final
+
+from celadon.kube import metadata, status
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
+from celadon.kube.resources.api_resources import SCALE, ScalePaths
+
+BUILT_IN: Final = ScalePaths()
+"""Where the counts of built-in kinds are."""
+
+SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+"""What a Scale has of the metadata of its object."""
+
+
+def scale_of(
+    obj: JsonObject, paths: ScalePaths = BUILT_IN, no_count: int | None = None
+) -> dict[str, object]:
+    """The Scale of an object, as `shown_object`."""
+    meta = metadata.metadata(obj)
+    replicas = _value_at(obj, paths.spec_replicas)
+    if replicas is None and paths is not BUILT_IN:
+        if no_count is None:
+            count_path = "." + ".".join(paths.spec_replicas)
+            raise status.internal_error(f'the spec replicas field "{count_path}" does not exist')
+        replicas = no_count
+    state: dict[str, object] = {"replicas": _value_at(obj, paths.status_replicas) or 0}
+    selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
+    if selector:
+        state["selector"] = selector
+    return {
+        "kind": SCALE.kind,
+        "apiVersion": SCALE.api_version,
+        "metadata": {key: meta[key] for key in SHOWN_METADATA if key in meta},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": state,
+    }
+
+
+def _selector(obj: JsonObject, paths: ScalePaths) -> str:
+    """The text of the selector by which a built-in kind finds its pods, in the order of its keys:
+    `internalSelector` of k8s.io/apimachinery `pkg/labels/selector.go`."""
+    if paths is not BUILT_IN:
+        return ""
+    selector = (obj.get("spec") or {}).get("selector") or {}
+    if not isinstance(selector, dict):
+        return ""
+    is_map = all(isinstance(value, str) for value in selector.values())  # of older controllers
+    labels = selector if is_map else selector.get("matchLabels") or {}
+    parts = [(key, f"{key}={value}") for key, value in labels.items()]
+    for requirement in () if is_map else selector.get("matchExpressions") or ():
+        key = requirement.get("key", "")
+        parts.append((key, _requirement_text(key, requirement)))
+    return ",".join(text for _, text in sorted(parts, key=itemgetter(0)))
+
+
+def _requirement_text(key: str, requirement: JsonObject) -> str:
+    values = ",".join(sorted(requirement.get("values") or ()))
+    match requirement.get("operator"):
+        case "In":
+            return f"{key} in ({values})"
+        case "NotIn":
+            return f"{key} notin ({values})"
+        case "DoesNotExist":
+            return f"!{key}"
+    return key
+
+
+def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
+    """The object with the count that its Scale asks for, and with the managers of its fields, which
+    the Scale brings along (`kube.fieldmanager`)."""
+    result: JsonDict = fresh(obj)
+    managed = metadata.metadata(scale).get("managedFields")
+    if managed:
+        result["metadata"]["managedFields"] = managed
+    *parents, last = paths.spec_replicas
+    parent = result
+    for name in parents:
+        parent = parent.setdefault(name, {})
+    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    if parent.get(last, None if paths is not BUILT_IN else 0) != replicas:
+        parent[last] = replicas
+        if metadata.generation(obj):
+            result["metadata"]["generation"] = metadata.generation(obj) + 1
+    return result
+
+
+def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:
+    value: Json = obj
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
