@@ -32,8 +32,9 @@ demo: $(VENV)/.installed
 
 # The playground as static files, for `celadon playground`, a wheel or any web server.
 SITE := src/celadon/cli/playground/site
-site: $(VENV)/.installed web/node_modules/.installed
-	node web/build.mjs --out $(SITE) \
+SOLVER := build/solver
+site: $(VENV)/.installed web/node_modules/.installed $(SOLVER)/.installed
+	node web/build.mjs --out $(SITE) $(addprefix --solver ,$(wildcard $(SOLVER)/*.whl)) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
 
 # What a release publishes, in dist/: an sdist, and the wheel that is made of it, with the playground,
@@ -41,6 +42,7 @@ site: $(VENV)/.installed web/node_modules/.installed
 # taken from .venv alone, so the build itself needs no network.
 RELEASE := build/release
 dist: $(VENV)/.developed site
+	@ls $(SITE)/assets-*/prover.bin >/dev/null  # a release proves
 	rm -rf dist $(RELEASE)
 	export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && \
 	$(BIN)/python -m tools.release_files $(RELEASE) && $(BIN)/python -m build --no-isolation --outdir dist
@@ -68,7 +70,7 @@ test: $(VENV)/.developed $(VENV)/.etcd
 # All that `make test` leaves out, and the properties in full. What has not begun within so many
 # SECONDS is skipped and counted: none, unless said.
 test-all: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd $(VENV)/.documented \
-    web/node_modules/.installed programs editors/vscode/celadon.vsix
+    web/node_modules/.installed $(SOLVER)/.installed programs editors/vscode/celadon.vsix
 	$(call tested,-m "thorough or hypothesis" $(if $(SECONDS),--begin-within $(SECONDS)))
 
 # Every recorded scenario of every release against the server, in process and over HTTPS. Each
@@ -97,7 +99,7 @@ decisions: $(VENV)/.developed web/node_modules/.installed
 	$(BIN)/python -m tests.recorded.one_decision
 
 # The small pictures of the playground that its test compares with, taken again: look at them.
-pictures: $(VENV)/.developed web/node_modules/.installed
+pictures: $(VENV)/.developed web/node_modules/.installed $(SOLVER)/.installed
 	CELADON_KEEP_PICTURES=1 $(BIN)/pytest tests/playground/test_page.py -k looks
 
 # 100,000 random expressions, each worth the same to the prover as to the engine; claims about 200 random
@@ -238,6 +240,14 @@ $(VENV)/.etcd: tools/install_etcd.py $(BIN)/python
 web/node_modules/.installed: web/package.json web/package-lock.json
 	@cd web && npm ci --silent && touch node_modules/.installed || \
 	  echo "not installed: the packages of the playground's page" >&2
+
+# The solver of the page's proofs, a wheel for Pyodide; without it, the page has no proofs.
+$(SOLVER)/.installed: web/solver.txt $(VENV)/bin/python
+	@rm -rf $(SOLVER) && mkdir -p $(SOLVER)
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --dest $(SOLVER) \
+	  --no-deps --only-binary :all: --platform pyemscripten_2026_0_wasm32 --python-version 314 \
+	  --require-hashes --requirement web/solver.txt && touch $@ || \
+	  echo "not installed: the solver of the playground's page" >&2
 
 # Shells whose completion is tested, Neovim, which is a client of `celadon lsp`, and a browser that
 # looks at the pages; only where packages can be installed without asking.

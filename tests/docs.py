@@ -84,7 +84,7 @@ def _with_a_server(words: list[str]) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=30,
+            timeout=300,
             check=False,
         )
     return done.stdout

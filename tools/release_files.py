@@ -126,6 +126,20 @@ def _contained() -> Iterator[dict[str, Any]]:
         "licenses": [{"license": {"id": "MIT"}}],
         "purl": purl,
     }
+    pinned = (ROOT / "web" / "solver.txt").read_text(encoding="utf-8")
+    found = re.search(r"^(z3-solver)==(\S+) --hash=sha256:(\w+)$", pinned, re.MULTILINE)
+    assert found is not None
+    name, version, digest = found.groups()
+    purl = f"pkg:pypi/{name}@{version}"
+    yield {
+        "type": "library",
+        "bom-ref": purl,
+        "name": name,
+        "version": version,
+        "licenses": [{"license": {"id": "MIT"}}],
+        "hashes": [{"alg": "SHA-256", "content": digest}],
+        "purl": purl,
+    }
 
 
 def write(folder: Path) -> None:

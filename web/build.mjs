@@ -1,9 +1,10 @@
 // Builds the playground: a folder of static files that asks nothing of any other host.
 //
-//   node build.mjs --out DIR --yaml DIR
+//   node build.mjs --out DIR --yaml DIR [--solver WHEEL]
 //
-// --yaml is the folder of PyYAML, which Celadon reads some YAML with. All files but index.html are in
-// a folder whose name is a hash of what is in it, so that a server may let browsers keep it for good.
+// --yaml is the folder of PyYAML, which Celadon reads some YAML with; --solver is the wheel of z3 for
+// Pyodide (solver.txt), without which the page proves nothing. All files but index.html are in a folder
+// whose name is a hash of what is in it, so that a server may let browsers keep it for good.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
@@ -17,21 +18,26 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PYODIDE = path.join(HERE, "node_modules/pyodide");
 const RUNTIME = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
 
-const { values } = parseArgs({ options: { out: { type: "string" }, yaml: { type: "string" } } });
+const text = { type: "string" };
+const { values } = parseArgs({ options: { out: text, yaml: text, solver: text } });
 const draft = fs.mkdtempSync(path.join(path.dirname(path.resolve(values.out)), ".site-"));
 try {
   fs.chmodSync(draft, 0o755);
-  await write(draft, values.yaml);
+  await write(draft, values.yaml, values.solver);
   fs.rmSync(values.out, { recursive: true, force: true });
   fs.renameSync(draft, values.out);
 } finally {
   fs.rmSync(draft, { recursive: true, force: true });
 }
 
-async function write(out, yaml) {
+async function write(out, yaml, solver) {
   const assets = path.join(out, "assets");
   fs.mkdirSync(assets);
-  const { modules, gallery } = await packed(path.join(HERE, "../src/celadon"), yaml, path.join(HERE, "gallery"));
+  const { modules, gallery, prover } = await packed(path.join(HERE, "../src/celadon"), yaml, path.join(HERE, "gallery"), solver);
+  if (prover) {
+    fs.writeFileSync(path.join(assets, "prover.bin"), prover);
+    fs.copyFileSync(path.join(HERE, "solver-license.txt"), path.join(assets, "prover-license.txt"));
+  }
   fs.writeFileSync(path.join(assets, "modules.bin"), modules);
   fs.writeFileSync(path.join(assets, "gallery.json"), gallery);
   fs.writeFileSync(path.join(assets, "memory.bin"), await remembering(modules, gallery));

@@ -1,5 +1,6 @@
 // Celadon for the browser: every module as bytecode of the very Python that will run it, in one file,
-// and an image of that Python's memory once it has decided everything in the gallery.
+// and an image of that Python's memory once it has decided everything in the gallery. What only proofs
+// need is in a file of its own, with the solver.
 //
 // Imports from a file system that lives in JavaScript are slow; python_loader.js takes modules from a
 // dict instead. It holds what the page's door imports, at once or later, without rooms that need sockets,
@@ -12,11 +13,14 @@ import { loadPyodide } from "pyodide";
 import { loaded } from "./src/python_loader.js";
 
 const PACKER = String.raw`
-import ast, json, marshal, os, yaml
+import ast, json, marshal, os, yaml, zipfile
+from importlib.util import MAGIC_NUMBER
 
 DOOR = "celadon.cli.playground.browser_door"
-OUT = ("apiserver", "cli.audit", "cli.bootstrap", "cli.claims", "cli.commands", "cli.replay",
-    "migrate", "prove", "storage", "testing", "webhook")
+OUT = ("apiserver", "cli.audit", "cli.bootstrap", "cli.commands", "cli.replay", "migrate", "storage",
+    "testing", "webhook")
+PROVING = ("cli.claims", "cli.definition_proofs", "cli.diff", "cli.playground.proving", "cli.proof",
+    "cli.report.diff_view", "cli.report.proof_view", "prove")
 
 def files(root, package):
     for parent, folders, names in os.walk(root):
@@ -40,22 +44,19 @@ def named(source):
         elif isinstance(node, ast.Constant) and str(node.value).startswith("celadon."):
             yield node.value
 
-def reached(sources):
+def reached(sources, out):
     """The modules that the page can need."""
     waiting, found = [DOOR], set()
     while waiting:
         name = waiting.pop()
-        while name and not name.startswith(tuple(f"celadon.{one}" for one in OUT)):
+        while name and not name.startswith(tuple(f"celadon.{one}" for one in out)):
             if name in sources and name not in found:
                 found.add(name)
                 waiting += named(sources[name])
             name = name.rpartition(".")[0]
     return found
 
-def modules(root, package):
-    everything = dict(files(root, package))
-    sources = {module(file): text for file, text in everything.items() if file.endswith(".py")}
-    needed = reached(sources) if package == "celadon" else set(sources)
+def modules(everything, needed):
     for file, content in everything.items():
         if not file.endswith(".py"):
             package = file.rpartition("/")[0]
@@ -64,8 +65,19 @@ def modules(root, package):
             if module(package) in needed:
                 yield f"/packed/{file}", content
         elif module(file) in needed:
-            code = compile(content, f"/packed/{file}", "exec", dont_inherit=True, optimize=2)
-            yield f"/packed/{file}", marshal.dumps(code)
+            yield f"/packed/{file}", bytecode(f"/packed/{file}", content)
+
+def bytecode(file, source):
+    return marshal.dumps(compile(source, file, "exec", dont_inherit=True, optimize=2))
+
+def solver():
+    """The modules of z3 and its library, as files."""
+    with zipfile.ZipFile("/solver.whl") as wheel:
+        for name in sorted(wheel.namelist()):
+            if name.startswith("z3/") and name.endswith(".py"):
+                code = bytecode(f"/solver/{name}", wheel.read(name))
+                yield f"/solver/{name}c", MAGIC_NUMBER + bytes(12) + code
+        yield "/solver/z3/lib/libz3.so", wheel.read("z3/lib/libz3.so")
 
 def gallery():
     found = []
@@ -79,24 +91,35 @@ def gallery():
         found.append({"id": name.removesuffix(".yaml"), **one})
     return json.dumps(found)
 
-MODULES = marshal.dumps(dict([*modules("/celadon", "celadon"), *modules("/yaml", "yaml")]))
+def sources(everything):
+    return {module(file): text for file, text in everything.items() if file.endswith(".py")}
+
+CELADON, YAML = dict(files("/celadon", "celadon")), dict(files("/yaml", "yaml"))
+NEEDED = reached(sources(CELADON), (*OUT, *PROVING))
+MODULES = marshal.dumps(dict([*modules(CELADON, NEEDED), *modules(YAML, {*sources(YAML)})]))
 GALLERY = gallery()
+PROVER = b""
+if os.path.exists("/solver.whl"):
+    code = [one for one in modules(CELADON, reached(sources(CELADON), OUT) - NEEDED) if one[0].endswith(".py")]
+    PROVER = marshal.dumps(dict([*code, *solver()]))
 `;
 
 /** Code says its lines, and no columns: a quarter less to fetch. */
 const LEAN = { PYTHONNODEBUGRANGES: "1", PYTHONHASHSEED: "0" };
 
-export async function packed(celadon, yaml, gallery) {
+/** {modules, gallery, prover}; `solver` is the wheel of z3, without which there is no prover. */
+export async function packed(celadon, yaml, gallery, solver) {
   const python = await loadPyodide({ env: LEAN });
   const mounts = { "/celadon": celadon, "/yaml": yaml, "/gallery": gallery, "/examples": `${celadon}/../../examples` };
   for (const [place, folder] of Object.entries(mounts)) {
     python.FS.mkdir(place);
     python.mountNodeFS(place, fs.realpathSync(folder));
   }
+  if (solver) python.FS.writeFile("/solver.whl", fs.readFileSync(solver));
   python.runPython("import sys, os; sys.dont_write_bytecode = True; os.makedirs('/lib/more'); os.symlink('/yaml', '/lib/more/yaml'); sys.path.append('/lib/more')");
   python.runPython(PACKER);
-  const bytes = python.globals.get("MODULES");
-  return { modules: bytes.toJs(), gallery: python.globals.get("GALLERY") };
+  const [modules, prover] = ["MODULES", "PROVER"].map((name) => python.globals.get(name).toJs());
+  return { modules, gallery: python.globals.get("GALLERY"), prover: solver && gzipSync(prover, { level: 9 }) };
 }
 
 /** The memory of a Python that has decided everything in the gallery, its first entry last; packed

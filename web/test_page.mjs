@@ -1,9 +1,10 @@
 // The page in a real browser: everything that tests want to know, as one JSON document.
 //
-//   node test_page.mjs --url URL --chromium PATH --pictures DIR --profile DIR [--kept DIR]
+//   node test_page.mjs --url URL --chromium PATH --pictures DIR --profile DIR [--kept DIR] [--proofs]
 //
 // tests/playground/test_page.py runs it once, and looks at what it has seen. --kept has the pictures to
-// compare with; new ones, to be kept in their place, are among the others.
+// compare with; new ones, to be kept in their place, are among the others. --proofs asks the page's
+// solver, too.
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -11,6 +12,7 @@ import { parseArgs } from "node:util";
 import { deflateRawSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { hostility } from "./test_hostility.mjs";
+import { proofs } from "./test_proofs.mjs";
 import { distance, shrunk } from "./test_pictures.mjs";
 
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -18,7 +20,7 @@ const PATIENCE = 300_000;
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1360, height: 900 };
 const { values } = parseArgs({
-  options: { url: { type: "string" }, chromium: { type: "string" }, pictures: { type: "string" }, profile: { type: "string" }, kept: { type: "string" } },
+  options: { url: { type: "string" }, chromium: { type: "string" }, pictures: { type: "string" }, profile: { type: "string" }, kept: { type: "string" }, proofs: { type: "boolean" } },
 });
 
 const POLICY = `apiVersion: admissionregistration.k8s.io/v1
@@ -94,6 +96,7 @@ async function look() {
   await keyboard();
   await files(entries);
   seen.hostile = await hostility(page, open, changing);
+  if (values.proofs) seen.proofs = await proofs(page, { entry: "13-proofs", open, changing, looks: pictures });
   await decides(() => page.reload());
 }
 

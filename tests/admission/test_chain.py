@@ -277,3 +277,30 @@ def test_nobody_has_a_say() -> None:
     stages = list(chain.steps())
     assert stages == [Stage.MUTATING_PLUGINS, Stage.VALIDATION, Stage.VALIDATING_PLUGINS]
     assert chain.verdict.allowed
+
+
+class Plugins(Asked):
+    """Nobody has written rules."""
+
+    def mutating_policies(self, request: Request, draft: Draft | None) -> None:
+        return None
+
+
+@pytest.mark.parametrize("refuses", ["", "plugins", "later plugins", "validating policies"])
+def test_without_rules_both_halves_are_one_step_each(refuses: str) -> None:
+    in_steps = Plugins(refuses=refuses, hooked=False)
+    at_once = Plugins(refuses=refuses, hooked=False)
+    outcomes = []
+    for asked in (in_steps, at_once):
+        chain, refusal = begun(asked), ""
+        try:
+            if asked is in_steps:
+                list(chain.mutation())
+                list(chain.validation())
+            else:
+                chain.mutate_without_rules()
+                chain.validate_without_rules()
+        except StatusError as error:
+            refusal = error.status.message
+        outcomes.append((refusal, chain.verdict.allowed, asked.seen, asked.notes))
+    assert outcomes[0] == outcomes[1]

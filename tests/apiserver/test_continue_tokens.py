@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.apiserver.object_store import ContinueToken, ContinueTokenError, read_continue_token
+from celadon.apiserver.request_info import ContinueToken, ContinueTokenError, read_continue_token
 
 
 @given(st.integers(1, 1 << 62), st.from_regex(r"[a-z]{1,9}/[a-z]{1,9}", fullmatch=True))

@@ -69,7 +69,7 @@ def test_scaling_and_waiting(kr8s_api: kr8s.Api, space: str) -> None:
     conditions = [{"type": kind, "status": "True"} for kind in ("Ready", "ContainersReady")]
     ready = {"status": {"phase": "Running", "conditions": conditions}}
     one.patch(ready, subresource="status")
-    one.wait("condition=Ready", timeout=10)
+    one.wait("condition=Ready", timeout=300)
     assert one.ready()
 
 

@@ -143,7 +143,7 @@ def test_finalizers_hold_what_is_deleted(kubectl: Client) -> None:
     kubectl(
         "patch", "configmap", "settings", "--type=merge", "-p", '{"metadata":{"finalizers":[]}}'
     )
-    assert kubectl("wait", "--for=delete", "configmap/settings", "--timeout=10s") in (
+    assert kubectl("wait", "--for=delete", "configmap/settings", "--timeout=300s") in (
         "", "configmap/settings condition met\n",
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from tests.clients.programs import Client
 
 pytestmark = pytest.mark.thorough
 
-PATIENCE = "--timeout=25s"
+PATIENCE = "--timeout=300s"
 
 
 @pytest.fixture(scope="module")

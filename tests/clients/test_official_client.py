@@ -128,14 +128,14 @@ def test_an_informer_keeps_up(core: client.CoreV1Api, space: str) -> None:
         informer.add_event_handler(kind, lambda one, kind=kind: seen.put((kind, one.metadata.name)))
     informer.start()
     try:
-        assert seen.get(timeout=10) == (ADDED, "before")
+        assert seen.get(timeout=300) == (ADDED, "before")
         core.create_namespaced_config_map(space, config_map("during"))
-        assert seen.get(timeout=10) == (ADDED, "during")
+        assert seen.get(timeout=300) == (ADDED, "during")
         core.patch_namespaced_config_map("during", space, {"data": {"x": "y"}})
-        assert seen.get(timeout=10) == (MODIFIED, "during")
+        assert seen.get(timeout=300) == (MODIFIED, "during")
         assert informer.cache.get_by_key(f"{space}/during").data == {"x": "y"}
         core.delete_namespaced_config_map("before", space)
-        assert seen.get(timeout=10) == (DELETED, "before")
+        assert seen.get(timeout=300) == (DELETED, "before")
         assert informer.cache.list_keys() == [f"{space}/during"]
     finally:
         core.delete_namespaced_config_map("during", space)  # an event, upon which it stops

@@ -14,8 +14,8 @@ from celadon.admission.plugins.configuration import BadConfiguration
 from celadon.apiserver.audit import AuditPolicyError, read_audit_policy
 from celadon.apiserver.authn.authentication import TokenFileError, read_token_file
 from celadon.apiserver.clientconfig import KubeconfigError, read_kubeconfigs
-from celadon.apiserver.object_store import ContinueTokenError, read_continue_token
 from celadon.apiserver.operation.runtime_config import read_admission_file
+from celadon.apiserver.request_info import ContinueTokenError, read_continue_token
 from celadon.cel import CelError
 from celadon.cel.values.netaddr import AddrError, parse_addr, parse_prefix
 from celadon.cel.values.timestamps import parse_duration, parse_timestamp

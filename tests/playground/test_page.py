@@ -21,7 +21,7 @@ import yaml
 from celadon.cli.commands.playground import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.cli.files import run
-from tests.playground.built_site import WEB, built_site, needs_site
+from tests.playground.built_site import WEB, built_site, needs_site, needs_solver
 
 pytestmark = [needs_site, needs_browser, pytest.mark.thorough]
 
@@ -34,6 +34,8 @@ ANSWERS = {
     "unasked": "Webhooks would be asked",
 }
 MODES = ("validating", "mutating", "rules", "webhook", "expression")
+HAS_SOLVER = not needs_solver.args[0]
+LOOKS = (*MODES, "proofs") if HAS_SOLVER else MODES
 SHAPES = ("light", "dark", "phone")
 KEPT = Path(__file__).parent / "pictures"
 REGIONS = KEPT / "regions.json"
@@ -72,8 +74,10 @@ def seen(server: SiteServer, pictures: Path) -> Any:
         "--profile": str(pictures / "profile"),
         "--kept": str(KEPT),
     }
+    flags = ["--proofs"] if HAS_SOLVER else []
+    script = str(WEB / "test_page.mjs")
     done = subprocess.run(
-        ["node", str(WEB / "test_page.mjs"), *(part for one in words.items() for part in one)],
+        ["node", script, *(part for one in words.items() for part in one), *flags],
         capture_output=True,
         text=True,
         timeout=900,
@@ -125,7 +129,7 @@ def test_damaged_links_say_so(link: str, said: str, seen: Any) -> None:
 
 def test_nothing_stands_in_anybody_s_way(seen: Any) -> None:
     """An audit by axe in every mode, in light, dark and on a phone."""
-    assert {*seen["axe"]} >= {f"{mode} {shape}" for mode in MODES for shape in SHAPES}
+    assert {*seen["axe"]} >= {f"{mode} {shape}" for mode in LOOKS for shape in SHAPES}
     bad = {
         f"{where}: {one['id']}: {one['nodes']}"
         for where, found in seen["axe"].items()
@@ -200,12 +204,55 @@ def test_what_takes_too_long_can_be_stopped(seen: Any) -> None:
     assert found["then"].startswith("2")
 
 
+@needs_solver
+@pytest.mark.parametrize(
+    ("question", "heard", "said"),
+    [
+        ("prove", "1 validations, 1 with findings, 0 not decided", "can fail: CREATE of Pod"),
+        ("diff", "differs: 1 looser", "now: admitted"),
+        ("claim", "1 counterexample", "all that is admitted: object.spec.containers.all("),
+    ],
+)
+def test_a_question_is_answered_beside_the_policies(
+    question: str, heard: str, said: str, seen: Any
+) -> None:
+    found = seen["proofs"]["answers"][question]
+    assert found["heard"] == heard
+    assert found["progress"].startswith(f"{heard} (")
+    assert said in found["said"]
+    assert "Decide this request" in found["said"]
+
+
+@needs_solver
+def test_an_example_is_put_into_the_panes_and_taken_back(seen: Any) -> None:
+    found = seen["proofs"]
+    assert found["decided"]["said"].startswith("Admitted")
+    assert (found["decided"]["tab"], found["decided"]["focus"]) == ("true", "verdict")
+    assert found["back"] == {"object": 1, "tab": "true"}
+    assert found["outdated"] == "These answers are about the texts as they were."
+
+
+@needs_solver
+def test_a_proof_holds_nobody_up_and_can_be_stopped(seen: Any) -> None:
+    found = seen["proofs"]["stopped"]
+    assert found["busy"] == "true", "the page decided what was typed meanwhile"
+    assert "stopped" in found["said"]
+    assert found["enabled"]
+
+
+@needs_solver
+def test_proofs_are_where_there_is_something_to_prove(seen: Any) -> None:
+    assert seen["proofs"]["arrow"] == "tab-verdict"
+    assert "did not find expected node content" in seen["proofs"]["broken"]
+    assert not seen["proofs"]["elsewhere"]
+
+
 def test_the_page_starts_from_the_image_that_is_built_with_it(seen: Any) -> None:
     assert seen["started"] == "image"
 
 
 def test_every_mode_looks_as_it_is_kept(seen: Any, pictures: Path) -> None:
-    names = {f"{mode}-{shape}" for mode in MODES for shape in SHAPES}
+    names = {f"{mode}-{shape}" for mode in LOOKS for shape in SHAPES}
     if os.environ.get("CELADON_KEEP_PICTURES"):
         for name in names:
             shutil.copy(pictures / f"{name}.webp", KEPT)
@@ -222,6 +269,7 @@ def test_every_part_is_where_it_was(seen: Any) -> None:
     moved = {
         (name, part)
         for name, parts in kept.items()
+        if name in seen["regions"]
         for part, place in parts.items()
         for one, other in zip(place, seen["regions"][name][part], strict=True)
         if abs(one - other) > MAX_MOVED * (4 if name.endswith("phone") else 1)

@@ -358,7 +358,12 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
     assert reply.offset is not None
 
 
-def test_a_solver_without_memory_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("has_threads", [True, False])
+def test_a_solver_without_memory_decides_nothing(
+    has_threads: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "_HAS_THREADS", has_threads)
     monkeypatch.setattr(search, "_MEGABYTES", 0)
     reply = replies(policy("object.metadata.name != 'a'"))[Question.REFUSES]
     assert (reply.answer, reply.reason) == (UNKNOWN, "the solver needs more memory")
@@ -587,6 +592,17 @@ def test_messages_that_are_missing(message: str, answer: Answer) -> None:
     assert found[Question.MESSAGE].answer is answer
 
 
+def test_a_solver_that_runs_out_of_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread watches it, that is an error of its own."""
+
+    def check(*_: object) -> None:
+        raise z3.Z3Exception(b"out of memory")
+
+    monkeypatch.setattr(z3.Solver, "check", check)
+    reply = replies(policy("object.metadata.name != 'a'"))[Question.REFUSES]
+    assert (reply.answer, reply.reason) == (UNKNOWN, "the solver needs more memory")
+
+
 def test_a_message_matters_where_it_is_refused() -> None:
     found = replies(with_message("has(object.spec.hostname)", "string(object.spec.hostname)"))
     assert found[Question.MESSAGE].answer is YES
@@ -596,11 +612,16 @@ def test_a_message_matters_where_it_is_refused() -> None:
     assert found[Question.MESSAGE].answer is NO
 
 
-def test_a_question_ends_when_its_processor_time_is_gone() -> None:
-    """Whatever the solver counts of its work."""
+@pytest.mark.parametrize("has_threads", [True, False])
+def test_a_question_ends_when_its_processor_time_is_gone(
+    has_threads: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the solver counts of its work, and whether a thread watches it."""
+    monkeypatch.setattr(search, "_HAS_THREADS", has_threads)
     a, b, c = z3.Ints("a b c")
     hard = z3.And(a**3 + b**3 == c**3 + 7, a > 10, b > 10, c > 10)
-    search = Search(Inputs(), Unmodelled(environment("1.36")), 100)
-    search.deadline = time.process_time() + 0.3
-    assert search.find(hard, lambda _: None).reason == "the solver needs more time"
-    assert time.process_time() < search.deadline + 10
+    question = Search(Inputs(), Unmodelled(environment("1.36")), 100)
+    question.deadline = time.process_time() + 0.3
+    assert question.find(hard, lambda _: None).reason == "the solver needs more time"
+    assert time.process_time() < question.deadline + 10

@@ -500,7 +500,7 @@ def test_watches_of_many_threads_see_everything_once(store: Store) -> None:
     for thread in [*followers, *writers]:
         thread.start()
     for thread in [*followers, *writers]:
-        thread.join(timeout=30)
+        thread.join(timeout=300)
     assert seen == [list(range(2, 102))] * 3
 
 

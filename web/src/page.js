@@ -1,7 +1,8 @@
 // The page: a state, the panes it is typed into, and a worker that decides about it.
 //
 // On every keystroke the worker is asked for the verdict; while it is at work no second question is
-// sent, only the last state is kept. Once nobody types, it is asked for the details.
+// sent, only the last state is kept. Once nobody types, it is asked for the details. Proofs have a
+// worker of their own.
 
 import { Asker } from "./asker.js";
 import { completer } from "./completion.js";
@@ -9,18 +10,24 @@ import { Editors } from "./editors.js";
 import { element } from "./elements.js";
 import { KeptModes } from "./kept_modes.js";
 import { MODES, panesOf, RELEASES } from "./modes.js";
+import { Proofs } from "./proofs.js";
 import { details, marks, verdict } from "./results.js";
 import { fragmentOf, stateOf } from "./state_link.js";
 
 const GROUPS = ["policies", "request"];
 const DETAILS_AFTER = 120; // milliseconds without a keystroke
+const PATIENCE = 15_000; // milliseconds for one answer
 const OUTDATED_AFTER = 1_500; // milliseconds after which nobody waits for what was asked before a keystroke
 const HERE = new URL("./", import.meta.url).href;
 const $ = (id) => document.getElementById(id);
 
-const asker = new Asker(new URL("worker.js", HERE), (is) => {
-  $("verdict").setAttribute("aria-busy", String(is));
-  $("stop").hidden = !is;
+const WORKER = new URL("worker.js", HERE);
+const asker = new Asker(WORKER, {
+  patience: PATIENCE,
+  busy(is) {
+    $("verdict").setAttribute("aria-busy", String(is));
+    $("stop").hidden = !is;
+  },
 });
 const ask = asker.ask.bind(asker);
 
@@ -32,6 +39,7 @@ let changed = false;
 let timer = 0;
 let last = {};
 let modes = new KeptModes([]);
+const proofs = new Proofs(WORKER, () => state, go, openExample);
 
 // --- deciding ---------------------------------------------------------------------------------
 
@@ -89,6 +97,7 @@ function mark() {
 
 function typed() {
   $("gallery").value = "";
+  proofs.outdate();
   decide();
 }
 
@@ -96,20 +105,14 @@ function typed() {
 
 function showTabs() {
   for (const group of GROUPS) {
-    const panes = panesOf(state.mode, group);
+    const panes = panesOf(state, group);
     const names = panes.map((one) => one.name);
     if (!names.includes(selected[group])) selected[group] = names[0];
     $(`tabs-${group}`).replaceChildren(...panes.map((one) => element("button", {
       type: "button", role: "tab", id: `tab-${group}-${one.name}`, "data-pane": one.name, "aria-controls": `editor-${group}`,
       "aria-selected": String(one.name === selected[group]), tabindex: one.name === selected[group] ? "0" : "-1",
       onclick: () => select(group, one.name),
-      onkeydown: (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (!step) return;
-        event.preventDefault();
-        select(group, names[(names.indexOf(one.name) + step + names.length) % names.length]);
-        $(`tabs-${group}`).querySelector("[aria-selected=true]").focus();
-      },
+      onkeydown: (event) => toNext(event, $(`tabs-${group}`), names, one.name, (name) => select(group, name)),
     }, one.label)));
     $(`editor-${group}`).setAttribute("aria-labelledby", `tab-${group}-${selected[group]}`);
     editors.show(group, panes.find((one) => one.name === selected[group]));
@@ -117,15 +120,61 @@ function showTabs() {
   if (last.verdict) mark();
 }
 
+/** Arrows go from one tab to the next. */
+function toNext(event, tabs, names, name, choose) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  choose(names[(names.indexOf(name) + step + names.length) % names.length]);
+  tabs.querySelector("[aria-selected=true]").focus();
+}
+
 function select(group, name) {
   selected[group] = name;
   showTabs();
 }
 
+const VIEWS = ["verdict", "proofs"];
+
+/** Verdicts or proofs: whichever the state names, where the mode has both. */
+function showView() {
+  const view = state.view ?? "verdict";
+  $("tabs-answers").hidden = !MODES[state.mode].proofs;
+  for (const one of VIEWS) {
+    $(`tab-${one}`).setAttribute("aria-selected", String(one === view));
+    $(`tab-${one}`).tabIndex = one === view ? 0 : -1;
+  }
+  $("decided").hidden = view === "proofs";
+  $("proofs").hidden = view !== "proofs";
+  $("request-name").textContent = view === "proofs" ? "What it is compared with" : "What is asked";
+  $("compared").parentElement.hidden = view === "proofs";
+  for (const one of document.querySelectorAll(".of-request")) one.hidden = state.mode === "expression" || view === "proofs";
+}
+
+function choose(view) {
+  state.view = view;
+  showView();
+  showTabs();
+  decide();
+}
+
+for (const view of VIEWS) {
+  $(`tab-${view}`).addEventListener("click", () => choose(view));
+  $(`tab-${view}`).addEventListener("keydown", (event) => toNext(event, $("tabs-answers"), VIEWS, view, choose));
+}
+
+/** A request that a proof has found, to be decided; the browser goes back to what was there. */
+function openExample({ operation, panes }) {
+  history.pushState(null, "", location.href);
+  delete selected.request;
+  open({ ...state, view: "verdict", operation, subresource: "", panes: { ...state.panes, ...panes } });
+  $("verdict").focus();
+}
+
 /** To a place in a pane, wherever it is. */
 function go(file, line, column) {
   for (const group of GROUPS) {
-    if (panesOf(state.mode, group).some((one) => one.name === file)) {
+    if (panesOf(state, group).some((one) => one.name === file)) {
       select(group, file);
       editors.go(group, line, column);
     }
@@ -146,7 +195,9 @@ function open(next) {
   $("subresource").value = state.subresource ?? "";
   $("dryRun").checked = state.dryRun ?? false;
   $("verdict-name").textContent = state.mode === "expression" ? "Value" : "Verdict";
-  for (const one of document.querySelectorAll(".of-request")) one.hidden = state.mode === "expression";
+  if (!MODES[state.mode].proofs) delete state.view;
+  showView();
+  proofs.outdate();
   delete last.details;
   $("details").replaceChildren();
   editors.replace(state.panes);

@@ -34,13 +34,34 @@ class Packed:
     def get_data(self, path):
         return self.files[path]
 
-sys.meta_path.insert(0, Packed(marshal.loads(PACKED.to_bytes())))
+packed = Packed(marshal.loads(PACKED.to_bytes()))
+sys.meta_path.insert(0, packed)
 del PACKED
 gc.disable()
-from celadon.cli.playground.browser_door import answer
+from celadon.cli.playground.browser_door import answer, proof
 gc.enable()
 gc.freeze()
 `;
+
+const PROVER_LOADER = `
+import os
+for place, content in marshal.loads(PROVER.to_bytes()).items():
+    if place.startswith("/packed/"):
+        packed.files[place] = content
+    else:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as stream:
+            stream.write(content)
+del PROVER, place, content
+sys.path.append("/solver")
+`;
+
+/** Adds what proofs need, the solver included, to a Python with Celadon; its `proof(question, given, tell)`. */
+export function learnToProve(python, pack) {
+  python.globals.set("PROVER", pack);
+  python.runPython(PROVER_LOADER);
+  return python.globals.get("proof");
+}
 
 /** Python with Celadon loaded from a pack. `options` are those of loadPyodide. */
 export async function loaded(loadPyodide, options, pack) {
@@ -50,16 +71,11 @@ export async function loaded(loadPyodide, options, pack) {
   return python;
 }
 
-/** Celadon's `answer(question, given)`, of a Python that begins from nothing. */
-export async function afresh(loadPyodide, options, pack) {
-  return (await loaded(loadPyodide, options, pack)).globals.get("answer");
-}
-
 /** The same from an image; `create` is the default export of pyodide.asm.mjs. Throws where an engine
  * cannot take it. */
 export async function remembered(loadPyodide, options, create, image) {
   const memory = await image;
-  const python = await loadPyodide({
+  return loadPyodide({
     ...options,
     _loadSnapshot: memory,
     async createPyodideModule(settings) {
@@ -68,5 +84,4 @@ export async function remembered(loadPyodide, options, create, image) {
       return module;
     },
   });
-  return python.globals.get("answer");
 }

@@ -192,6 +192,11 @@ class Chain:
             if phase is not None:
                 self._notes.take_webhooks(phase.notes)
 
+    def mutate_without_rules(self) -> None:
+        """Do what `mutation` does, in one step, where there are no policies and no webhooks. Raises
+        StatusError."""
+        _raise(self._admitters.mutate(self.draft, self.request))
+
     def _round(self, policies: Rounds | None, phase: MutatingPhase | None, number: int) -> Steps:
         self.rounds = number + 1
         request, draft = self.request, self.draft
@@ -255,6 +260,19 @@ class Chain:
         yield from self._called_side_by_side(phase)
         notes.take_webhooks(phase.notes)
         _raise(phase.refusal)
+
+    def validate_without_rules(self) -> None:
+        """Do what `validation` does, in one step, where there are no webhooks. Raises
+        StatusError."""
+        admitters, notes, request = self._admitters, self._notes, self.request
+        opinion = admitters.validate(request)
+        if opinion is not None:
+            notes.take_opinion(opinion)
+            _raise(opinion.refusal)
+        review = admitters.validating_policies(request)
+        if review is not None:  # it takes the time of all of them, of none as well
+            self.verdict = review(request)
+            notes.take_verdict(self.verdict)
 
     def _called_side_by_side(self, phase: ValidatingPhase) -> Generator[WebhookCalls, None, None]:
         notes = self._notes

@@ -579,6 +579,7 @@ class ApiServer:
             panic,
             answer.tunnel,
             answer.outlet,
+            answer.is_passed_on,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

@@ -440,7 +440,8 @@ class Exchange:
         answer, answered = self.answer, stage != REQUEST_RECEIVED
         is_create = self.info.is_resource and self.info.verb in ("create", "update")
         wants_request = recording.level >= Level.REQUEST
-        sent = self._sent() if answered and (is_create or wants_request) else None
+        reads_request = answered and (is_create or wants_request) and not answer.is_passed_on
+        sent = self._sent() if reads_request else None
         result = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
         event: JsonDict = {
             "kind": "Event",
@@ -489,6 +490,8 @@ class Exchange:
         """The answer's object; without `everything` only if it may be a Status."""
         answer = self.answer
         body = answer.body
+        if answer.is_passed_on:
+            return None
         if not everything and answer.code < 400 and _STATUS_MARK not in body[:_MARK_WITHIN]:
             return None
         if ("Content-Encoding", "gzip") in answer.headers:

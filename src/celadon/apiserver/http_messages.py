@@ -333,30 +333,32 @@ class Client(Protocol):
     def send(self, data: bytes) -> None: ...
 
 
+def _nobody_is_ready() -> bool:
+    return False
+
+
 class Outlet:
     """Leads past a stream to its client. Whoever makes the stream may send a part here while the
     client waits for the next one: of a thousand watchers of an event, each costs a few calls then,
     in place of the steps of a task."""
 
-    __slots__ = ("_client", "count")
+    __slots__ = ("_send", "count", "is_ready")
 
     def __init__(self) -> None:
-        self._client: Client | None = None
+        self.is_ready: Callable[[], bool] = _nobody_is_ready
+        """Tells whether the client takes a part now. If not, it has to come with the stream."""
         self.count: Callable[[int], None] | None = None
         """Is told the size of each part."""
+        self._send: Callable[[bytes], None] | None = None
 
     def connect(self, client: Client) -> None:
         """Begin: the head of the answer is sent."""
-        self._client = client
-
-    def is_ready(self) -> bool:
-        """Return whether the client takes a part now. If not, it has to come with the stream."""
-        return self._client is not None and self._client.is_ready()
+        self.is_ready, self._send = client.is_ready, client.send
 
     def send(self, data: bytes) -> None:
         """Send a part; only to a client that is ready, or was when this began."""
-        assert self._client is not None
-        self._client.send(data)
+        assert self._send is not None
+        self._send(data)
         if self.count is not None:
             self.count(len(data))
 
@@ -388,6 +390,8 @@ class HttpAnswer:
     """What the connection becomes, if it does: then there is a `stream`, too."""
     outlet: Outlet | None = field(default=None, compare=False)
     """Where parts of the `stream` may come from besides."""
+    is_passed_on: bool = field(default=False, compare=False)
+    """Whether another server was asked: then the audit event tells nothing of the bodies."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]

@@ -210,8 +210,7 @@ def _negotiated(
 ) -> tuple[Accepted, bool]:
     """Return what was found, and whether it is to be pretty."""
     if routed:
-        offered = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
-        _require_route(header, types, offered)
+        _require_route(header, types, collection=collection)
     for clause in media_clauses(header):
         for media_type in types:
             accepted = _accepted(clause, media_type) if clause.fits(media_type) else None
@@ -233,16 +232,18 @@ def require_stream(accepted: Accepted, types: Sequence[str]) -> None:
         raise status.not_acceptable([_streamed(type_) for type_ in types if type_ in STREAM_TYPES])
 
 
-def require_route(request: http_messages.HttpRequest, types: Sequence[str]) -> None:
+def require_route(
+    request: http_messages.HttpRequest, types: Sequence[str], *, collection: bool = False
+) -> None:
     """Refuse what the router in front of a path refuses. Raises StatusError 406."""
-    _require_route(accept_header(request), types, types)
+    _require_route(accept_header(request), types, collection=collection)
 
 
-def _require_route(header: str, types: Sequence[str], offered: Sequence[str]) -> None:
+def _require_route(header: str, types: Sequence[str], *, collection: bool) -> None:
     """The router knows whole types and `*/*`, to the letter."""
     media_types = {part.partition(";")[0].strip(" ") for part in header.split(",")}
     if header and media_types.isdisjoint((ANY_TYPE, *types)):
-        raise _unroutable(offered)
+        raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
 
 
 def _streamed(media_type: str) -> str:

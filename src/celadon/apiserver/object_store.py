@@ -9,11 +9,12 @@ INVARIANT (shared objects): nobody changes an object that came from here.
 from __future__ import annotations
 
 import asyncio
-import base64
+import functools
 import json
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from operator import attrgetter, eq, itemgetter
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from celadon.apiserver.http_messages import (
     LARGE_JSON,
@@ -26,13 +27,11 @@ from celadon.apiserver.http_messages import (
 from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
-from celadon.kube.go import JsonSyntaxError, json_text, read_json
-from celadon.kube.json_types import JsonDict, misfit
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
 from celadon.kube.selectors import FieldSelector, LabelSelector
-from celadon.patterns import late_pattern
 from celadon.records import dataclass
 from celadon.storage import (
     Committed,
@@ -123,6 +122,10 @@ class ObjectMemory(Generic[_K, _V]):
         self._values[key] = value
         self._weights[key] = heavy
         self._weight += heavy
+
+    def has_room(self, heavy: int) -> bool:
+        """Return whether a value is remembered without another being forgotten."""
+        return self._weight + heavy <= self._most
 
     def _forget(self, key: _K) -> None:
         self._values.pop(key, None)
@@ -224,6 +227,11 @@ class ObjectPage:
     revision: int
     remaining: int
     last: str
+
+
+_KEY: Final = attrgetter("key")
+_REVISION: Final = attrgetter("revision")
+_MOD_REVISION: Final = attrgetter("mod_revision")
 
 
 class ObjectStore:
@@ -347,11 +355,11 @@ class ObjectStore:
     def _all_read(
         self, entries: Sequence[Entry], known: Sequence[StoredObject | None]
     ) -> Sequence[StoredObject]:
-        if None in known:
-            pairs = zip(entries, known, strict=True)
-            read = [self._object(entry) if hit is None else hit.object for entry, hit in pairs]
-            known = self._all_kept(entries, read)
-        return [stored for stored in known if stored is not None]
+        if all(known):
+            return cast("Sequence[StoredObject]", known)
+        pairs = zip(entries, known, strict=True)
+        read = [self._object(entry) if hit is None else hit.object for entry, hit in pairs]
+        return self._all_kept(entries, read)
 
     def is_read(self, entry: Entry) -> bool:
         """Return whether the object takes no time."""
@@ -378,6 +386,10 @@ class ObjectStore:
 
     @on_loop
     def _all_known(self, entries: Sequence[Entry]) -> Sequence[StoredObject | None]:
+        # As a rule nothing is called for each, which takes a quarter of the time.
+        latest = list(map(self._decoded.get, map(_KEY, entries)))
+        if all(latest) and all(map(eq, map(_REVISION, latest), map(_MOD_REVISION, entries))):
+            return latest
         return [self._known(entry) for entry in entries]
 
     def _object(self, entry: Entry) -> JsonObject:
@@ -601,91 +613,6 @@ def decoded(entry: Entry, revision: int) -> JsonObject:
     return obj
 
 
-# --- Continue tokens ---------------------------------------------------------
-#
-# The token with which a client asks for the next page of a list.
-#
-# As k8s.io/apiserver `pkg/storage/continue.go`: the revision the pages are read at, and the key
-# to go on from, relative to the prefix of the list.
-
-
-VERSION: Final = "meta.k8s.io/v1"
-_STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")
-_KINDS: Final = {"v": str, "rv": int, "start": str}
-_GO_TYPES: Final[Mapping[type, str]] = {str: "string", int: "int64"}
-LATEST: Final = -1
-"""The revision of a token that goes on with whatever is there now: an inconsistent list. So does
-any other that is negative."""
-
-
-class ContinueToken(NamedTuple):
-    """`start` is relative to the prefix of the list."""
-
-    revision: int
-    start: str
-
-    def text(self) -> str:
-        """Return the token as it goes to the client."""
-        value = {"v": VERSION, "rv": self.revision, "start": self.start}
-        return base64.urlsafe_b64encode(json_text(value).encode()).decode().rstrip("=")
-
-
-class ContinueTokenError(ValueError):
-    """The token is not one of ours; the text is upstream's."""
-
-
-def read_continue_token(text: str) -> ContinueToken:
-    """Read a token. Raises ContinueTokenError."""
-    try:
-        value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
-    except JsonSyntaxError as error:
-        raise _invalid(str(error)) from None
-    members = _members(value)
-    if members.get("v") != VERSION:
-        raise _invalid(f"server does not recognize this encoded version {members.get('v') or ''}")
-    revision, start = members.get("rv") or 0, members.get("start") or ""
-    if revision == 0:
-        raise _invalid(f"incorrect encoded start resourceVersion (version {VERSION})")
-    if not start:
-        raise _invalid(f"encoded start key empty (version {VERSION})")
-    if any(part in (".", "..") for part in start.rstrip("\0").split("/")):
-        raise _invalid(start)
-    return ContinueToken(revision, start)
-
-
-def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
-    """Return the members of a token, as Go reads them into a structure."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        reason = f"{json_kind(value)} into Go value of type storage.continueToken"
-        raise _invalid(f"json: cannot unmarshal {reason}")
-    for name, member in value.items():
-        kind = _KINDS.get(name)
-        if kind is None or member is None:
-            continue
-        if misfit(member, kind) is not None:
-            subject, go_type = json_kind(member, exact=kind is int), _GO_TYPES[kind]
-            reason = f"{subject} into Go struct field continueToken.{name} of type {go_type}"
-            raise _invalid(f"json: cannot unmarshal {reason}")
-    return value
-
-
-def _decoded(text: str) -> bytes:
-    """Base64 without padding, complained about as Go does."""
-    bare = text.replace("\r", "").replace("\n", "")
-    strange = _STRANGE.search(text)
-    if strange is not None:
-        raise _invalid(f"illegal base64 data at input byte {strange.start()}")
-    if len(bare) % 4 == 1:
-        raise _invalid(f"illegal base64 data at input byte {len(text) - 1}")
-    return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
-
-
-def _invalid(reason: str) -> ContinueTokenError:
-    return ContinueTokenError(f"continue key is not valid: {reason}")
-
-
 # --- Object selection --------------------------------------------------------
 #
 # Which objects a request's selectors choose.
@@ -752,21 +679,48 @@ _MOST: Final = 64 << 20
 """What the texts that are kept may weigh, with their objects."""
 
 
+class _ObjectText(NamedTuple):
+    """Holds what is written of an object: all of it, and what a list shows, which for a built-in
+    kind begins behind the brace."""
+
+    object: JsonObject
+    whole: bytes
+    item: bytes | memoryview
+
+
+_ITEM: Final = itemgetter(_ObjectText._fields.index("item"))
+_PUSHED_OUT: Final = 8
+"""One in so many texts of lists takes the place of an older one, where there is no room: what
+nobody shows any more goes that way."""
+
+
 class ObjectTexts:
     """Remembers texts, but only of objects that came from the store and are as they are stored."""
 
     def __init__(self, most: int = _MOST) -> None:
-        self._texts = ObjectMemory[int, tuple[JsonObject, bytes]](most)
+        self._texts = ObjectMemory[int, _ObjectText](most)
         """By identity, which the object that is kept beside the text keeps its own."""
+        self._missed = 0
+        """How many texts of lists there was no room for."""
         self._line: tuple[str, JsonObject, bytes] = ("", {}, b"")
 
     def whole(self, obj: JsonObject, resource: Resource) -> bytes:
         """Return the JSON of an object as a get shows it, without a line feed."""
-        cached = self._texts.get(id(obj))
-        if cached is not None:
-            return cached[1]
-        text = sorted_json_bytes(obj) if resource.custom else json_bytes(obj)
-        self._texts.keep(id(obj), (obj, text), weight(text))
+        text = self._texts.get(id(obj))
+        if text is None:
+            text = _text_of(obj, resource)
+            self._texts.keep(id(obj), text, weight(text.whole))
+        return text.whole
+
+    def _listed(self, obj: JsonObject, resource: Resource) -> _ObjectText:
+        """Write what a list has not found. A list of more than all that is kept would else find
+        nothing the next time, since its end has pushed out its beginning."""
+        text = _text_of(obj, resource)
+        heavy = weight(text.whole)
+        has_room = self._texts.has_room(heavy)
+        self._missed += not has_room
+        if has_room or self._missed % _PUSHED_OUT == 0:
+            self._texts.keep(id(obj), text, heavy)
         return text
 
     def event(self, kind: str, obj: JsonObject, resource: Resource) -> bytes:
@@ -778,22 +732,44 @@ class ObjectTexts:
             self._line = kind, obj, line
         return line
 
-    def items(self, objects: Iterable[JsonObject], resource: Resource) -> bytes:
-        """Return the JSON of objects as a list shows them, with commas between: items of built-in
-        kinds do not say what they are."""
-        if resource.custom:
-            return b",".join([self.whole(obj, resource) for obj in objects])
-        gvk = resource.gvk
-        head = json_bytes({"kind": gvk.kind, "apiVersion": gvk.api_version})[:-1] + b","
-        get, size = self._texts.get, len(head)
-        items = []
-        for obj in objects:
-            cached = get(id(obj))  # a call of `whole` would cost as much as all else here
-            text = self.whole(obj, resource) if cached is None else cached[1]
-            items.append(b"{" + text[size:] if text.startswith(head) else _item(obj))
-        return b",".join(items)
+    def items(
+        self,
+        objects: Sequence[JsonObject],
+        resource: Resource,
+        before: bytes = b"",
+        after: bytes = b"",
+    ) -> bytes:
+        """Return the JSON of objects as a list shows them, with commas between, and what comes
+        before and after them."""
+        if not objects:
+            return before + after
+        # Nothing is called for each: a list of what is known takes a sixth of the instructions.
+        known = list(map(self._texts.get, map(id, objects)))
+        items: list[bytes | memoryview]
+        if all(known):
+            items = list(map(_ITEM, known))
+        else:
+            pairs = zip(objects, known, strict=True)
+            items = [(text or self._listed(obj, resource)).item for obj, text in pairs]
+        brace = b"" if resource.custom else b"{"
+        items[0] = b"".join((before, brace, items[0]))
+        items[-1] = b"".join((items[-1], after))
+        return (b"," + brace).join(items)
 
 
-def _item(obj: JsonObject) -> bytes:
-    """Return the JSON of an item without its kind and version, wherever it says those."""
-    return json_bytes({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})
+def _text_of(obj: JsonObject, resource: Resource) -> _ObjectText:
+    if resource.custom:
+        text = sorted_json_bytes(obj)
+        return _ObjectText(obj, text, text)
+    text = json_bytes(obj)
+    head = _head_of(resource.gvk)
+    if text.startswith(head):
+        return _ObjectText(obj, text, memoryview(text)[len(head) :])
+    unnamed = {key: obj[key] for key in obj if key not in ("apiVersion", "kind")}
+    return _ObjectText(obj, text, json_bytes(unnamed)[1:])
+
+
+@functools.lru_cache(maxsize=256)
+def _head_of(kind: GroupVersionKind) -> bytes:
+    """Return how objects of a kind begin; items of lists do not say what they are."""
+    return json_bytes({"kind": kind.kind, "apiVersion": kind.api_version})[:-1] + b","

@@ -6,17 +6,31 @@ by this one reading.
 
 from __future__ import annotations
 
+import base64
+import functools
 import urllib.parse
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import FieldError, FieldPath, fieldpath, selectors, status
-from celadon.kube.go import DurationError, parse_go_duration, parse_int, parse_uint
+from celadon.kube.go import (
+    DurationError,
+    JsonSyntaxError,
+    json_text,
+    parse_go_duration,
+    parse_int,
+    parse_uint,
+    read_json,
+)
+from celadon.kube.json_types import JsonDict, misfit
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
+from celadon.kube.schemas import json_kind
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field, replace
+from celadon.remembering import LONGEST
 
 VERBS: Final = {
     "POST": "create",
@@ -70,6 +84,16 @@ class RequestInfo:
 
 def request_info(request: HttpRequest) -> RequestInfo:
     """Read what a request is about. Raises UnreadablePath for `/api/v1/watch` and its like."""
+    target = request.target
+    return _short_info(request.method, target) if len(target) <= LONGEST else _read_info(request)
+
+
+@functools.lru_cache(maxsize=1024)  # a twentieth of the instructions of a get
+def _short_info(method: str, target: str) -> RequestInfo:
+    return _read_info(HttpRequest(method, target))
+
+
+def _read_info(request: HttpRequest) -> RequestInfo:
     path = urllib.parse.unquote(request.path)
     parts = path.strip("/").split("/")
     method = request.method
@@ -340,3 +364,88 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
         reason = "resourceVersionMatch is forbidden when continue is provided"
         errors.append(fieldpath.forbidden(_match_path(), reason))
     return errors
+
+
+# --- Continue tokens ---------------------------------------------------------
+#
+# The token with which a client asks for the next page of a list.
+#
+# As k8s.io/apiserver `pkg/storage/continue.go`: the revision the pages are read at, and the key
+# to go on from, relative to the prefix of the list.
+
+
+VERSION: Final = "meta.k8s.io/v1"
+_STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")
+_KINDS: Final = {"v": str, "rv": int, "start": str}
+_GO_TYPES: Final[Mapping[type, str]] = {str: "string", int: "int64"}
+LATEST: Final = -1
+"""The revision of a token that goes on with whatever is there now: an inconsistent list. So does
+any other that is negative."""
+
+
+class ContinueToken(NamedTuple):
+    """`start` is relative to the prefix of the list."""
+
+    revision: int
+    start: str
+
+    def text(self) -> str:
+        """Return the token as it goes to the client."""
+        value = {"v": VERSION, "rv": self.revision, "start": self.start}
+        return base64.urlsafe_b64encode(json_text(value).encode()).decode().rstrip("=")
+
+
+class ContinueTokenError(ValueError):
+    """The token is not one of ours; the text is upstream's."""
+
+
+def read_continue_token(text: str) -> ContinueToken:
+    """Read a token. Raises ContinueTokenError."""
+    try:
+        value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
+    except JsonSyntaxError as error:
+        raise _invalid(str(error)) from None
+    members = _members(value)
+    if members.get("v") != VERSION:
+        raise _invalid(f"server does not recognize this encoded version {members.get('v') or ''}")
+    revision, start = members.get("rv") or 0, members.get("start") or ""
+    if revision == 0:
+        raise _invalid(f"incorrect encoded start resourceVersion (version {VERSION})")
+    if not start:
+        raise _invalid(f"encoded start key empty (version {VERSION})")
+    if any(part in (".", "..") for part in start.rstrip("\0").split("/")):
+        raise _invalid(start)
+    return ContinueToken(revision, start)
+
+
+def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
+    """Return the members of a token, as Go reads them into a structure."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        reason = f"{json_kind(value)} into Go value of type storage.continueToken"
+        raise _invalid(f"json: cannot unmarshal {reason}")
+    for name, member in value.items():
+        kind = _KINDS.get(name)
+        if kind is None or member is None:
+            continue
+        if misfit(member, kind) is not None:
+            subject, go_type = json_kind(member, exact=kind is int), _GO_TYPES[kind]
+            reason = f"{subject} into Go struct field continueToken.{name} of type {go_type}"
+            raise _invalid(f"json: cannot unmarshal {reason}")
+    return value
+
+
+def _decoded(text: str) -> bytes:
+    """Base64 without padding, complained about as Go does."""
+    bare = text.replace("\r", "").replace("\n", "")
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        raise _invalid(f"illegal base64 data at input byte {strange.start()}")
+    if len(bare) % 4 == 1:
+        raise _invalid(f"illegal base64 data at input byte {len(text) - 1}")
+    return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+
+
+def _invalid(reason: str) -> ContinueTokenError:
+    return ContinueTokenError(f"continue key is not valid: {reason}")

@@ -193,7 +193,8 @@ class Function(NamedTuple):
     `pattern` is the index (receiver first) of the argument that is a regular expression: constant
     patterns are compiled when the program is built, and a bad one fails it. `cost` is charged
     whatever the overload (Kubernetes charges by function name), unless the call's only overload has
-    a cost of its own.
+    a cost of its own. `unpaid` runs where a loop may repeat calls that are hardly charged: it takes
+    the `UnpaidWork` of the evaluation and what would run otherwise, and then the arguments.
     """
 
     name: str
@@ -201,6 +202,7 @@ class Function(NamedTuple):
     singleton: Impl | None = None
     pattern: int | None = None
     cost: CostRule | None = None
+    unpaid: Callable[..., Any] | None = None
 
     def with_each(self, **changes: Any) -> Function:
         """This function, with all its overloads changed alike."""

@@ -111,9 +111,9 @@ class Environment:
     def extend(
         self,
         variables: Mapping[str, Type] | None = None,
-        objects: Iterable[declarations.ObjectType] = (),
+        objects: Iterable[declarations.ObjectType] | None = None,
     ) -> Environment:
-        """This environment and more names."""
+        """This environment and more names; a schema declares `objects`, even if they are none."""
         other = object.__new__(Environment)
         other.switches = self.switches
         other.declarations = self.declarations.extend(
@@ -207,6 +207,7 @@ class Environment:
             self.switches,
             self.declarations.find_object,
             self._resolved,
+            self.declarations.has_schema,
         )
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:

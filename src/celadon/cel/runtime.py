@@ -21,7 +21,7 @@ from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
 from celadon.cel.values import Value, container_access, equality
-from celadon.cel.values.container_access import Searches, index
+from celadon.cel.values.container_access import UnpaidWork, index
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.runtime_types import (
     NONE,
@@ -297,18 +297,6 @@ def call2_v(impl: Impl, x: object, y: object) -> Value:
         return _value(error)
 
 
-def contains_again_v(searches: list[Searches], element: object, container: object) -> Value:
-    """Search as `contains_again`, called as by `call2_v`."""
-    if element.__class__ is EvaluationError:
-        return element
-    if container.__class__ is EvaluationError:
-        return container
-    try:
-        return container_access.contains_again(searches, element, container)
-    except EvaluationError as error:
-        return _value(error)
-
-
 def call_v(impl: Impl, *args: object) -> Value:
     """Call with any number of arguments, as `call2_v`."""
     for arg in args:
@@ -555,6 +543,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "MISSING": MISSING,
     "NONE": NONE,
     "Optional": Optional,
+    "UnpaidWork": UnpaidWork,
     "and_v": and_v,
     "below_zero": below_zero,
     "bool": bool,
@@ -562,8 +551,6 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "call2_v": call2_v,
     "call_v": call_v,
     "contains": container_access.contains,
-    "contains_again": container_access.contains_again,
-    "contains_again_v": contains_again_v,
     "contains_constant": contains_constant,
     "dict": dict,
     "equal": equality.equal,

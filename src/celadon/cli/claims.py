@@ -3,19 +3,20 @@ from files, put to the prover, and their answers in the words of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.diff import DiffSide, Progress, kinds_among, undecided_reasons
 from celadon.cli.exits import Exit
-from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
+from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, faults, is_own, problem_at
 from celadon.cli.proof_report import ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
     Problem,
+    Text,
     exit_of,
     read_texts,
     shape_problem,
@@ -113,8 +114,6 @@ class ClaimReport:
 
 # Files of kind PolicyProperties: what is claimed of policies, in CEL.
 
-KIND: Final = "PolicyProperties"
-
 _TEXT: Final = {"description": "A name, or CEL.", "type": "string", "minLength": 1}
 _TEXTS: Final = {"type": "array", "items": _TEXT, "minItems": 1}
 _MATCH: Final = {
@@ -160,12 +159,12 @@ _PROPERTY: Final = {
 
 SCHEMA: Final[JsonDict] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": KIND,
+    "title": PROPERTIES_KIND,
     "description": "Properties of admission policies, proved by `celadon prove --property`.",
     "type": "object",
     "properties": {
         "apiVersion": {"const": API_VERSION},
-        "kind": {"const": KIND},
+        "kind": {"const": PROPERTIES_KIND},
         "metadata": {
             "type": "object",
             "properties": {"name": _TEXT},
@@ -194,16 +193,23 @@ class GivenProperty:
 
 def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
     """The properties in files, and what is wrong with the files."""
+    return properties_among(read_texts(paths), version)
+
+
+def properties_among(
+    texts: Iterable[Text | Problem], version: str
+) -> tuple[list[GivenProperty], list[Problem]]:
+    """The properties in texts, and what is wrong with the texts."""
     properties: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for text in read_texts(paths):
+    for text in texts:
         if isinstance(text, Problem):
             problems.append(text)
             continue
         items = list(reader.read(text))
         if not items:
-            problems.append(Problem(text.file, 0, f"no {KIND} in this file"))
+            problems.append(Problem(text.file, 0, f"no {PROPERTIES_KIND} in this file"))
         for item in items:
             problem = item if isinstance(item, Problem) else shape_problem(item)
             if problem is not None:
@@ -219,8 +225,10 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
 
 
 def _wrong(document: Document) -> Iterator[Problem]:
-    if not is_own(document, KIND):
-        yield Problem(document.file, document.line(), f"no {KIND}: {document.value['kind']}")
+    if not is_own(document, PROPERTIES_KIND):
+        yield Problem(
+            document.file, document.line(), f"no {PROPERTIES_KIND}: {document.value['kind']}"
+        )
         return
     wrong = [problem_at(document, *fault) for fault in faults(document.value, SCHEMA)]
     yield from wrong

@@ -182,7 +182,7 @@ class DiffSide:
         bindings = validating_bindings(policy_set)
         for policy in policies:
             if policy.name in bound_everywhere:
-                bindings.append(admission.decode_binding(_everywhere(policy)).value)
+                bindings.append(admission.decode_binding(binding_everywhere(policy)).value)
         engine = with_policies(admission.Engine(version=self.version), policies, bindings)
         return prove.Side(engine, self.objects)
 
@@ -238,7 +238,8 @@ def _first_place(
     return next((place for place in places if place is not None), None)
 
 
-def _everywhere(policy: admission.ValidatingAdmissionPolicy) -> JsonObject:
+def binding_everywhere(policy: admission.ValidatingAdmissionPolicy) -> JsonObject:
+    """Return a binding with which a policy denies everywhere, with all params there are."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         spec["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Deny"}
@@ -263,6 +264,14 @@ def read_side(
         manifests = (
             gather(paths, (), (), Parts(), lambda _: None, exclude) if paths else Manifests()
         )
+    return side_of(label, manifests, version, display_name)
+
+
+def side_of(
+    label: str, manifests: Manifests, version: str, display_name: Callable[[str], str] = str
+) -> DiffSide:
+    """Return what manifests are for a release."""
+    with answering_as(version):
         sets = policy_sets(manifests, version)
         prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)
@@ -391,7 +400,7 @@ def compared(
     old: DiffSide, new: DiffSide, settings: DiffSettings, progress: Progress = lambda _: None
 ) -> DiffReport:
     """The report about two sides; each answer is progress."""
-    unbound = _unbound(old, new)
+    unbound = bound_by_neither(old, new)
     notices = [
         f"`{name}` has no binding: compared as if one denies everywhere" for name in sorted(unbound)
     ]
@@ -424,7 +433,7 @@ def compared(
     )
 
 
-def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
+def bound_by_neither(old: DiffSide, new: DiffSide) -> frozenset[str]:
     """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
     names = [frozenset(side.sets.validating.policies) for side in (old, new)]

@@ -25,6 +25,8 @@ from celadon.kube.json_types import Json, JsonDict, JsonObject
 
 
 API_VERSION: Final = "celadon.dev/v1"
+PROPERTIES_KIND: Final = "PolicyProperties"
+"""Of what is claimed of policies; `celadon.cli.claims` reads it."""
 
 
 def is_own(document: Document, kind: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.cli.check.check_report import Place
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem
@@ -40,10 +41,17 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ProofExample:
-    """An object that shows a fault, and what it is: `before` an update, say."""
+    """An object that shows a fault, and what it is: `before` an update, say. The rest is the
+    request that it is in, as far as that is known: `around` are the objects that have to be there.
+    """
 
     manifest: JsonObject
     title: str = ""
+    operation: str = Operation.CREATE.value
+    old_manifest: JsonObject | None = None
+    around: tuple[JsonObject, ...] = ()
+    user: str = ""
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,13 @@ class ProofItem:
     is_undecided: bool = False
     examples: tuple[ProofExample, ...] = ()
     place: Place = Place()
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether something is found or not decided, or would be found if a bound were
+        none."""
+        is_open = any(remark.title == OPEN for remark in self.remarks)
+        return self.is_finding or self.is_undecided or is_open
 
     def placed(self, document: Document) -> ProofItem:
         """Return the item with its file."""
@@ -189,7 +204,15 @@ def _item(value: JsonDict) -> ProofItem:
         value["data"],
         value["is_finding"],
         examples=tuple(
-            ProofExample(dict(example["manifest"]), str(example["title"]))
+            ProofExample(
+                dict(example["manifest"]),
+                str(example["title"]),
+                str(example["operation"]),
+                example["old_manifest"],
+                tuple(example["around"]),
+                str(example["user"]),
+                tuple(example["groups"]),
+            )
             for example in value["examples"]
         ),
     )

@@ -3,12 +3,13 @@ prover or of a folder of earlier answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from itertools import groupby
 from typing import Final
 
 from celadon.admission import (
+    Operation,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
     decode_binding,
@@ -37,11 +38,12 @@ from celadon.cli.reading.documents import (
     Problem,
     shape_problem,
 )
-from celadon.kube import FieldPath, Json, JsonObject, metadata
+from celadon.kube import FieldPath, Json, JsonObject, User, metadata
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.prove import (
+    ANYBODY,
     Answer,
     BoundParts,
     Comparison,
@@ -169,11 +171,18 @@ def read_subjects(
 ) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
     passed over. Files of folders that are no manifests are added to `unread`."""
+    return subjects_among(read_manifests(paths, unread, exclusion))
+
+
+def subjects_among(
+    documents: Iterable[Document | Problem],
+) -> tuple[list[Subject], list[Problem]]:
+    """The policies and definitions among documents, and what is wrong with documents."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    for item in read_manifests(paths, unread, exclusion):
+    for item in documents:
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)
@@ -254,7 +263,7 @@ class Proof:
             self.to_json(),
             self.is_finding,
             self.is_undecided,
-            () if example is None else (ProofExample(example),),
+            () if example is None else (example,),
         )
 
     def _of(self, question: Question, *answers: Answer) -> list[Reply]:
@@ -307,11 +316,22 @@ class Proof:
         return [reply for reply in self.replies if reply.question in self.words]
 
     @property
-    def example(self) -> JsonObject | None:
+    def example(self) -> ProofExample | None:
         """An object for which it fails, or has no message."""
         for reply in self._found:
-            assert reply.request is not None
-            return reply.request.object or reply.request.old_object
+            request = reply.request
+            assert request is not None
+            manifest = request.object or request.old_object
+            assert manifest is not None
+            user = User("") if request.user == ANYBODY else request.user
+            return ProofExample(
+                manifest,
+                operation=request.operation.value,
+                old_manifest=request.old_object if request.object else None,
+                around=reply.around,
+                user=user.name,
+                groups=user.groups,
+            )
         return None
 
     @property
@@ -598,7 +618,12 @@ def _examples(reply: RuleReply) -> Iterator[ProofExample]:
     assert reply.example is not None
     if reply.before is not None:
         yield ProofExample(reply.before, "before")
-    yield ProofExample(reply.example, "" if reply.before is None else "after")
+    yield _step(reply.example, "" if reply.before is None else "after", reply.before)
+
+
+def _step(manifest: JsonObject, title: str, before: JsonObject | None) -> ProofExample:
+    operation = Operation.CREATE if before is None else Operation.UPDATE
+    return ProofExample(manifest, title, operation.value, before)
 
 
 def _rule_json(reply: RuleReply) -> JsonObject:
@@ -649,9 +674,7 @@ def _change_item(
         },
         bool(faults),
         any(reply.answer is Answer.UNKNOWN for reply in replies),
-        tuple(
-            ProofExample(obj, title) for obj, title in zip(objects, _titles(objects), strict=True)
-        ),
+        tuple(map(_step, objects, _titles(objects), (None, *objects))),
     )
 
 

@@ -15,7 +15,7 @@ from celadon.kube.json_types import Json
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-__all__ = ["JSONPathError", "parse_jsonpath", "printed", "selected"]
+__all__ = ["JSONPathError", "Steps", "parse_jsonpath", "printed", "selected"]
 
 
 # --- Jsonpath steps ----------------------------------------------------------

@@ -25,9 +25,10 @@ from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequ
 from celadon.prove.parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
-from celadon.prove.requests import Endpoint
+from celadon.prove.requests import ANYBODY, Endpoint
 
 __all__ = [
+    "ANYBODY",
     "Answer",
     "BoundParts",
     "BoundPolicy",

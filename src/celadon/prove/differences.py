@@ -33,7 +33,7 @@ from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import Hook
 from celadon.admission.registration import Rule
 from celadon.cel import syntax
-from celadon.kube import GroupVersionResource, JsonObject, User
+from celadon.kube import GroupVersionResource, JsonObject
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource
@@ -43,15 +43,12 @@ from celadon.prove.examples import WrittenRequest, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import TRUE, Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.requests import Endpoint
+from celadon.prove.requests import ANYBODY, Endpoint
 from celadon.prove.search import Search, SearchOutcome, items_needed
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
 refuse is no difference."""
-
-ANYBODY: Final = User("somebody", ("system:authenticated",))
-"""Who sends a request where that does not matter."""
 
 MOST_TEXTS: Final = 30
 """Of policies, that are tried in examples."""

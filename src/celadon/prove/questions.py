@@ -39,7 +39,7 @@ from celadon.prove.evaluator import Evaluator
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
+from celadon.prove.requests import ANYBODY, PARAM, Endpoint, SymbolicRequest
 from celadon.prove.search import Search, items_needed
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
@@ -372,7 +372,10 @@ class _EndpointQuestion:
     def _searched(self, index: int, question: Question, formula: Formula) -> Reply:
         def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
             request, around = self.request.example(model)
-            return (request, around) if self._holds(index, question, request, around) else None
+            for candidate in (replace(request, user=ANYBODY), request):
+                if self._holds(index, question, candidate, around):
+                    return candidate, around
+            return None
 
         outcome = Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirmed)
         if outcome.is_proved:

@@ -51,6 +51,10 @@ _LABEL: Final = z3.Concat(
 """Names of namespaces: DNS labels."""
 
 
+ANYBODY: Final = User("somebody", ("system:authenticated",))
+"""Who sends a request where that does not matter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A kind and operation that a policy matches. Of subresources those are modelled whose requests

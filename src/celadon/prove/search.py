@@ -6,6 +6,7 @@ that the engine does not confirm is ruled out, and the search goes on.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -148,8 +149,15 @@ _WISH: Final = "wish "
 
 _CANCELED: Final = "canceled"
 
-_MEGABYTES: Final = 2048
+_HAS_THREADS: Final = sys.platform != "emscripten"
+"""Whether a thread can watch the solver. In a browser it watches itself: its `timeout` needs no
+thread there, and what asks for too much memory is an error."""
+
+_MEGABYTES: Final = 2048 if _HAS_THREADS else 1024
 """What the solver may have of memory; beyond it nothing is decided."""
+
+if not _HAS_THREADS:
+    z3.set_param("memory_max_size", _MEGABYTES)
 
 
 @dataclass(slots=True)
@@ -169,6 +177,8 @@ class Search:
     """What was found last: the next question is asked about the like of it first."""
     decided: set[str] = field(default_factory=set)
     """The unknowns that it is for what was wanted."""
+    is_full: bool = False
+    """Whether the solver has taken all the memory that it may take."""
 
     def __post_init__(self) -> None:
         self.steps = int(self.seconds * STEPS_OF_A_SECOND)
@@ -180,14 +190,21 @@ class Search:
 
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
         """Ask the solver, while it is not too late."""
-        if time.process_time() >= self.deadline or self.steps <= 0 or _is_full():
+        self.is_full = _is_full()
+        if time.process_time() >= self.deadline or self.steps <= 0 or self.is_full:
             return z3.unknown
         # `rlimit` counts work, so that answers are the same on a slow machine; the time is a last
         # resort.
         solver.set("rlimit", self.steps)
         before = _steps(solver)
-        with _interrupted_at(self.deadline, self.context) as is_too_much:
-            check = solver.check(*assumptions)
+        try:
+            with _stopped_at(self.deadline, solver) as is_too_much:
+                check = solver.check(*assumptions)
+        except z3.Z3Exception as error:
+            self.is_full = "out of memory" in str(error)
+            if not self.is_full:
+                raise
+            return z3.unknown
         steps = _steps(solver) - before
         # The solver takes an interrupt of the keyboard for itself, and says no more of it than that
         # it was not one of the limits.
@@ -311,7 +328,7 @@ class Search:
             if check == z3.unsat:
                 return SearchOutcome(is_proved=True)
             if check == z3.unknown:
-                needed = "memory" if _is_full() else "time"
+                needed = "memory" if self.is_full or _is_full() else "time"
                 return SearchOutcome(reason=f"the solver needs more {needed}")
             model = query.model()
             lessons = [pattern.formula for pattern in query.patterns if not pattern.holds(model)]
@@ -327,16 +344,21 @@ class Search:
 
 
 @contextmanager
-def _interrupted_at(deadline: float, context: z3.Context) -> Iterator[threading.Event]:
+def _stopped_at(deadline: float, solver: z3.Solver) -> Iterator[threading.Event]:
     """The solver stops when so much processor time is gone, or it has taken too much memory. Where
     none is running, nothing happens. The event says whether it was stopped."""
     done, is_too_much = threading.Event(), threading.Event()
+    if not _HAS_THREADS:
+        solver.set("timeout", max(1, int(1000 * (deadline - time.process_time()))))
+        is_too_much.set()  # no keyboard interrupts it here
+        yield is_too_much
+        return
 
     def watch() -> None:
         while not done.wait(_BEAT):
             if time.process_time() >= deadline or _is_full():
                 is_too_much.set()
-                context.interrupt()
+                solver.ctx.interrupt()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

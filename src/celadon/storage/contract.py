@@ -46,7 +46,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Final, Protocol, TypeAlias
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 MAX_OPERATIONS: Final = 128
 """Conditions, and operations, in one transaction: etcd's default of `--max-txn-ops`."""
@@ -205,6 +205,8 @@ class Delivery:
 
     events: tuple[Event, ...]
     revision: int
+    is_all: bool = field(default=True, compare=False)
+    """Whether nothing waits behind them, an end of the watch neither: `notify` tells of more."""
 
 
 class Watch(Protocol):

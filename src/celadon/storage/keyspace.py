@@ -100,7 +100,7 @@ class Keyspace:
         if changed:
             result = tuple([changed.get(key) or entries[key] for key in chosen])
         else:
-            result = tuple([entries[key] for key in chosen])
+            result = tuple(map(entries.__getitem__, chosen))
         return contract.Page(result, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
@@ -324,21 +324,21 @@ class Watcher:
         with self._watchers.lock:
             self._told = False
             waiting = self._waiting
+            if len(waiting) == 1:  # as a rule
+                self._replayed, events = 0, (waiting.popleft(),)
+                return contract.Delivery(events, self._watchers.space.revision, self._end is None)
             if not waiting:
                 if self._end is not None:
                     raise self._end
                 return contract.Delivery((), max(self._watchers.space.revision, self._after))
-            if len(waiting) == 1:  # as a rule
-                events = (waiting.popleft(),)
-                self._replayed = 0
-                return contract.Delivery(events, max(self._watchers.space.revision, self._after))
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
             several = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == several[-1].revision:
                 several.append(waiting.popleft())
             self._replayed = max(0, self._replayed - len(several))
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
-            return contract.Delivery(tuple(several), max(complete, self._after))
+            is_all = not waiting and self._end is None
+            return contract.Delivery(tuple(several), max(complete, self._after), is_all)
 
     def is_waiting(self) -> bool:
         with self._watchers.lock:  # what has a revision that can be read is here by then
@@ -357,7 +357,8 @@ class Watcher:
         if len(self._waiting) - self._replayed >= self._buffer:
             return self.drop(f"more than {self._buffer} events")
         self._waiting.append(event)
-        return self._tell()
+        was_told, self._told = self._told, True  # as `_tell`, without its call for each watch
+        return not was_told and self._notify is not None
 
     def is_behind(self, revision: int) -> bool:
         """Tell, under the lock, whether an event up to a revision has not been read."""

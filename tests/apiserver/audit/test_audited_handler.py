@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,11 @@ def test_a_request_and_its_answer(tmp_path: Path) -> None:
     assert handler.events.values == {(): 2}
 
 
+REQUEST_RESPONSE = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: RequestResponse}]
+"""
 WITH_BODIES = """
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -88,6 +95,30 @@ def test_a_body_in_yaml_is_read_as_the_server_reads_it(
     answer = HttpAnswer(201, headers=ID, user=User("a"))
     handled(tmp_path / "log", request, answer, read_audit_policy(WITH_BODIES))
     assert events(tmp_path / "log")[-1].get("requestObject") == found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"kind":"Status","apiVersion":"v1","message":"no"}',
+        b"this is no gzip",
+        gzip.compress(b"[" + b"0," * (8 << 20) + b"0]"),
+    ],
+)
+def test_what_another_server_answers_is_not_read(tmp_path: Path, body: bytes) -> None:
+    """As upstream: what it and the client say is for its own log. And a few bytes of gzip may be
+    gigabytes."""
+    headers = (*ID, ("Content-Encoding", "gzip"))
+    answer = HttpAnswer(400, "application/json", body, headers, is_passed_on=True)
+    request = HttpRequest("POST", "/apis/a.example.com/v1/things", body=b'{"a": 1}')
+    tracemalloc.start()
+    handled(tmp_path / "log", request, answer, read_audit_policy(REQUEST_RESPONSE))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 << 20
+    *_, complete = events(tmp_path / "log")
+    assert complete["responseStatus"] == {"metadata": {}, "code": 400}
+    assert not {"requestObject", "responseObject"} & complete.keys()
 
 
 def test_a_stream_has_three_stages(tmp_path: Path) -> None:

@@ -124,7 +124,8 @@ def test_what_cannot_be_read(customs: Running, body: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "line"), [("1.30", 719), ("1.32", 725), ("1.33", 725), ("1.34", 730), ("1.35", 781)]
+    ("release", "line"),
+    [("1.30", 719), ("1.31", 721), ("1.32", 725), ("1.33", 725), ("1.34", 730), ("1.35", 781)],
 )
 def test_the_place_in_the_source_of_each_release(release: str, line: int) -> None:
     with answering_as(release):

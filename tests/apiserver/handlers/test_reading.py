@@ -9,8 +9,7 @@ import pytest
 
 from celadon.apiserver.handlers.read import ObjectList
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.object_store import ContinueToken
-from celadon.apiserver.request_info import list_options
+from celadon.apiserver.request_info import ContinueToken, list_options
 from celadon.kube import StatusError, metadata
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running

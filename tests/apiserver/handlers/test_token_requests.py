@@ -155,6 +155,13 @@ def test_admission_sees_what_the_request_left_open() -> None:
             400,
             "cannot bind token to object of type /v1, Kind=ConfigMap",
         ),
+        (
+            {"boundObjectRef": {"apiVersion": "http://x", "kind": "Other"}},
+            {},
+            {},
+            400,
+            "cannot bind token to object of type /, Kind=Other",
+        ),
         ({"boundObjectRef": ref("Node", "m")}, {}, {"nodes": NODE}, 404, 'nodes "m" not found'),
         (
             {"boundObjectRef": ref("Pod", "p")},

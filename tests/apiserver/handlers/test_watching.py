@@ -22,6 +22,7 @@ from celadon.apiserver.handlers.watch import (
 )
 from celadon.apiserver.http_messages import HttpRequest, Outlet
 from celadon.apiserver.object_store import encoded
+from celadon.apiserver.operation.request_limits import Wake
 from celadon.apiserver.request_info import list_options
 from celadon.kube import (
     GroupVersionKind,
@@ -444,7 +445,7 @@ def test_nothing_is_shown_behind_the_look_that_finds_somebody_else(
 def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
     async def scenario() -> None:
         wakes, count = watch.Wakes(), 10 * watch.WOKEN_AT_ONCE
-        events = [watch.Wake() for _ in range(count)]
+        events = [Wake() for _ in range(count)]
         for one in events:
             wakes.wake(one)
         woken = [sum(one.is_set() for one in events)]
@@ -454,7 +455,7 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
         steps = [after - before for before, after in pairwise(woken)]
         assert max(woken[0], *steps) <= watch.WOKEN_AT_ONCE
         await asyncio.sleep(0)
-        late = watch.Wake()
+        late = Wake()
         wakes.wake(late)
         assert late.is_set(), "nobody waits for a turn when there are few"
 

@@ -42,7 +42,10 @@ HELLO = client_hello()
 
 @contextlib.contextmanager
 def serving(
-    tmp_path_factory: pytest.TempPathFactory, trusts: Path | None = None, handler: Handler = echo
+    tmp_path_factory: pytest.TempPathFactory,
+    trusts: Path | None = None,
+    handler: Handler = echo,
+    greeting_seconds: float = 2 * PATIENCE,
 ) -> Iterator[Listening]:
     folder = tmp_path_factory.mktemp("tls")
     authority = new_authority()
@@ -53,7 +56,9 @@ def serving(
     if trusts is not None:
         trust_clients(context, trusts)
     # Nobody ends because of time: a test would not see why.
-    limits = ConnectionLimits(head_seconds=2 * PATIENCE)
+    limits = ConnectionLimits(
+        head_seconds=2 * PATIENCE, greeting_seconds=greeting_seconds, drain_seconds=int(PATIENCE)
+    )
     with listening(handler, tls=context, limits=limits) as server:
         yield server
 
@@ -64,10 +69,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
         yield one
 
 
-def asked(server: Listening) -> bytes:
+def asked(server: Listening, connected: socket.socket | None = None) -> bytes:
     """The answer to a client with manners."""
     context = ssl._create_unverified_context()
-    with context.wrap_socket(server.connected()) as client:
+    with context.wrap_socket(connected or server.connected()) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         return until_closed(client)
 
@@ -166,6 +171,36 @@ def test_of_those_that_say_nothing_the_oldest_goes(
         assert asked(server).startswith(b"HTTP/1.1 200 OK")
         clients[-1].sendall(HELLO[len(begun) :])
         assert clients[-1].recv(1) == b"\x16"
+
+
+def test_who_has_connected_before_the_end_is_answered(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Nobody can ask another replica instead: the connection has been accepted."""
+    with serving(tmp_path_factory) as server:
+        silent, begun = server.connected(), server.connected()
+        begun.sendall(HELLO)
+        assert begun.recv(1) == b"\x16"
+        context = ssl._create_unverified_context()
+        with begun, context.wrap_socket(server.connected()) as greeted:
+            server.server.end()
+            with contextlib.suppress(ConnectionRefusedError):
+                while True:
+                    server.connected().close()
+            greeted.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"\r\nConnection: close\r\n" in until_closed(greeted)
+        assert asked(server, silent).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_says_nothing_does_not_hold_up_the_end(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with serving(tmp_path_factory, greeting_seconds=0.0) as server:
+        context = ssl._create_unverified_context()
+        with server.connected() as silent, context.wrap_socket(server.connected()) as greeted:
+            server.server.end()
+            assert until_closed(greeted) == b""
+            assert until_closed(silent) == b""
 
 
 def test_of_handshakes_that_nobody_finishes_the_oldest_ends(

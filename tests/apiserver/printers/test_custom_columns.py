@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.table_forms import custom_cells, custom_headers
+from celadon.apiserver.printers.table_forms import custom_cells, custom_headers, shown_columns
 
 ROWS: list[tuple[str, Any, Any]] = [
     ("string", "a", "a"),
@@ -59,4 +59,22 @@ def test_headers() -> None:
         },
         {"name": "B", "type": "string", "format": "", "description": "words", "priority": 0},
     )
-    assert [one["name"] for one in custom_headers(())] == ["Name", "Age"]
+    assert [one["name"] for one in custom_headers(shown_columns(()))] == ["Name", "Age"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".spec.list[",
+        ".spec{.a}",
+        ".spec.list[a]",
+        ".spec['a]",
+        ".spec.list[?(]",
+        ".a[?(@.n==1==2)]",
+    ],
+)
+def test_columns_end_before_one_whose_path_cannot_be_read(path: str) -> None:
+    first, last = ({"name": one, "type": "string", "jsonPath": ".a"} for one in "xz")
+    broken = {"name": "y", "type": "string", "jsonPath": path}
+    assert shown_columns([first, broken, last]) == (first,)
+    assert shown_columns([broken]) == ()

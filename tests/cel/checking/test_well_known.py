@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from celadon.cel import CompileError, Environment
+from celadon.cel import CompileError, Environment, EvaluationError, ProgramError
 from celadon.cel.checking.scope import OBJECTS, TYPES, message_name
+from celadon.cel.declarations import ObjectType
+from celadon.cel.types import STRING, object_type
 
 ENVIRONMENT = Environment()
 
@@ -60,3 +64,80 @@ def test_types_name_their_message(name: str) -> None:
     wide = name.replace("Int32", "Int64")
     assert message_name(TYPES[name]) == wide
     assert set(OBJECTS) == set(TYPES)
+
+
+DECLARED = Environment().extend({"o": object_type("a.B")}, [ObjectType("a.B", {"c": STRING})])
+"""As where a schema declares the types (k8s.io/apiserver pkg/cel, `DeclTypeProvider`)."""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "timestamp == 1",
+            "found no matching overload for '_==_' applied to '(type(timestamp), int)'",
+        ),
+        ("duration{a: 1}", "undefined field 'a'"),
+        ("int{a: 1}", "undefined field 'a'"),
+        ("int{}", "'int' is not a message type"),
+        ("list{}", "'list' is not a message type"),
+        ("map{a: 1}", "undefined field 'a'"),
+        ("a.B{d: 1}", "undefined field 'd'"),
+        ("any == 1", "undeclared reference to 'any'"),
+    ],
+)
+def test_simple_types_of_a_schema_are_messages_to_the_checker(text: str, message: str) -> None:
+    assert message in DECLARED.compile(text).issues.display()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("timestamp == 1", "undeclared reference to 'timestamp'"),
+        ("int{a: 1}", "unexpected failed resolution of 'int'"),
+        ("list{a: 1}", "undefined field 'a'"),
+    ],
+)
+def test_where_no_schema_declares_types_they_are_not(text: str, message: str) -> None:
+    assert message in ENVIRONMENT.compile(text).issues.display()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("timestamp", "duration", "a.B", "google.protobuf.Any", "google.protobuf.ListValue"),
+        *("google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.Int64Value"),
+    ],
+)
+def test_types_that_are_no_values(name: str) -> None:
+    checked = DECLARED.compile(f"type(dyn(1)) == {name}").checked()
+    with pytest.raises(ProgramError, match=f"^reference to undefined type: {name}$"):
+        DECLARED.program(checked)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("int", "list", "google.protobuf.Timestamp", "google.protobuf.Duration"),
+        "google.protobuf.Empty",
+    ],
+)
+def test_types_that_are_values(name: str) -> None:
+    checked = DECLARED.compile(f"type(dyn('a')) == {name}").checked()
+    assert DECLARED.program(checked).evaluate({}) is False
+
+
+@pytest.mark.parametrize(
+    ("literal", "name"),
+    [
+        ("a.B{c: 'x'}", "a.B"),
+        ("timestamp{}", "timestamp"),
+        ("duration{seconds: 1}", "duration"),
+        ("null_type{}", "null_type"),
+    ],
+)
+def test_programs_make_no_messages_of_a_schema(literal: str, name: str) -> None:
+    program = DECLARED.program(DECLARED.compile(f"dyn({literal}) == o").checked())
+    for evaluate in (program.evaluate, partial(program.evaluate_metered, limit=100)):
+        with pytest.raises(EvaluationError, match=f"^unknown type '{name}'$"):
+            evaluate({"o": {"c": "x"}})

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from celadon.cel import Environment, types
-from celadon.cel.errors import EvaluationError
-from celadon.cel.library import comprehensions
-from celadon.cel.values import container_access
+from celadon.cel.errors import CostLimitExceeded, EvaluationError
+from celadon.cel.library import comprehensions, lists, optionals, sets, strings
+from celadon.cel.values import container_access, equality
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import Uint
@@ -181,24 +182,48 @@ VALUES: list[Any] = [
 @pytest.mark.parametrize("left_out", range(len(VALUES)))
 def test_looking_up_finds_what_searching_finds(left_out: int) -> None:
     elements = [*VALUES[:left_out], *VALUES[left_out + 1 :], *("b",) * container_access.LONG]
-    searches: list[container_access.Searches] = []
+    work = container_access.UnpaidWork()
     for value in VALUES * 3:
-        again = container_access.contains_again(searches, value, elements)
+        again = container_access.contains_again(work, None, value, elements)
         assert again is container_access.contains(value, elements)
 
 
 def test_searching_short_lists_and_maps_again_is_searching() -> None:
     for container in ([1, 2], {2: "a"}):
-        assert container_access.contains_again([], 2.0, container)
-        assert not container_access.contains_again([], 3, container)
+        assert container_access.contains_again(container_access.UnpaidWork(), None, 2.0, container)
+        assert not container_access.contains_again(
+            container_access.UnpaidWork(), None, 3, container
+        )
     with pytest.raises(EvaluationError, match=r"^no such overload$"):
-        container_access.contains_again([], 2, "a")
+        container_access.contains_again(container_access.UnpaidWork(), None, 2, "a")
 
 
 def test_new_lists_without_end_are_not_searched() -> None:
-    searches: list[container_access.Searches] = []
+    work = container_access.UnpaidWork()
     with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
-        any(container_access.contains_again(searches, 1, [0] * 100_000) for _ in range(200))
+        any(container_access.contains_again(work, None, 1, [0] * 100_000) for _ in range(200))
+
+
+@pytest.mark.parametrize("few", [0, container_access.UnpaidWork.left + 1])
+@pytest.mark.parametrize("a", [*VALUES, *map(Optional, VALUES), NONE])
+def test_comparing_again_finds_what_comparing_finds(
+    a: object, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether by keys or part by part."""
+    monkeypatch.setattr(container_access, "_FEW_COMPARED", few)
+    work = container_access.UnpaidWork()
+    for b in [*VALUES, *map(Optional, VALUES), NONE]:
+        for x, y in [(a, b), ([a, [a]], [b, [b]]), ({"a": a}, {"a": b})]:
+            again = partial(container_access.equal_again, work, None, x, y)
+            assert _told(again) == _told(partial(equality.equal, x, y)), (x, y)
+            assert container_access.not_equal_again(work, None, x, y) == equality.not_equal(x, y)
+
+
+def _told(compare: Callable[[], bool]) -> object:
+    try:
+        return compare()
+    except EvaluationError as error:
+        return error.message
 
 
 def _maps(count: int) -> list[Any]:
@@ -206,10 +231,19 @@ def _maps(count: int) -> list[Any]:
 
 
 def _evaluation(source: str, method: str) -> Callable[[int], Callable[[], object]]:
-    environment = Environment({"object": types.DYN})
+    environment = Environment({"object": types.DYN}, libraries=_LIBRARIES)
     program = environment.program(environment.compile(source).checked()).prepare()
     evaluate = program.hot() if method == "evaluate" else getattr(program, method)
-    return lambda count: partial(evaluate, {"object": {"items": _maps(count), "one": {}}})
+
+    def prepared(count: int) -> Callable[[], object]:
+        items, copy, large = _maps(count), _maps(count), range(2**60, 2**60 + count)
+        parts = {"items": items, "copy": copy, "large": list(large), "one": {}}
+        return partial(evaluate, {"object": parts})
+
+    return prepared
+
+
+_LIBRARIES = [sets.LIBRARY, lists.library(), strings.library(), optionals.library()]
 
 
 @pytest.mark.parametrize("method", ["evaluate", "evaluate_metered", "evaluate_exactly"])
@@ -219,12 +253,58 @@ def _evaluation(source: str, method: str) -> Callable[[int], Callable[[], object
         "object.items.all(x, x in object.items)",
         "object.items.all(x, !(object.one in object.items))",
         "object.items.map(x, dyn({'y': x})).all(x, !(x in object.items))",
+        "object.large.all(x, x in object.large)",
         # in a function of its own, since loops are nested deeply
         f"{'[1].all(y, ' * 13}object.items.all(x, x in object.items){')' * 13}",
     ],
 )
 def test_loops_that_search_take_steps_in_proportion(source: str, method: str) -> None:
     assert growth(_evaluation(source, method), 100) < LINEAR
+
+
+@pytest.mark.parametrize("method", ["evaluate", "evaluate_metered", "evaluate_exactly"])
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "object.items == object.copy",
+        "!(object.items != object.copy)",
+        "[object.items] == [object.copy]",
+        "optional.of(object.items) == optional.of(object.copy)",
+        "object.copy in [object.items]",
+        "sets.contains([object.items], [object.copy])",
+        "sets.equivalent([object.items], [object.copy])",
+        "sets.intersects([object.items], [object.copy])",
+        "[object.items, object.copy].distinct().size() == 1",
+    ],
+)
+def test_loops_that_compare_take_steps_in_proportion(
+    comparison: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container_access, "_FEW_COMPARED", container_access.UnpaidWork.left + 1)
+    loop = f"object.items.all(x, {comparison})"
+    assert _evaluation(loop, method)(2)() in (True, (True, ANY))
+    assert growth(_evaluation(loop, method), 50) < LINEAR
+
+
+@pytest.mark.parametrize("method", ["evaluate", "evaluate_metered", "evaluate_exactly"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "'%s'.format([object.items]) != ''",
+        "[object.items].flatten().size() > 0",
+        "[[object.items]].flatten(3).size() > 0",
+        "[double('NaN'), object.items] == [double('NaN'), object.items]",
+    ],
+)
+def test_what_nobody_pays_for_ends_the_evaluation(
+    call: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not absorbed, as what costs too much is not."""
+    loop = f"object.items.all(x, {call} || true)"
+    assert _evaluation(loop, method)(100)() in (True, (True, ANY))
+    monkeypatch.setattr(container_access.UnpaidWork, "left", 50)
+    with pytest.raises(CostLimitExceeded):
+        _evaluation(loop, method)(100)()
 
 
 @pytest.mark.parametrize("container", [1, "abc", None, b"a"])

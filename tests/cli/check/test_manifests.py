@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from celadon.cli.check.manifests import Parts, described, unknown_kind
+from celadon.cli.check.manifests import Parts, described, gather, unknown_kind
 from tests.cli.check.test_given_cluster import documents
 from tests.cli.files import Json
 
@@ -37,3 +39,33 @@ def test_kinds_that_nobody_knows(given: list[Json], parts: dict[str, Any], wrong
     """Those of the documents and of definitions among them are known."""
     found = unknown_kind(Parts(**parts), described(documents(*given)))
     assert found.startswith(wrong) if wrong == "no kind `gizmo`" else found == wrong
+
+
+def policy(api_version: str) -> Json:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "p"},
+        "spec": {"paramKind": {"apiVersion": api_version, "kind": "Widget"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("policies", "parts", "admits"),
+    [
+        ([policy("x.io/v1")], {}, False),
+        ([policy("x.io/v1")], {"admit": ["Widget"]}, True),
+        ([], {}, True),
+        ([policy("y.io/v1")], {}, True),
+        ([policy("v1")], {}, True),
+    ],
+)
+def test_params_are_looked_up_where_nothing_is_a_resource(
+    tmp_path: Path, policies: list[Json], parts: dict[str, list[str]], admits: bool
+) -> None:
+    for number, value in enumerate((*policies, WIDGET)):
+        (tmp_path / f"{number}.json").write_text(json.dumps(value))
+    parts_of_kinds = Parts.of(parts.get("lookup", ()), parts.get("admit", ()))
+    found = gather([str(tmp_path)], [], [], parts_of_kinds, lambda _: None)
+    assert [document.value for document in found.admitted] == [WIDGET] * admits
+    assert [document.value for document in found.looked_up] == [WIDGET] * (not admits)

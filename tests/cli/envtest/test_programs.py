@@ -161,7 +161,7 @@ class Plane:
 
 
 def get(port: int, path: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()

@@ -97,6 +97,16 @@ def lamp(watts: int) -> str:
     )
 
 
+PROPERTIES: Final = """\
+apiVersion: celadon.dev/v1
+kind: PolicyProperties
+match: {resources: [deployments.apps], operations: [CREATE]}
+properties:
+- {name: few, that: object.spec.replicas <= 5}
+- {name: fewer, that: object.spec.replicas <= 4}
+"""
+
+
 def given(mode: str = "validating", *, panes: dict[str, str], **members: Any) -> dict[str, Any]:
     """A state as JSON."""
     return {"version": FORMAT, "mode": mode, "panes": panes, **members}

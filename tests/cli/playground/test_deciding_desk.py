@@ -51,7 +51,7 @@ def test_pods_that_a_controller_would_create_are_judged() -> None:
         "object": deployment(3),
     }
     workload, pod = verdict(panes=panes)["objects"]
-    assert (workload["kind"], workload["verdict"]) == ("Deployment", "admitted")
+    assert (workload["kind"], workload["verdict"]) == ("Deployment", "warned")
     assert (pod["kind"], pod["verdict"], pod["code"]) == ("Pod", "denied", 403)
     assert pod["generatedBy"]["object"] == "Deployment shop/web"
     assert 'violates PodSecurity "restricted:latest"' in pod["message"]

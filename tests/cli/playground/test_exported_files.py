@@ -9,7 +9,7 @@ import pytest
 
 from celadon.cli.playground.judging import exported_files
 from tests.cli.files import run
-from tests.cli.playground.states import POLICY, deployment, state
+from tests.cli.playground.states import POLICY, PROPERTIES, deployment, state
 
 UPDATE = POLICY.replace("object.spec.replicas <= 5", "oldObject.spec.replicas == 1")
 USER = "username: alice\ngroups: [ops]\nuid: a\nextra: {scopes: [read, write]}\n"
@@ -27,6 +27,11 @@ WARNING = POLICY.replace("[Deny]", "[Warn]")
         ({"policy": POLICY, "object": deployment(1)}, {}, "expect: admit"),
         ({"policy": POLICY, "object": deployment(9)}, {}, "deny: at most five replicas"),
         ({"policy": WARNING, "object": deployment(9)}, {}, "warn: at most five replicas"),
+        (
+            {"policy": POLICY, "object": deployment(1), "properties": PROPERTIES, "before": POLICY},
+            {},
+            "expect: admit",
+        ),
         ({"policy": POLICY, "object": deployment(9)}, {"operation": "DELETE"}, "noMatch"),
         (
             {"policy": UPDATE, "object": deployment(1), "oldObject": deployment(2)},

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from celadon.cli.playground.judging import imported
-from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp
+from tests.cli.playground.states import DEFINITION, POLICY, PROPERTIES, WEBHOOK, deployment, lamp
 from tests.cli.playground.test_request_details import MUTATING
 
+UNBOUND = POLICY.partition("---")[0]
 ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\n"
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
 SETTINGS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: most}\n"
@@ -57,3 +58,11 @@ def test_lists_and_what_cannot_be_read() -> None:
     problems = found["problems"]
     assert isinstance(problems, list)
     assert str(problems[0]).startswith("bad.yaml:2: ")
+
+
+def test_properties_have_a_pane_of_their_own() -> None:
+    assert imported({"a.yaml": UNBOUND, "b.yaml": PROPERTIES}) == {
+        "mode": "validating",
+        "panes": {"policy": UNBOUND, "properties": PROPERTIES},
+        "problems": [],
+    }

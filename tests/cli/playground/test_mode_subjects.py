@@ -43,9 +43,11 @@ def test_the_page_has_the_same_names() -> None:
 def test_the_page_shows_the_panes_that_count() -> None:
     text = MODES.replace("request: AROUND", f"request: {_listed('const AROUND = ')}")
     rows = re.findall(
-        r"^  (\w+): \{ label: .*?policies: \[(.*?)\], request: \[(.*?)\]", text, re.MULTILINE
+        r"^  (\w+): \{ label: .*?policies: \[(.*?)\], request: \[(.*?)\](?:, proofs: \[(.*?)\])?",
+        text,
+        re.MULTILINE,
     )
-    shown = {mode: set(re.findall(r"\w+", f"{one} {other}")) for mode, one, other in rows}
+    shown = {mode: set(re.findall(r"\w+", " ".join(groups))) for mode, *groups in rows}
     assert shown == {mode.value: {pane.value for pane in panes} for mode, panes in PANES_OF.items()}
 
 

@@ -128,7 +128,8 @@ def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
     [
         ({"$schema": "x"}, {}, ".size", False),
         ({"$schema": "x"}, {}, ".sizes", True),
-        ({}, {"id": "x"}, ".size", True),
+        ({}, {"id": "x"}, ".size", False),
+        ({}, {"id": "x"}, ".sizes", False),
     ],
 )
 def test_paths_of_rules_that_are_not_compiled(
@@ -308,3 +309,13 @@ def test_types_of_maps(map_type: str, errors: list[str]) -> None:
 @pytest.mark.parametrize("name", ["Duplicate", "Forbidden", "Invalid", "Required"])
 def test_reasons_of_rules(name: str) -> None:
     assert errors_of(with_rule(SIZED, rule="true", reason=f"FieldValue{name}")) == []
+
+
+def test_rules_are_shown_with_their_types_before_1_34() -> None:
+    with answering_as("1.33"):
+        (error,) = map(str, errors_of(with_rule(SIZED, rule="1")))
+    assert error.startswith(
+        f'{RULE}.rule: Invalid value: apiextensions.ValidationRule{{Rule:"1", Message:"", '
+        'MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", '
+        "OptionalOldSelf:(*bool)(nil)}: "
+    )

@@ -246,4 +246,4 @@ def test_a_root_beside_a_status() -> None:
         "MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items "
         "Properties ExternalDocs Example XPreserveUnknownFields XValidations] "
     )
-    assert error.value["MaxProperties"] == 3
+    assert error.value.value["MaxProperties"] == 3

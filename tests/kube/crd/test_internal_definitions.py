@@ -284,4 +284,7 @@ def test_keywords_are_printed_in_the_order_of_go() -> None:
     assert list(schema_value({})) == fields
     every = {keyword: value for keyword, value, _, _, _ in reversed(KEYWORDS)}
     assert list(set_fields(every)) == fields
-    assert list(set_fields({"type": "", "nullable": False, "enum": [], "allOf": []})) == []
+    empty = {"type": "", "nullable": False, "enum": [], "allOf": [], "properties": {}}
+    assert list(set_fields(empty)) == ["Enum", "AllOf", "Properties"]
+    shown = schema_value(empty)
+    assert (shown["Enum"], shown["AllOf"], shown["Properties"]) == ([], [], {})

@@ -10,6 +10,7 @@ from celadon.kube.crd.definition_parts import Demands
 from celadon.kube.crd.definition_rules import schema_findings
 from celadon.kube.crd.structural_schemas import GivenSchema, unreadable
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas.definition_schemas import decode_schema
 
 Json = dict[str, Any]
@@ -139,6 +140,21 @@ def test_what_is_wrong(given: Json, error: str) -> None:
 def test_what_no_structural_schema_has(name: str, value: Any, error: str) -> None:
     given = {"type": "object", "properties": {"a": {"type": "array", name: value}}}
     assert texts(given) == [f"s.properties[a].{name}: Forbidden: {error}"]
+
+
+def test_keyed_items_are_one_schema() -> None:
+    arrays, several = texts(KEYED | {"items": [TEXT]})
+    assert arrays == "s.items: Forbidden: items must be a schema object and not an array"
+    assert several.startswith('s.items: Invalid value: {"Schema":null,"JSONSchemas":[{"ID":"",')
+    assert several.endswith(f"}}]}}: must only have a single schema if {LIST} is map")
+    with answering_as("1.33"):
+        _, several = texts(KEYED | {"items": [TEXT]})
+    assert several.startswith(
+        "s.items: Invalid value: apiextensions.JSONSchemaPropsOrArray{"
+        "Schema:(*apiextensions.JSONSchemaProps)(nil), JSONSchemas:[]apiextensions.JSONSchemaProps{"
+        'apiextensions.JSONSchemaProps{ID:"", Schema:"", Ref:(*string)(nil), Description:"", '
+    )
+    assert "XMapType:(*string)(nil), XValidations:apiextensions.ValidationRules(nil)}}}" in several
 
 
 def test_null_is_no_type() -> None:

@@ -52,6 +52,13 @@ def resource_slice(version: str, device: dict[str, Any], **spec: Any) -> dict[st
 
 
 TAINTS = [{"key": "k", "effect": "NoSchedule"}]
+TOLERATION = {"key": "k", "operator": "Exists"}
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "a"},
+    "status": {"declaredFeatures": ["A"]},
+}
 POLICY = {"memory": {"value": "1", "requestPolicy": {"default": "1"}}}
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -141,6 +148,25 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("DRADeviceBindingConditions", resource_slice("v1", {"bindsToNode": True}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1", {"taints": TAINTS}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1beta1", {"taints": TAINTS}), "spec.devices"),
+    (
+        "DRADeviceTaints",
+        claim("v1", exactly={"deviceClassName": "c", "tolerations": [TOLERATION]}),
+        "spec.devices.requests",
+    ),
+    (
+        "DRADeviceTaints",
+        claim("v1beta1", deviceClassName="c", tolerations=[TOLERATION]),
+        "spec.devices.requests",
+    ),
+    (
+        "DRADeviceTaints",
+        claim(
+            "v1beta2",
+            firstAvailable=[{"name": "s", "deviceClassName": "c", "tolerations": [TOLERATION]}],
+        ),
+        "spec.devices.requests",
+    ),
+    ("NodeDeclaredFeatures", NODE, "status.declaredFeatures"),
     ("DRAExtendedResource", CLASS, "spec.extendedResourceName"),
     ("DRAPartitionableDevices", resource_slice("v1", {"nodeName": "n"}), "spec.devices"),
     (
@@ -294,8 +320,25 @@ def test_what_is_told_of_mounted_images_goes_with_its_gate(is_on: bool) -> None:
     assert told == [is_on] * 3
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "since"),
+    [
+        ("declaredFeatures", ["A"], "1.36"),
+        ("features", {"supplementalGroupsPolicy": True}, "1.33"),
+        ("runtimeHandlers", [{"name": "a"}], "1.31"),
+    ],
+)
+def test_only_new_nodes_lose_parts_of_their_status(field: str, value: Any, since: str) -> None:
+    node = {**NODE, "status": {field: value}}
+    for release, is_kept in ((previous_minor(since), False), (since, True)):
+        with answering_as(release):
+            assert (field in (admitted(node).get("status") or {})) is is_kept
+            draft = drafted(node, GroupVersionKind("", "v1", "Node"))
+            reported = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+            assert reported["status"][field] == value
+
+
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
-    ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
     ("v1/Pod", "1.34", {"observedGeneration": 1}),
     ("v1/PersistentVolumeClaim", "1.32", {"allocatedResources": {"storage": "1"}}),
     ("v1/PersistentVolumeClaim", "1.34", {"currentVolumeAttributesClassName": "a"}),

@@ -62,6 +62,12 @@ def test_what_is_not_said(spec: Json, old: Json, policy: str, families: list[str
     [
         ({"ipFamilyPolicy": "RequireDualStack"}, {}, NOT_DUAL),
         (
+            {"ipFamilyPolicy": ""},
+            {"ipFamilyPolicy": "SingleStack"},
+            'spec.ipFamilyPolicy: Unsupported value: "": supported values: "PreferDualStack", '
+            '"RequireDualStack", "SingleStack"',
+        ),
+        (
             {"ipFamilies": ["IPv4", "IPv4"]},
             {},
             'spec.ipFamilies[1]: Duplicate value: "IPv4"',

@@ -187,7 +187,15 @@ def test_where_kinds_would_be_registered(release: str, group: str, scheme: str) 
 
 @pytest.mark.parametrize(
     ("release", "line"),
-    [("1.31", 719), ("1.32", 725), ("1.33", 725), ("1.34", 730), ("1.35", 781), ("1.36", 781)],
+    [
+        ("1.30", 719),
+        ("1.31", 721),
+        ("1.32", 725),
+        ("1.33", 725),
+        ("1.34", 730),
+        ("1.35", 781),
+        ("1.36", 781),
+    ],
 )
 def test_scales_of_custom_resources_name_another_scheme(release: str, line: int) -> None:
     with answering_as(release):

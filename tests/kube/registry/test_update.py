@@ -332,6 +332,16 @@ def test_the_resources_of_a_pod_are_resized() -> None:
     assert resized(without, {**STORED_POD, "spec": made}) == STORED_POD["spec"]
 
 
+@pytest.mark.parametrize(
+    ("release", "is_taken"), [("1.34", False), ("1.35", False), ("1.36", True)]
+)
+def test_the_resources_of_the_whole_pod_have_a_gate(release: str, is_taken: bool) -> None:
+    spec = {"resources": CPU, "initContainers": [CONTAINER], "containers": [CONTAINER]}
+    with answering_as(release):
+        made = resized(spec)
+    assert made == {**STORED_POD["spec"], **({"resources": CPU} if is_taken else {})}
+
+
 def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None:
     renamed = {"nodeName": "m", "initContainers": [CONTAINER], "containers": [{"name": "x"}]}
     made = resized(renamed)
@@ -344,6 +354,15 @@ def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None
         assert made["nodeName"] == "m"
     with answering_as("1.32"):
         assert resized({**renamed, "containers": []})["nodeName"] == "n"
+
+
+def test_lists_that_came_empty_in_ephemeral_containers_are_judged() -> None:
+    """They are not none, and these containers may have no ports: not even no ports."""
+    sent = {"spec": {"ephemeralContainers": [{"name": "e", "ports": []}], "tolerations": []}}
+    draft = drafted({"metadata": {"name": "p"}, **sent}, POD)
+    made = prepare_for_update(draft, STORED_POD, subresource="ephemeralcontainers")
+    spec = draft.validated(made)["spec"]
+    assert (spec["ephemeralContainers"][0]["ports"], spec.get("tolerations")) == ([], None)
 
 
 def test_other_endpoints_of_pods_add_containers_alone() -> None:
@@ -540,15 +559,37 @@ def test_empty_lists_in_lists_and_maps_are_no_changes(
 
 
 def test_a_status_loses_what_no_gate_allows() -> None:
+    """That of a pod since 1.33: before, upstream did not look."""
     user = {"linux": {"uid": 1, "gid": 1}}
     bare, used = ([{"name": "c", **more}] for more in ({}, {"user": user}))
-    for release, stored, kept in (("1.31", bare, bare), ("1.31", used, used), ("1.36", bare, used)):
+    off = DefaultingContext(gates={"SupplementalGroupsPolicy": False})
+    cases = (("1.32", bare, used), ("1.33", bare, bare), ("1.33", used, used))
+    for release, stored, kept in cases:
         old = {"metadata": {"name": "p"}, "status": {"containerStatuses": stored}}
         sent = {"metadata": {"name": "p"}, "status": {"containerStatuses": used}}
         with answering_as(release):
-            made = prepare_for_update(drafted(sent, POD), old, subresource="status")
+            made = prepare_for_update(drafted(sent, POD, off), old, subresource="status")
         (found,) = made["status"]["containerStatuses"]
         assert found.get("user") == kept[0].get("user"), release
+
+
+@pytest.mark.parametrize(("release", "is_kept"), [("1.34", False), ("1.35", True), ("1.36", False)])
+def test_whether_devices_are_allocated_depends_on_what_is_dropped_first(
+    release: str, is_kept: bool
+) -> None:
+    """Since 1.35 a share that is not allowed is taken away before its device is looked for."""
+    device = {"driver": "d", "pool": "p", "device": "x"}
+    claim = GroupVersionKind("resource.k8s.io", "v1", "ResourceClaim")
+
+    def status(**more: str) -> dict[str, Any]:
+        results = [{"request": "r", **device, **more}]
+        return {"allocation": {"devices": {"results": results}}, "devices": [device]}
+
+    old = {"metadata": {"name": "c"}, "status": status()}
+    sent = {"metadata": {"name": "c"}, "status": status(shareID="s")}
+    with answering_as(release):
+        made = prepare_for_update(drafted(sent, claim), old, subresource="status")
+    assert ("devices" in made["status"]) is is_kept
 
 
 @pytest.mark.parametrize("is_mutated", [False, True])

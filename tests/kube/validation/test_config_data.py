@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import name_rules
+from celadon.kube.validation import text_rules
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -264,3 +265,19 @@ def test_what_a_volume_is_made_of_does_not_change() -> None:
     driver = {"driver": "d.example.com", "volumeHandle": "h"}
     later = {**driver, "controllerExpandSecretRef": {"name": "s", "namespace": "ns"}}
     assert update_complaints(volume(csi=later), volume(csi=driver)) == []
+
+
+KEYS = ("a", "x" * 253, "-", "_.x", "", ".", "..", ".a", "..a", "a\nb", "\n", "a\n", "ä", "a b",
+        "x" * 254)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("others", [(), ("b",), ("b", "c\n")])
+def test_a_look_at_all_keys_finds_what_a_look_at_each_does(
+    key: str, others: tuple[str, ...]
+) -> None:
+    """It may send a sound key that begins with a dot to the others, but passes none that is not."""
+    keys = [key, *others]
+    wrong = [each for each in keys if text_rules.config_key(each)]
+    assert not (text_rules.are_config_keys(keys) and wrong)
+    assert text_rules.are_config_keys(keys) or wrong or key == ".a"

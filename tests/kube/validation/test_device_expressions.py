@@ -53,6 +53,12 @@ def test_bad_expressions(text: str, why: str) -> None:
     assert found.startswith(f'{AT}: Invalid value: "{text}": {why}')
 
 
+def test_what_compiles_and_is_no_program() -> None:
+    assert complaints(device_class("type(1) == duration")) == [
+        f"{AT}: Internal error: program instantiation failed: reference to undefined type: duration"
+    ]
+
+
 def test_an_empty_expression_does_not_compile() -> None:
     (found,) = complaints(device_class(""))
     assert found.startswith(

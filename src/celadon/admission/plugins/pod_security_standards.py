@@ -67,8 +67,9 @@ def policy_of(
     labels: Mapping[str, str], defaults: SecurityPolicy = UNLABELLED
 ) -> tuple[SecurityPolicy, list[FieldError]]:
     """Return what the labels of a namespace choose, and what is wrong with them; `defaults` hold
-    for what they do not say. A wrong level stands for the strictest where it is enforced, and for
-    none elsewhere; a wrong version for the latest."""
+    for what they do not say, but a stricter level that is enforced is warned of, too. A wrong level
+    stands for the strictest where it is enforced, and for none elsewhere; a wrong version for the
+    latest."""
     if not any(label.startswith(PREFIX) for label in labels):
         return defaults, []
     errors: list[FieldError] = []
@@ -78,7 +79,12 @@ def policy_of(
         wrong = RESTRICTED if mode == "enforce" else PRIVILEGED
         level = _level(labels, mode, (untold[mode].level, wrong), errors)
         result[mode] = LevelVersion(level, _minor(labels, mode, untold[mode].minor, errors))
-    return SecurityPolicy(result["enforce"], result["audit"], result["warn"]), errors
+    enforce, warn = result["enforce"], result["warn"]
+    is_enforced = not level_error(labels.get(f"{PREFIX}enforce", ""))
+    if is_enforced and f"{PREFIX}warn" not in labels and is_stricter(enforce.level, warn.level):
+        has_version = f"{PREFIX}warn-version" in labels
+        warn = LevelVersion(enforce.level, warn.minor if has_version else enforce.minor)
+    return SecurityPolicy(enforce, result["audit"], warn), errors
 
 
 def _level(

@@ -35,7 +35,7 @@ from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 if TYPE_CHECKING:
     from celadon.apiserver.aggregation.front_proxy import ExtensionServers
@@ -346,13 +346,14 @@ class Aggregator:
         audit_id: str,
         seconds: float | None,
     ) -> HttpAnswer:
-        """Pass a request on, as `FrontProxy.answer` does."""
+        """Pass a request on, as `FrontProxy.answer` does. What comes back is not read here."""
         servers = self.servers()
         # late: see above
         from celadon.apiserver.aggregation.front_proxy import FrontProxy
 
         await in_task()
-        return await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
+        answer = await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
+        return replace(answer, is_passed_on=True)
 
     async def aclose(self) -> None:
         """End the connections and the lookouts."""

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from celadon.apiserver import object_store
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
+from celadon.apiserver.operation.request_limits import Wake
 from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
@@ -134,7 +135,7 @@ class ControllerLoop:
         self._queue: dict[str, None] = {}
         self._failures: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
-        self._wake = asyncio.Event()
+        self._wake = Wake()
         self._idle = asyncio.Event()
         self._turns = Turns()
         self._settled = 0
@@ -204,7 +205,8 @@ class ControllerLoop:
                 watch, events = None, ()
             if watch is None:
                 self._load(prefix)
-            self._events.extend((event.key, event.previous, event.entry) for event in events)
+            for event in events:
+                self._events.append((event.key, event.previous, event.entry))
         for _ in range(MOST_NOTED):
             if self._is_reading or not self._events:
                 break
@@ -212,7 +214,9 @@ class ControllerLoop:
             if not (self._is_read(previous) and self._is_read(entry)):
                 break
             self._events.popleft()
-            self._note(key, self._object(previous), self._object(entry), entry)
+            old = None if previous is None else self._object(previous)
+            new = None if entry is None else self._object(entry)
+            self._note(key, old, new, entry)
 
     def _load(self, prefix: str) -> None:
         page = self._objects.store.range(prefix)
@@ -236,9 +240,10 @@ class ControllerLoop:
         not taken for gone."""
         if new is not None or (entry is None and old is not None):
             items = dict.fromkeys(self.controller.concerned(Change(key, old, new)))
-            if self._quiet:
-                self._gather(items)
-            self._queue.update(items)
+            if items:
+                if self._quiet:
+                    self._gather(items)
+                self._queue.update(items)
 
     def _gather(self, items: dict[str, None]) -> None:
         """Take those that were looked at a moment ago; the first of them sets the time."""
@@ -274,10 +279,8 @@ class ControllerLoop:
     def _is_read(self, entry: Entry | None) -> bool:
         return entry is None or self._objects.is_read(entry)
 
-    def _object(self, entry: Entry | None) -> JsonObject | None:
-        """Return the object of an entry; None for no entry, or for one that cannot be decoded."""
-        if entry is None:
-            return None
+    def _object(self, entry: Entry) -> JsonObject | None:
+        """Return the object of an entry; None for one that cannot be decoded."""
         try:
             return self._objects.stored(entry).object
         except object_store.Undecodable as error:
@@ -287,7 +290,9 @@ class ControllerLoop:
     async def _read(self, entry: Entry | None) -> JsonObject | None:
         """Return the object of an entry as `_object` does, read beside the event loop where that
         takes long."""
-        if entry is None or self._objects.is_read(entry):
+        if entry is None:
+            return None
+        if self._objects.is_read(entry):
             return self._object(entry)
         try:
             return (await self._objects.read_aside(entry)).object

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, closing, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from celadon import kube
@@ -227,8 +227,7 @@ class Admission:
         await self.provision.provide(request)
         admitters = self.admitters.about(call)
         chain = Chain(request, draft, admitters, admitters)
-        with closing(chain.mutation()) as steps:
-            await admitters.drive(chain, steps)
+        await admitters.mutated(chain)
         return chain
 
     async def admit(
@@ -262,8 +261,7 @@ class Admission:
         admitters.take_opinion(images)
         raise_refusal(images.refusal)
         chain = Chain(request, None, admitters, admitters)
-        with closing(chain.validation()) as steps:
-            await admitters.drive(chain, steps)
+        await admitters.validated(chain)
         if not chain.verdict.allowed:
             raise Denied(chain.verdict)
         return request.object

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import field
 from operator import is_not
 from typing import Final, NamedTuple
@@ -240,14 +241,28 @@ class RequestAdmitters(Admitters, NoteTaker):
         self._call.notes.annotate(notes.annotations)
         self._call.notes.request_audit.update(notes.request_annotations)
 
-    async def drive(self, chain: Chain, steps: Steps) -> None:
-        """Take a chain through these steps of its. Raises StatusError."""
-        call, pace, request = self._call, self.of.pace, chain.request
-        self.rules = self.of.rules(request.resource)
-        if self.rules.are_empty:  # all steps are short
-            while await call.work.step(next, steps, None) is not None:
-                pass
+    # Where nobody has written any rules, as in most clusters, to make a chain's steps and to drive
+    # them takes 2 % of the instructions of a create.
+    async def mutated(self, chain: Chain) -> None:
+        """Take a chain through its first half. Raises StatusError."""
+        self.rules = self.of.rules(chain.request.resource)
+        if self.rules.are_empty:
+            await self._call.work.step(chain.mutate_without_rules)
             return
+        with closing(chain.mutation()) as steps:
+            await self._drive(chain, steps)
+
+    async def validated(self, chain: Chain) -> None:
+        """Take a chain through its second half. Raises StatusError."""
+        self.rules = self.of.rules(chain.request.resource)
+        if self.rules.are_empty:
+            await self._call.work.step(chain.validate_without_rules)
+            return
+        with closing(chain.validation()) as steps:
+            await self._drive(chain, steps)
+
+    async def _drive(self, chain: Chain, steps: Steps) -> None:
+        call, pace, request = self._call, self.of.pace, chain.request
         subject = request.resource, request.subresource, request.operation
         # The first step asks the views, which decode and compile what has changed.
         kind: tuple[object, ...] = ("first", *subject, chain.draft is None)

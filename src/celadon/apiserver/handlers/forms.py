@@ -116,8 +116,7 @@ class Forms:
         empty = self._whole_list(meta, ())
         written = sorted_json_bytes(empty) if resource.custom else json_bytes(empty)
         before, after = written.split(b'"items":[]')
-        items = texts.items(objects, resource)
-        return b"".join((before, b'"items":[', items, b"]", after, b"\n"))
+        return texts.items(objects, resource, before + b'"items":[', b"]" + after + b"\n")
 
     def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
         """The object of an event; None where the form has no place for any."""

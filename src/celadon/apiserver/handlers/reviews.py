@@ -16,6 +16,7 @@ from celadon.apiserver.authn.identities import StoredObjects, user_info
 from celadon.apiserver.authn.service_account_tokens import BoundTo, SignerOnDemand, token_claims
 from celadon.kube import (
     Answer,
+    ApiVersionError,
     Attributes,
     AuthorizerBackend,
     FieldError,
@@ -30,6 +31,7 @@ from celadon.kube import (
     fieldpath,
     metadata,
     name_rules,
+    parse_api_version,
     selectors,
     status,
     well_known_values,
@@ -487,10 +489,13 @@ class TokenIssuer:
         if ref is None:
             return BoundTo()
         api_version, kind = ref.get("apiVersion") or "", ref.get("kind") or ""
-        group, slash, version = api_version.rpartition("/")
+        try:
+            group, version = parse_api_version(api_version)
+        except ApiVersionError:  # as `FromAPIVersionAndKind`, which leaves both out
+            group = version = ""
         resource = None if group else _BINDABLE.get(kind)
         if resource is None:
-            text = f"{group}/{version}, Kind={kind}" if slash else f"/{version}, Kind={kind}"
+            text = f"{group}/{version}, Kind={kind}"
             raise status.bad_request(f"cannot bind token to object of type {text}")
         where = "" if kind == "Node" else namespace
         obj = self._get(resource, where, ref.get("name") or "")

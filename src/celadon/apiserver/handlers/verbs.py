@@ -28,7 +28,13 @@ from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
+from celadon.apiserver.handlers.watch import (
+    CHANGES,
+    LineWriter,
+    WatchEvent,
+    Watching,
+    WatchRequest,
+)
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
@@ -40,7 +46,7 @@ from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.releases import is_since
-from celadon.kube.resources import deprecation_of
+from celadon.kube.resources import Resource, deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass, field
 
@@ -211,6 +217,7 @@ class Verbs:
         definition = forms.served.definition_key(endpoint.resource)
         standing = self.standings.of(Credentials.of(forms.call.request))
         outlet = Outlet() if forms.are_shared else None
+        line = self.lines.writer(forms, self.texts)
         request = WatchRequest(
             endpoint,
             options,
@@ -219,14 +226,14 @@ class Verbs:
             standing,
             forms.call.work,
             outlet,
-            partial(self._change, forms),
+            line,
         )
         events = self.watching.open(request)
         forms.check()
         negotiation.require_stream(forms.accepted, endpoint.answer_types)
         is_protobuf = forms.accepted.media_type == negotiation.PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.accepted.media_type
-        stream = self._stream(events, forms, outlet)
+        stream = self._stream(events, forms, outlet, line)
         return HttpAnswer(200, media_type, stream=stream, outlet=outlet)
 
     def _got(self, stored: StoredObject, forms: Forms) -> HttpAnswer:
@@ -247,7 +254,11 @@ class Verbs:
         )
 
     async def _stream(
-        self, events: AsyncGenerator[WatchEvent, None], forms: Forms, outlet: Outlet | None
+        self,
+        events: AsyncGenerator[WatchEvent, None],
+        forms: Forms,
+        outlet: Outlet | None,
+        write: LineWriter,
     ) -> AsyncGenerator[bytes, None]:
         first, call, are_shared = True, forms.call, forms.are_shared
         counted = self.metrics.watching(call.request, call.info, call.endpoint.resource)
@@ -257,7 +268,7 @@ class Verbs:
             try:
                 async for event in events:
                     if are_shared and event.type in CHANGES:
-                        line = self._change(forms, event)
+                        line = write(event)
                         sent(len(line))
                         yield line
                         continue
@@ -270,13 +281,6 @@ class Verbs:
                     yield written
             finally:
                 await events.aclose()
-
-    def _change(self, forms: Forms, event: WatchEvent) -> bytes:
-        """Write a change of an object in a form that all watchers share."""
-        resource = forms.call.endpoint.resource
-        if forms.is_plain and not resource.custom:
-            return self.texts.event(event.type, event.object, resource)
-        return self.lines.of(event, forms)
 
 
 def _check_method(call: Call) -> None:
@@ -317,9 +321,12 @@ def _read_options(call: Call) -> None:
 
 
 def _wanted(call: Call) -> negotiation.Accepted:
-    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before."""
+    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before, but
+    behind the router."""
     endpoint = call.endpoint
     if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
+        if not endpoint.resource.custom:
+            negotiation.require_route(call.request, endpoint.answer_types, collection=True)
         consistent_options(call.request)
     return negotiation.accepted(
         call.request,
@@ -359,15 +366,30 @@ class LatestLines:
 
     def __init__(self) -> None:
         self._lines: dict[negotiation.Accepted, tuple[WatchEvent, bytes]] = {}
+        self._plain: dict[kube.GroupVersionResource, LineWriter] = {}
+        """What writes changes of built-in resources as they are stored."""
 
-    def of(self, event: WatchEvent, forms: Forms) -> bytes:
-        """Return a line or a frame with a change, whose form is one that all share."""
+    def writer(self, forms: Forms, texts: ObjectTexts) -> LineWriter:
+        """Return what writes changes in a form that all share."""
+        resource = forms.call.endpoint.resource
+        if not forms.is_plain or resource.custom:
+            return partial(self._of, forms)
+        if resource.gvr not in self._plain:
+            self._plain[resource.gvr] = partial(_plain_line, texts, resource)
+        return self._plain[resource.gvr]
+
+    def _of(self, forms: Forms, event: WatchEvent) -> bytes:
+        """Return a line or a frame with a change."""
         line = self._lines.get(forms.accepted)
         if line is None or line[0].object is not event.object or line[0].type != event.type:
             document = forms.event(event, first=False)
             assert document is not None
             line = self._lines[forms.accepted] = event, _written(event.type, document, forms)
         return line[1]
+
+
+def _plain_line(texts: ObjectTexts, resource: Resource, event: WatchEvent) -> bytes:
+    return texts.event(event.type, event.object, resource)
 
 
 def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:

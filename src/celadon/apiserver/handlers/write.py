@@ -304,6 +304,7 @@ class Writer:
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
         if draft is not incoming.draft:
             call.notes.warnings += create.resume(draft, target)
+            incoming = replace(incoming, draft=draft)
         has_generated_name = not metadata.name(draft.made)
         kind = target.kind, "create"
         result, more_warnings = await self._pace.step(
@@ -312,7 +313,7 @@ class Writer:
             target.schema,
             self._finish_new,
             call,
-            replace(incoming, draft=draft),
+            incoming,
             self._surroundings(call),
             aside=call.work.is_expressive,
         )

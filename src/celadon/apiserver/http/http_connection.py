@@ -138,6 +138,10 @@ class ConnectionLimits:
     """So long after the server has stopped listening, connections without a request are kept: one
     may be on its way."""
 
+    greeting_seconds: float = 5.0
+    """A server that ends waits so long for the first request of a client that has just connected
+    (Go's net/http, `closeIdleConns`)."""
+
     drain_seconds: int = 10
     """Requests may go on for so long when the server ends."""
 
@@ -307,6 +311,12 @@ class Connection(asyncio.Protocol):
     @property
     def is_busy(self) -> bool:
         return self._is_answering or self._arriving is not None
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether the client has just connected and may be about to send its first request."""
+        age = self._loop.time() - self.last_used
+        return not self._has_asked and age < self._limits.greeting_seconds
 
     @property
     def _is_answering(self) -> bool:

@@ -116,24 +116,40 @@ class TlsListener:
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Accept nobody any more. Handshakes that have begun may finish."""
+        """Accept those who have connected already, and nobody any more. Handshakes go on."""
         self._is_closed = True
+        rounds = BACKLOG // ACCEPTED_AT_ONCE
+        while rounds and self._accept():
+            rounds -= 1
         self._loop.remove_reader(self._listener)
         self._listener.close()
-        for item in tuple(self._silent):
-            self._drop(item)
+
+    def abandon(self) -> None:
+        """End the handshakes that are not finished, and those that have not begun."""
+        for connection in tuple(self._silent):
+            self._drop(connection)
         while self._starting:
             self._starting.popleft().close()
+        for task in tuple(self._unfinished):
+            task.cancel()
 
-    def _accept(self) -> None:
+    def is_greeting(self, seconds: float) -> bool:
+        """Tell whether a client is in its handshake, or has connected in the last `seconds`."""
+        latest = next(reversed(self._silent.values()), None)
+        oldest_time = self._loop.time() - seconds
+        is_awaited = latest is not None and latest.when() - self._seconds > oldest_time
+        return is_awaited or bool(self._starting or self._unfinished)
+
+    def _accept(self) -> bool:
+        """Return whether more may be waiting."""
         for _ in range(ACCEPTED_AT_ONCE):
             try:
                 accepted, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
+                return False
             except OSError:  # no descriptors, no memory
                 self._pause()
-                return
+                return False
             accepted.settimeout(0)
             self._silent[accepted] = self._loop.call_later(self._seconds, self._drop, accepted)
             self._look(accepted)
@@ -141,6 +157,7 @@ class TlsListener:
                 self._drop(next(iter(self._silent)))
         if len(self._starting) >= STARTING:
             self._loop.remove_reader(self._listener)
+        return True
 
     def _pause(self) -> None:
         if self._silent:
@@ -262,6 +279,7 @@ class HttpServer:
         self.held_bytes = 0
         self.chunks = LatestChunk()
         self.has_recalled = False
+        self._tls_listeners: list[TlsListener] = []
         self._unlooked = 0
         """So many more times it is not looked who could give up something, since nobody could the
         last time: what is held waits for us."""
@@ -276,13 +294,14 @@ class HttpServer:
         listening."""
         self._loop = asyncio.get_running_loop()
         self.limits = within_descriptors(self.limits)
-        servers = [await self._listener(item) for item in sockets]
+        listeners = [await self._listener(item) for item in sockets]
+        self._tls_listeners = [item for item in listeners if isinstance(item, TlsListener)]
         try:
             self._ready()
             await self._end.wait()
         finally:
-            for server in servers:
-                server.close()
+            for listener in listeners:
+                listener.close()
         await self.drain(self.limits.drain_seconds)
 
     async def _listener(self, on: socket.socket) -> asyncio.Server | TlsListener:
@@ -298,15 +317,25 @@ class HttpServer:
         self.is_ending = True
         await asyncio.sleep(self.limits.linger_seconds)
         for connection in tuple(self.connections):
-            connection.end()
+            if not connection.is_new:
+                connection.end()
         deadline = asyncio.get_running_loop().time() + seconds
-        while any(connection.is_busy for connection in self.connections):
+        while self._has_begun():
             if asyncio.get_running_loop().time() >= deadline:
                 break
             await asyncio.sleep(_LOOK_SECONDS)
         await asyncio.sleep(0)  # what was closed has said so
+        for listener in self._tls_listeners:
+            listener.abandon()
         for connection in tuple(self.connections):
             connection.transport.abort()
+
+    def _has_begun(self) -> bool:
+        """Tell whether a request is being answered, or may be about to come for the first time."""
+        seconds = self.limits.greeting_seconds
+        return any(item.is_busy or item.is_new for item in self.connections) or any(
+            listener.is_greeting(seconds) for listener in self._tls_listeners
+        )
 
     def make_room(self) -> None:
         """End connections when there is too much to hold: first those whose clients have kept us

@@ -7,6 +7,7 @@ changes nothing in them. As k8s.io/apiserver `pkg/endpoints/handlers/response.go
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -24,7 +25,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import TimeError, canonical_time, quote, sorted_members
 from celadon.kube.json_types import JsonDict
-from celadon.kube.jsonpath import parse_jsonpath, printed, selected
+from celadon.kube.jsonpath import JSONPathError, Steps, parse_jsonpath, printed, selected
 from celadon.kube.protobuf import ordered_message
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
@@ -70,10 +71,24 @@ AGE: Final[JsonObject] = {
 _INT64: Final = 2**63
 
 
+def shown_columns(columns: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """Return those of the `additionalPrinterColumns` of a version that stand before the first
+    whose path cannot be read: validation looks at no more than how paths begin."""
+    return tuple(itertools.takewhile(_is_readable, columns or (AGE,)))
+
+
+def _is_readable(column: JsonObject) -> bool:
+    try:
+        _path(column)
+    except JSONPathError:
+        return False
+    return True
+
+
 def custom_headers(columns: Sequence[JsonObject]) -> tuple[Header, ...]:
-    """Return the heads of the `additionalPrinterColumns` of a version."""
+    """Return the heads of the columns that are shown of a version."""
     name = described(Column("Name", format="name", description=every_description("Name")))
-    return name, *(_header(column) for column in columns or (AGE,))
+    return name, *map(_header, columns)
 
 
 def _header(entry: JsonObject) -> Header:
@@ -91,9 +106,8 @@ def _header(entry: JsonObject) -> Header:
 
 
 def custom_cells(columns: Sequence[JsonObject]) -> cell_texts.CellsOf:
-    """Return the function that fills the columns. They have been validated: their paths can be
-    read."""
-    readers = [_reader(column) for column in columns or (AGE,)]
+    """Return the function that fills the columns, whose paths can be read."""
+    readers = [_reader(column) for column in columns]
 
     def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:
         return [metadata.name(obj), *(read(obj, now) for read in readers)]
@@ -102,14 +116,17 @@ def custom_cells(columns: Sequence[JsonObject]) -> cell_texts.CellsOf:
 
 
 def _reader(column: JsonObject) -> Callable[[JsonObject, float], cell_texts.Cell]:
-    steps = parse_jsonpath(f"{{{column['jsonPath']}}}")
-    kind = column["type"]
+    steps, kind = _path(column), column["type"]
 
     def read(obj: JsonObject, now: float) -> cell_texts.Cell:
         values = selected(steps, obj)
         return _cell(kind, values[0], now) if values else None
 
     return read
+
+
+def _path(column: JsonObject) -> Steps:
+    return parse_jsonpath(f"{{{column['jsonPath']}}}")
 
 
 def _cell(kind: str, value: Json, now: float) -> cell_texts.Cell:
@@ -218,7 +235,7 @@ def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
 
 def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
     """Return the shape of a custom resource in the version that `resource` is."""
-    columns = _printer_columns(resource, definition)
+    columns = shown_columns(_printer_columns(resource, definition))
     return TableShape(custom_headers(columns), custom_cells(columns))
 
 

@@ -148,7 +148,7 @@ def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dic
     for node_id, name in names.items():
         if node_id in suspects:
             denoted = declarations.find_type(checked.references[node_id].name)
-            if denoted is None:
+            if denoted is None or not declarations.has_value(denoted.reference.name):
                 raise ProgramError(f"reference to undefined type: {name}")
             result[node_id] = denoted.type.params[0]
     return {node_id: value for node_id, value in result.items() if node_id in names}

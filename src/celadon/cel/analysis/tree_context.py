@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeGuard
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from celadon.cel import declarations, syntax
 from celadon.cel.cost import CostRule
@@ -23,7 +24,8 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
-from celadon.cel.values.conversions import CONSTRUCTORS
+from celadon.cel.values.conversions import CONSTRUCTORS, unknown_type
+from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass, field
 
@@ -130,6 +132,11 @@ _ARITHMETIC = frozenset(
 SETTLED_KINDS = frozenset(
     {*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.LIST, Kind.MAP}
 )
+_SCALAR_KINDS = frozenset({*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.TYPE})
+_CONTAINERS = frozenset({list, dict, MixedMap})
+_EQUALITY = frozenset({syntax.EQUALS, syntax.NOT_EQUALS})
+#: So many calls that are hardly charged may stand side by side.
+_FEW_CALLS: Final = 16
 _ABSTRACT_KINDS = frozenset({Kind.OPAQUE, Kind.OBJECT})
 _OPEN_KINDS = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
 #: A caller chooses how many arguments a call has; what is kept must stay bounded.
@@ -178,7 +185,8 @@ ResolvedCalls = dict[tuple[object, int], ResolvedCall]
 @dataclass(frozen=True, slots=True)
 class Context:
     """`folded` maps node ids to constant values (see `folding`); `functions` are the
-    environment's; `constants` are identifiers that denote values (types, enum constants).
+    environment's; `constants` are identifiers that denote values (types, enum constants). With
+    `has_schema` a program does not know the objects that the checker found (see `Declarations`).
     `resolved` remembers calls, for all programs of an environment."""
 
     checked: CheckedAst
@@ -188,6 +196,7 @@ class Context:
     switches: declarations.Switches = declarations.DEFAULT_SWITCHES
     find_object: Callable[[str], declarations.ObjectType | None] = lambda name: None
     resolved: ResolvedCalls = field(default_factory=dict)
+    has_schema: bool = False
     mentions_bytes: bool = field(init=False)
     has_optionals: bool = field(init=False)
     boxes_optionals: bool = field(init=False)
@@ -274,18 +283,38 @@ class Context:
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
 
-    def is_unpaid_search(self, node: Expr) -> bool:
-        """Is it an `in` that is charged 1 although it may search a list?"""
-        if not isinstance(node, Call) or node.function != syntax.IN:
+    def is_unpaid(self, node: Expr) -> bool:
+        """Is it a call that may be hardly charged although it is much work?"""
+        if not isinstance(node, Call) or node.id in self.folded:
             return False
-        return len(self.overload_ids(node)) != 1 and not self.is_constant(node.args[1])
+        function = self.function(node)
+        if function is None or function.unpaid is None:
+            return False
+        if node.function in _EQUALITY:
+            return not any(map(self._is_scalar, node.args))
+        if node.function != syntax.IN:
+            return True
+        element, container = node.args
+        if len(self.overload_ids(node)) == 1:  # each element is charged, but not what is in it
+            return not self._is_scalar(element)
+        return not self.is_constant(container)
 
-    def searches_again(self) -> bool:
-        """May a loop search the same list in each of its rounds, hardly charged for it?"""
+    def _is_scalar(self, node: Expr) -> bool:
+        """Is it quick to compare with anything, if it is of its type?"""
+        if self.is_constant(node):
+            return self.constant(node).__class__ not in _CONTAINERS
+        return self.checked.types.get(node.id, DYN).kind in _SCALAR_KINDS
+
+    def repeats_unpaid_work(self) -> bool:
+        """May such calls be made again and again: in a loop, or because there are many?"""
         nodes = self.checked.nodes
-        loops = (node for node in nodes if isinstance(node, syntax.Comprehension))
-        return any(map(self.is_unpaid_search, nodes)) and any(
-            not isinstance(classify(loop), Bind) for loop in loops
+        count = sum(map(self.is_unpaid, nodes))
+        return count > _FEW_CALLS or (
+            count > 0
+            and any(
+                isinstance(node, syntax.Comprehension) and not isinstance(classify(node), Bind)
+                for node in nodes
+            )
         )
 
     def constructor(self, type_name: str) -> declarations.Impl:
@@ -293,7 +322,8 @@ class Context:
         declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
             return declared.construct
-        return CONSTRUCTORS.get(type_name, dict)
+        made_by = CONSTRUCTORS.get(type_name)
+        return made_by or (partial(unknown_type, type_name) if self.has_schema else dict)
 
     def _returned(self, node: Call) -> type | None:
         """The class that all overloads a call may come to return. Operators take what comes,

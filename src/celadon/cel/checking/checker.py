@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from celadon.cel.checking import check_messages
-from celadon.cel.checking import scope as well_known
 from celadon.cel.checking.overload_resolution import (
     FunctionIndex,
     Substitution,
@@ -308,10 +307,10 @@ def _field_type(
 def _declared_field(checker: _Checker, node_id: int, type_name: str, field: str) -> Type:
     find_field = checker.scope.find_field(type_name, field)
     if find_field is None:
-        if checker.scope.find_object(type_name) is None:
-            checker.report(node_id, check_messages.failed_resolution(type_name))
-        else:
+        if checker.scope.has_fields(type_name):
             checker.report(node_id, check_messages.undefined_field(field))
+        else:
+            checker.report(node_id, check_messages.failed_resolution(type_name))
         return ERROR
     return find_field
 
@@ -479,7 +478,7 @@ def _check_struct(checker: _Checker, node: Struct) -> Expr:
     name = find_type.reference.name
     checker.references[node.id] = Reference(name)
     result = find_type.type.params[0]
-    message_name = well_known.message_name(result)
+    message_name = checker.scope.message_of(find_type)
     if message_name is None:
         checker.report(node.id, check_messages.not_a_message_type(result.runtime_name))
         result = ERROR

@@ -104,6 +104,18 @@ OBJECTS: Final[Mapping[str, ObjectType]] = MappingProxyType(
     {name: ObjectType(name, fields) for name, fields in _FIELDS.items()}
 )
 
+SCALARS: Final[Mapping[str, Type]] = MappingProxyType(
+    {"timestamp": TIMESTAMP, "duration": DURATION}
+)
+"""Types that have a second name where a schema declares types (k8s.io/apiserver pkg/cel)."""
+_DECLARED_WITH_A_SCHEMA: Final = frozenset(
+    {"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint", *SCALARS}
+)
+_HAVE_VALUES: Final = frozenset(
+    {"google.protobuf.Duration", "google.protobuf.Empty", "google.protobuf.Timestamp"}
+)
+"""The well-known types that are values, too: `type(x) == google.protobuf.Duration`."""
+
 ENUMS: Final[Mapping[str, int]] = MappingProxyType({"google.protobuf.NullValue.NULL_VALUE": 0})
 
 _NAME_BY_KIND: Final = {
@@ -269,6 +281,7 @@ class Declarations:
         "enums",
         "family",
         "functions",
+        "has_schema",
         "keyword_fields",
         "nullable_joins",
         "objects",
@@ -294,6 +307,7 @@ class Declarations:
         indices: dict[str, FunctionIndex],
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
+        has_schema: bool = False,
     ) -> None:
         self.variables = variables
         self.functions = functions
@@ -308,6 +322,7 @@ class Declarations:
         self.older_names = older_names
         self.family = family
         self.constants = constants
+        self.has_schema = has_schema
         self._indices = indices
         self._identifiers: dict[str, Identifier] = {}
         self._qualified = frozenset(
@@ -357,15 +372,16 @@ class Declarations:
         )
 
     def extend(
-        self, variables: Iterable[Variable] = (), objects: Iterable[ObjectType] = ()
+        self, variables: Iterable[Variable] = (), objects: Iterable[ObjectType] | None = None
     ) -> Declarations:
         """Return a scope with these declarations and more. A variable may not be declared twice; a
-        later object type replaces."""
+        later object type replaces. A schema declares `objects`, if only simple types and so none of
+        them."""
         return Declarations(
             variables=merge_variables(self.variables, variables),
             functions=self.functions,
             types=self.types,
-            objects={**self.objects, **{record.name: record for record in objects}},
+            objects={**self.objects, **{record.name: record for record in objects or ()}},
             enums=self.enums,
             aliases=self.aliases,
             container=self.container,
@@ -376,6 +392,7 @@ class Declarations:
             indices=self._indices,
             family=self.family,
             constants=self.constants,
+            has_schema=self.has_schema or objects is not None,
         )
 
     def candidates(self, name: str) -> tuple[str, ...]:
@@ -433,7 +450,28 @@ class Declarations:
         constant = self.constants(name) if self.constants is not None else None
         return constant and Identifier(constant.type, Reference(name, value=constant.value))
 
+    def has_value(self, name: str) -> bool:
+        """Return whether the type of that full name is known when an expression runs, too."""
+        if name in self.types:
+            return True
+        if name in TYPES:
+            return name in _HAVE_VALUES
+        return not self.has_schema
+
+    def message_of(self, identifier: Identifier) -> str | None:
+        """The message whose fields a literal `a.b.C{}` of that type may set; None if it is none."""
+        if self.has_schema and identifier.reference.name == "list":
+            return None
+        return message_name(identifier.type.params[0])
+
+    def has_fields(self, name: str) -> bool:
+        """Return whether fields may be looked for in the type of that full name, if in vain."""
+        is_declared = self.has_schema and name in _DECLARED_WITH_A_SCHEMA
+        return is_declared or self.find_object(name) is not None
+
     def _global_type(self, name: str) -> Identifier | None:
+        if self.has_schema and name in SCALARS:
+            return Identifier(type_of(SCALARS[name]), Reference(name))
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
         if name in TYPES:

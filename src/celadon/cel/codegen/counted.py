@@ -103,7 +103,7 @@ class Counted(Metered):
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a, L={MAX_UINT64}):", root.id):
-            self.locals = e.begin_searches(self.context)
+            self.locals = e.begin_unpaid_work(self.context)
             with e.block("try:"), self._inputs_first():
                 result = self.value(root)
                 if self._is_counting:

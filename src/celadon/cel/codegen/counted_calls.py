@@ -163,7 +163,7 @@ def _general(w: CountedWriter, node: Call) -> str:
     native_form, code = _forms(w, node, atoms)
     if code is None:
         impl = w.context.direct_impl(node) or unknown_function(node.function)
-        code = f"{e.bind(impl, 'f')}({', '.join(atoms)})"
+        code = e.call(w.context, node, impl, atoms)
         if native_form is not None and native_form.value:
             code = f"{native_form.value} if {native_form.test} else {code}"
     result = e.assign(code, node.id)
@@ -301,13 +301,14 @@ def _formatted(w: CountedWriter, node: Call) -> str | None:
         return None
     items = ", ".join([w.value(element) for element in arguments.elements])
     w.charge(LIST_CREATE_COST)
-    impl, pattern = e.bind(c.direct_impl(node), "f"), e.named(c.constant(text))
+    function, *given = e.callee(c, node, c.direct_impl(node))
+    pattern = e.named(c.constant(text))
     quick = (
         None
         if inline_functions.FORMAT.plain is None
         else inline_functions.FORMAT.plain(_Evaluated(w), node)
     )
-    code = quick or f"{impl}({pattern}, [{items}])"
+    code = quick or f"{function}({', '.join([*given, pattern, f'[{items}]'])})"
     w.add(str(rule.written(len(c.constant(text)))), node.id)
     return e.assign(code, node.id)
 

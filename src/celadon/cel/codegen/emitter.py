@@ -8,11 +8,12 @@ Only numbers, booleans and None are written as they are, and only when their exa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from celadon.cel.analysis.tree_context import Context, Step
+from celadon.cel.declarations import Impl
 from celadon.cel.runtime import EXPORTS
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident
 
@@ -48,7 +49,7 @@ class Emitter:
         self.nodes: list[int] = []
         self.indent = 1
         self.loops = 0
-        self.searches = ""
+        self.unpaid_work = ""
         self._node = 0
         self._counter = 0
         self._by_identity: dict[int, str] = {}
@@ -67,13 +68,26 @@ class Emitter:
         self._counter += 1
         return f"{prefix}{self._counter}"
 
-    def begin_searches(self, context: Context) -> dict[str, str]:
-        """Where a loop may search the same list again, begin what remembers it: a name that all
-        functions of the module get, as if it were one of the expression's own."""
-        if not context.searches_again():
+    def begin_unpaid_work(self, context: Context) -> dict[str, str]:
+        """Where work may be repeated that is hardly charged, begin what remembers it: a name that
+        all functions of the module get, as if it were one of the expression's own."""
+        if not context.repeats_unpaid_work():
             return {}
-        self.searches = self.assign("[]")
-        return {"@searches": self.searches}
+        self.unpaid_work = self.assign(f"{self.runtime('UnpaidWork')}()")
+        return {"@unpaidWork": self.unpaid_work}
+
+    def callee(self, context: Context, node: Call, impl: Impl) -> list[str]:
+        """The sources of what is called where `impl` would run, and of what it is given before the
+        arguments."""
+        function = context.function(node)
+        if not self.unpaid_work or function is None or not context.is_unpaid(node):
+            return [self.bind(impl, "f")]
+        return [self.bind(function.unpaid, "f"), self.unpaid_work, self.bind(impl, "f")]
+
+    def call(self, context: Context, node: Call, impl: Impl, args: Iterable[str]) -> str:
+        """The source of such a call."""
+        function, *given = self.callee(context, node, impl)
+        return f"{function}({', '.join([*given, *args])})"
 
     def assign(self, code: str, node: int = 0) -> str:
         """Store the value of `code` in a new temporary and return its name."""

@@ -17,6 +17,8 @@ from celadon.cel.codegen.inline_operators import (
     last_constant,
     length,
     operands,
+    operator_call,
+    repeats,
 )
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
@@ -224,7 +226,8 @@ def _format(w: PlainWriter, node: Call) -> str | None:
     left = iter(args)
     parts = (e.named(piece) if isinstance(piece, str) else next(left) for piece in pieces)
     written = "".join(f"{{{part}}}" for part in parts)
-    slow = f"{e.bind(c.direct_impl(node), 'f')}({e.named(c.constant(text))}, [{', '.join(args)}])"
+    items = f"[{', '.join(args)}]"
+    slow = e.call(c, node, c.direct_impl(node), (e.named(c.constant(text)), items))
     t, size = e.name(), e.runtime("len")
     tests.append(f"{size}({t} := f'{written}') <= {MAX_LENGTH}")
     return f"({t} if {' and '.join(tests)} else {slow})"
@@ -267,23 +270,13 @@ def _in(w: PlainWriter, node: Call) -> str | None:
         t, o = e.name(), w.value(container)
         dicts, lists = e.runtime("dict"), e.runtime("list")
         test = f"({t} := {o}).__class__ is {dicts} or {t}.__class__ is {lists}"
-        if searches_again(w, node):
+        if repeats(w, node):
             test = f"{test} and {e.runtime('len')}({t}) < {LONG}"
-            slow = f"{e.runtime('contains_again')}({e.searches}, {x}, {t})"
-        else:
-            slow = f"{e.runtime('contains')}({x}, {t})"
+        slow = operator_call(w, node, "contains", x, t)
         if c.certain(element) is None:
             test = f"({test}) and {x}.__class__ is {e.runtime('str')}"
         return f"({x} in {t} if {test} else {slow})"
-    if searches_again(w, node):
-        again, key, items = e.runtime("contains_again"), w.value(element), w.value(container)
-        return f"{again}({e.searches}, {key}, {items})"
     return None
-
-
-def searches_again(w: Writer, node: Call) -> bool:
-    """Is it an `in` that may search the same list in each round of a loop?"""
-    return bool(w.emitter.searches) and w.context.is_unpaid_search(node)
 
 
 #: What cel-go can put in its set of constants.
@@ -370,7 +363,7 @@ def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm
 def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     """Write the test of two lists with which the implementation never fails."""
     overload = w.context.overload(node)
-    if overload is None:
+    if overload is None or repeats(w, node):
         return None
     test = " and ".join(is_class(w, atom, "list") for atom in atoms)
     value = f"{w.emitter.bind(overload.impl, 'f')}({', '.join(atoms)})"

@@ -80,6 +80,18 @@ def length(w: Writer, atom: str) -> str:
     return f"{w.emitter.runtime('len')}({atom})"
 
 
+def repeats(w: Writer, node: Call) -> bool:
+    """Is it a call that is hardly charged, and may be made again and again?"""
+    return bool(w.emitter.unpaid_work) and w.context.is_unpaid(node)
+
+
+def operator_call(w: Writer, node: Call, function: str, *operands: str) -> str:
+    """The source of a call of an operator's implementation, a run-time function of that name."""
+    if repeats(w, node):
+        return w.emitter.call(w.context, node, w.context.impl(node), operands)
+    return f"{w.emitter.runtime(function)}({', '.join(operands)})"
+
+
 #: Integers that double represents exactly, so that int/double comparison cannot differ.
 EXACT = 1 << 53
 #: From so many texts on, a formatted string joins them faster than `+`.
@@ -108,7 +120,7 @@ def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
     if certain is two and certain in (int, str, bool):
         return f"({w.value(left)} {operator} {w.value(right)})"
     x, y = w.atom(left), w.atom(right)
-    slow = f"{e.runtime(function)}({x}, {y})"
+    slow = operator_call(w, node, function, x, y)
     return f"({x} {operator} {y} if {x}.__class__ is {e.runtime('str')} else {slow})"
 
 

@@ -80,7 +80,7 @@ class Metered:
         root = self.context.checked.root
         with e.function(f"def {name}({self.shared}):", root.id):
             e.emit("c = 0")
-            self.locals = e.begin_searches(self.context)
+            self.locals = e.begin_unpaid_work(self.context)
             self._body(root)
 
     def _body(self, root: Expr, write: Callable[[Expr], str] | None = None) -> None:

@@ -17,7 +17,6 @@ from typing import assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import MeteredWriter, Writer
-from celadon.cel.codegen.inline_functions import searches_again
 from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, length, operands
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
@@ -46,7 +45,8 @@ def general(w: MeteredWriter, node: Call) -> str:
         atoms, failed = w.sequence(parts, check_last=False)
         result = e.name()
         with w.unless(failed, result, node.id):
-            code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
+            called = e.callee(w.context, node, impl)
+            code = f"{e.runtime('call_v')}({', '.join([*called, *atoms])})"
             if many and (form := native(w, node, atoms)) is not None:
                 code = f"{form.value} if {form.test} else {code}"
             e.emit(f"{result} = {code}", node.id)
@@ -56,9 +56,9 @@ def general(w: MeteredWriter, node: Call) -> str:
     if node.function == syntax.IN:
         w.flush()  # Go may panic
     result = e.name()
-    run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
-    if searches_again(w, node):
-        run = f"{e.runtime('contains_again_v')}({', '.join([e.searches, *atoms])})"
+    called = e.callee(w.context, node, impl)
+    runner = _RUNNERS[len(atoms)] if len(called) == 1 else "call_v"
+    run = f"{e.runtime(runner)}({', '.join([*called, *atoms])})"
     form = native(w, node, atoms)
     stops = w.context.has_constant_pattern(node) and not w.never_fails(parts[0])
     if form is None and not stops:

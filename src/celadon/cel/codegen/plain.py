@@ -76,7 +76,7 @@ def _general(w: PlainWriter, node: Call) -> str:
     if impl is None or w.context.function(node) is None:
         raise_call = e.runtime("no_such_overload")
         return f"{raise_call}().undefined"
-    return f"{e.bind(impl, 'f')}({', '.join(args)})"
+    return e.call(w.context, node, impl, args)
 
 
 #: Longest expression kept in one line; beyond it the value goes to a temporary. Also keeps
@@ -124,7 +124,7 @@ class Plain:
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a):", root.id):
-            self.locals = e.begin_searches(self.context)
+            self.locals = e.begin_unpaid_work(self.context)
             with e.block("try:"):
                 self._body(root)
             with e.block(f"except {e.runtime('Exception')}:"):

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from celadon.cel import cost
-from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, Panicked, no_such_overload
 from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.parsing.macros import LISTS_MACROS
@@ -31,7 +31,8 @@ from celadon.cel.types import (
     type_param,
 )
 from celadon.cel.values import Value
-from celadon.cel.values.equality import common_keys, equal, is_comparable, refusal
+from celadon.cel.values.container_access import UnpaidWork
+from celadon.cel.values.equality import NoKey, common_keys, equal, is_comparable, refusal
 from celadon.cel.values.runtime_types import go_name, is_list, type_of
 from celadon.cel.values.text import Uint, too_long
 from celadon.cel.values.timestamps import Duration, Timestamp
@@ -294,7 +295,15 @@ def flatten_deep(elements: object, depth: Value) -> list[Value]:
     return _flattened(elements, depth)
 
 
-def _flattened(elements: list[Value], depth: int) -> list[Value]:
+def _flatten_again(work: UnpaidWork, impl: Impl, elements: Value, *depth: Any) -> Value:
+    """Flatten in a loop: how many elements are looked at is no part of the charge."""
+    levels = depth[0] if depth else 1
+    if is_list(elements) and levels.__class__ is int and levels >= 0:
+        return _flattened(elements, levels, work)
+    return impl(elements, *depth)
+
+
+def _flattened(elements: list[Value], depth: int, work: UnpaidWork | None = None) -> list[Value]:
     """Lists that share structure are small and yet endless when flattened."""
     result: list[Value] = []
     stack = [(iter(elements), depth)]
@@ -311,6 +320,8 @@ def _flattened(elements: list[Value], depth: int) -> list[Value]:
             stack.pop()
         if left < 0:
             raise too_long()
+    if work is not None:
+        work.pay(_MOST_FLATTENED - left)
     return result
 
 
@@ -358,6 +369,26 @@ def distinct(elements: object) -> list[Value]:
         if not any(_surely_equal(element, candidate) for candidate in candidates):
             candidates.append(element)
             result.append(element)
+    return result
+
+
+def _distinct_again(work: UnpaidWork, impl: Impl, elements: Value) -> Value:
+    """Tell distinct elements in a loop: those that are looked at again have keys by then."""
+    if not is_list(elements) or len(elements) > _MOST_COMPARED:
+        return impl(elements)
+    result: list[Value] = []
+    keys: set[Hashable] = set()
+    others: list[Value] = []
+    for element in elements:
+        try:
+            key = work.key(element)
+        except NoKey:
+            is_new = not work.walk(element, result)
+            others += [element] * is_new
+        else:
+            is_new = key not in keys and not work.walk(element, others)
+            keys.add(key)
+        result += [element] * is_new
     return result
 
 
@@ -413,6 +444,7 @@ _FLATTEN = Function(
             growth=first,
         ),
     ),
+    unpaid=_flatten_again,
 )
 
 _SORT = Function(
@@ -501,6 +533,7 @@ _OTHERS = (
             ),
         ),
         distinct,
+        unpaid=_distinct_again,
     ),
 )
 

@@ -397,6 +397,7 @@ _LOGIC = (
             ),
         ),
         equality.equal,
+        unpaid=container_access.equal_again,
     ),
     Function(
         syntax.NOT_EQUALS,
@@ -413,6 +414,7 @@ _LOGIC = (
             ),
         ),
         equality.not_equal,
+        unpaid=container_access.not_equal_again,
     ),
 )
 
@@ -506,6 +508,7 @@ _CONTAINERS = (
             ),
         ),
         container_access.contains,
+        unpaid=container_access.contains_again,
     ),
 )
 

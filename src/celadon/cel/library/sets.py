@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
@@ -10,8 +10,10 @@ from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values import Value
+from celadon.cel.values.container_access import UnpaidWork
 from celadon.cel.values.container_access import contains as is_in
 from celadon.cel.values.equality import candidates
+from celadon.cel.values.runtime_types import is_list
 from celadon.cel.values.text import too_long
 from celadon.cel.values.typed_lists import shown_size
 
@@ -52,6 +54,30 @@ def intersects(a: list[Value], b: list[Value]) -> bool:
     return any(is_in(element, some) for element, some in candidates(a, b))
 
 
+def _in_loops(holds: Callable[[UnpaidWork, list[Value], list[Value]], bool]) -> Impl:
+    """Return what runs in a loop: elements are compared by what is remembered of them."""
+
+    def run(work: UnpaidWork, impl: Impl, a: Value, b: Value) -> Value:
+        if is_list(a) and is_list(b) and not _same_hashed_kind(a, b):
+            _refuse_long(a, b)
+            return holds(work, a, b)
+        return impl(a, b)
+
+    return run
+
+
+def _contains_again(work: UnpaidWork, a: list[Value], b: list[Value]) -> bool:
+    return all(work.contains(element, a) for element in b)
+
+
+def _equivalent_again(work: UnpaidWork, a: list[Value], b: list[Value]) -> bool:
+    return _contains_again(work, a, b) and _contains_again(work, b, a)
+
+
+def _intersects_again(work: UnpaidWork, a: list[Value], b: list[Value]) -> bool:
+    return any(work.contains(element, b) for element in a)
+
+
 def _cost(factor: int) -> CostRule:
     def tracked(args: Sequence[Value], result: object) -> int:
         return 1 + factor * shown_size(args[0]) * shown_size(args[1])
@@ -71,6 +97,7 @@ def _cost(factor: int) -> CostRule:
 def _function(
     name: str,
     impl: Impl,
+    unpaid: Impl,
     factor: int,
     doc: str,
     *examples: tuple[str, str],
@@ -87,7 +114,7 @@ def _function(
         examples=examples,
         inline=inline,
     )
-    return Function(f"sets.{name}", (overload,))
+    return Function(f"sets.{name}", (overload,), unpaid=unpaid)
 
 
 LIBRARY = Library(
@@ -96,6 +123,7 @@ LIBRARY = Library(
         _function(
             "contains",
             contains,
+            _in_loops(_contains_again),
             1,
             "Whether the first list has every element of the second.",
             ("sets.contains([1, 2, 3, 4], [2, 3])", "true"),
@@ -105,6 +133,7 @@ LIBRARY = Library(
         _function(
             "equivalent",
             equivalent,
+            _in_loops(_equivalent_again),
             2,
             "Whether each list has every element of the other.",
             ("sets.equivalent([1], [1, 1])", "true"),
@@ -113,6 +142,7 @@ LIBRARY = Library(
         _function(
             "intersects",
             intersects,
+            _in_loops(_intersects_again),
             1,
             "Whether the lists have an element in common.",
             ("sets.intersects([1], [1, 2])", "true"),

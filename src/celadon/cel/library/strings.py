@@ -15,6 +15,8 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.library import formatting
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
+from celadon.cel.values import Value
+from celadon.cel.values.container_access import UnpaidWork
 from celadon.cel.values.runtime_types import display
 from celadon.cel.values.text import MAX_LENGTH, check_length
 
@@ -451,7 +453,14 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
                 inline=inline_functions.FORMAT,
             )._replace(variadic=True),
         ),
+        unpaid=_format_again,
     )
+
+
+def _format_again(work: UnpaidWork, impl: Impl, text: Value, args: Value) -> Value:
+    """Format in a loop: what is written is no part of the charge."""
+    work.pay_for_all(args)
+    return impl(text, args)
 
 
 _LEGACY_FORMAT = _format(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
-from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.values import Value
 from celadon.cel.values.equality import FIRST_INEXACT, ExactKeys, NoKey, equal, refusal
 from celadon.cel.values.maps import MISSING, AnyMap, MixedMap, find, is_map, put, with_entry
@@ -24,7 +24,7 @@ from celadon.cel.values.runtime_types import (
     is_list,
     type_of,
 )
-from celadon.cel.values.text import Uint, too_long
+from celadon.cel.values.text import Uint
 from celadon.cel.values.typed_lists import LIST_CLASSES
 
 _SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
@@ -164,79 +164,149 @@ def contains(element: Any, container: Any) -> bool:
     raise no_such_overload()
 
 
+# --- Work that is hardly charged ---------------------------------------------
+#
+# Comparing two maps is charged by how many entries they have, whatever is in them; to search a
+# list of which nothing is declared, to flatten one and to write it are charged next to nothing.
+# In a loop that would be as much work as the square of what a client sent, or more. So an
+# evaluation remembers what it looked at: by then equal parts have the same key, and what is left
+# has an end.
+
 #: A list of fewer elements is searched as fast as looked up.
 LONG: Final = 64
 #: Searches of one list before keys of its elements are made, which take as long as some of them.
 _FEW_SEARCHES: Final = 16
-#: Elements that one evaluation compares in searches that are hardly charged.
-_MOST_COMPARED: Final = 10_000_000
+#: Parts that one evaluation looks at without being charged for them.
+_MOST_PARTS: Final = 10_000_000
+#: How many of them are left when keys are made of what is compared.
+_FEW_COMPARED: Final = _MOST_PARTS - 100_000
+_SCALARS: Final = frozenset({str, bool, int, Uint, float, bytes, type(None)})
 
 
-def contains_again(searches: list[Searches], element: Any, container: Any) -> bool:
-    """`contains` in an expression that may search a list in each round of a loop. `searches` is
-    empty where an evaluation begins, and is its own."""
-    if container.__class__ not in LIST_CLASSES:
-        return contains(element, container)
-    if len(container) < LONG:
-        return _list_contains(element, container)
-    if not searches:
-        searches.append(Searches())
-    return searches[0].contains(element, container)
+class UnpaidWork:
+    """What one evaluation does that is hardly charged, there as here. Whatever is more than the
+    charge for looking at it would allow ends the evaluation as too dear."""
 
-
-class Searches:
-    """The searches of one evaluation in long lists. Where nothing is declared of a list, each is
-    charged 1, as in cel-go, so that a loop over a list that searches it would take its square."""
+    left = _MOST_PARTS
 
     def __init__(self) -> None:
-        self._left = _MOST_COMPARED
-        self._keys = ExactKeys()
-        self._lists: dict[int, _Searched] = {}
+        self._keys: ExactKeys | None = None
+        self._lists: dict[int, SearchedList] = {}
 
-    def contains(self, element: object, elements: list[Value]) -> bool:
-        """Return whether the element is in the list. Raises EvaluationError for what compares too
-        many."""
+    def pay(self, parts: int) -> None:
+        """Count parts that are going to be looked at. Raises CostLimitExceeded."""
+        self.left -= parts
+        if self.left < 0:
+            raise CostLimitExceeded
+
+    def key(self, value: object) -> Hashable:
+        """Return what is the same exactly where values are equal. Raises NoKey."""
+        if self._keys is None:
+            self._keys = ExactKeys()
+        return self._keys.of(value)
+
+    def equal(self, a: Any, b: Any) -> bool:
+        """`a == b`. Raises EvaluationError."""
+        if a.__class__ in _SCALARS or b.__class__ in _SCALARS:
+            return equal(a, b)
+        if self.left < _FEW_COMPARED:
+            try:
+                return self.key(a) == self.key(b)
+            except NoKey:
+                pass
+        return equal(a, b, self.pay)
+
+    def surely_equal(self, a: Any, b: Any) -> bool:
+        """Return whether they are equal; a comparison that fails counts as different."""
+        try:
+            return self.equal(a, b)
+        except CostLimitExceeded:
+            raise
+        except EvaluationError:
+            return False
+
+    def contains(self, element: Any, elements: list[Value]) -> bool:
+        """`element in elements`."""
+        if len(elements) < LONG:
+            return self.walk(element, elements)
         searched = self._lists.get(id(elements))
         if searched is None:
-            searched = self._lists[id(elements)] = _Searched(elements)
-        searched.count += 1
-        if searched.count <= _FEW_SEARCHES:
-            return self._walk(element, elements)
-        if searched.keys is None:
-            searched.keys = self._keys_of(searched)
+            searched = self._lists[id(elements)] = SearchedList(self, elements)
+        return searched.contains(element)
+
+    def walk(self, element: Any, elements: list[Value]) -> bool:
+        """`element in elements`, one after the other."""
+        self.pay(len(elements))
+        if element.__class__ in _SCALARS:
+            return _list_contains(element, elements)
+        return any(self.surely_equal(element, x) for x in elements)
+
+    def pay_for_all(self, value: Any) -> None:
+        """Count all parts of a value, as often as they are in it. Raises CostLimitExceeded."""
+        pending = [value]
+        while pending:
+            part = pending.pop()
+            if part.__class__ in LIST_CLASSES:
+                self.pay(len(part))
+                pending += part
+            elif is_map(part):
+                self.pay(len(part))
+                pending += part.values()
+            elif part.__class__ is Optional and part is not NONE:
+                pending.append(part.value)
+
+
+class SearchedList:
+    """A list, how often it was searched, and from then on the keys of its elements, and those that
+    have none."""
+
+    __slots__ = ("_count", "_elements", "_keys", "_others", "_work")
+
+    def __init__(self, work: UnpaidWork, elements: list[Value]) -> None:
+        self._work = work
+        self._elements = elements
+        self._count = 0
+        self._keys: set[Hashable] | None = None
+        self._others: list[Value] = []
+
+    def contains(self, element: Any) -> bool:
+        self._count += 1
+        if self._count <= _FEW_SEARCHES:
+            return self._work.walk(element, self._elements)
+        if self._keys is None:
+            self._keys = set()
+            for x in self._elements:
+                try:
+                    self._keys.add(self._work.key(x))
+                except NoKey:
+                    self._others.append(x)
         try:
-            key = self._keys.of(element)
+            key = self._work.key(element)
         except NoKey:
-            return self._walk(element, elements)
-        return key in searched.keys or self._walk(element, searched.others)
-
-    def _keys_of(self, searched: _Searched) -> set[Hashable]:
-        keys: set[Hashable] = set()
-        for element in searched.elements:
-            try:
-                keys.add(self._keys.of(element))
-            except NoKey:
-                searched.others.append(element)
-        return keys
-
-    def _walk(self, element: object, elements: list[Value]) -> bool:
-        self._left -= len(elements)
-        if self._left < 0:
-            raise too_long()
-        return _list_contains(element, elements)
+            return self._work.walk(element, self._elements)
+        return key in self._keys or self._work.walk(element, self._others)
 
 
-class _Searched:
-    """A list, how often it was searched, and from then on the keys of its elements, and the
-    `others`, which have none."""
+def equal_again(work: UnpaidWork, impl: object, a: Value, b: Value) -> bool:
+    """`equal` in a loop."""
+    return work.equal(a, b)
 
-    __slots__ = ("count", "elements", "keys", "others")
 
-    def __init__(self, elements: list[Value]) -> None:
-        self.elements = elements
-        self.count = 0
-        self.keys: set[Hashable] | None = None
-        self.others: list[Value] = []
+def not_equal_again(work: UnpaidWork, impl: object, a: Value, b: Value) -> bool:
+    """`not_equal` in a loop: true also where `a == b` fails."""
+    try:
+        return not work.equal(a, b)
+    except CostLimitExceeded:
+        raise
+    except EvaluationError:
+        return True
+
+
+def contains_again(work: UnpaidWork, impl: object, element: Value, container: Any) -> bool:
+    """`contains` in a loop."""
+    if container.__class__ in LIST_CLASSES:
+        return work.contains(element, container)
+    return contains(element, container)
 
 
 def _list_contains(element: object, elements: list[Value]) -> bool:

@@ -438,6 +438,11 @@ UNSIGNED_OVERFLOW: Final = "unsigned integer overflow"
 _NANOS = 1_000_000_000
 
 
+def unknown_type(name: str, _: Fields) -> NoReturn:
+    """Make no message of a type that only a checker knows. Raises EvaluationError."""
+    raise EvaluationError(f"unknown type '{name}'")
+
+
 def conversion_failed(field: str, reason: str) -> EvaluationError:
     """A value that a field, given with the name of its message, cannot take."""
     return EvaluationError(f"field type conversion error for {field} value type: {reason}")

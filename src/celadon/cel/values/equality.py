@@ -12,10 +12,10 @@ section 8.4): kinds without the comparer trait name the operator, others do not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.types import Type
 from celadon.cel.values.maps import MISSING, MixedMap, find
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, TypedList
@@ -44,14 +44,18 @@ _COMPARERS = frozenset({*_ORDERED, float})
 RECEIVERS = frozenset({str, Timestamp, Duration})
 
 
-def equal(a: Any, b: Any) -> bool:
-    """CEL `a == b`; raises only for an abstract left operand."""
+Pay = Callable[[int], None]
+"""Is told of parts before they are compared. May raise."""
+
+
+def equal(a: Any, b: Any, pay: Pay | None = None) -> bool:
+    """CEL `a == b`; raises only for an abstract left operand, and what `pay` raises."""
     left, right = a.__class__, b.__class__
     if left is right:
         if left is dict:
-            return _maps_equal(a, b)
+            return _maps_equal(a, b) if pay is None else containers_equal(a, b, pay)
         if left is list:
-            return containers_equal(a, b)
+            return containers_equal(a, b, pay)
         if left in _PLAIN:
             return bool(a == b)
     elif left in _NUMBERS and right in _NUMBERS:
@@ -61,23 +65,23 @@ def equal(a: Any, b: Any) -> bool:
     elif a is None or b is None or left in _PLAIN:
         return False
     elif left is list:
-        return isinstance(b, TypedList) and containers_equal(a, b)
-    return _objects_equal(a, b)
+        return isinstance(b, TypedList) and containers_equal(a, b, pay)
+    return _objects_equal(a, b, pay)
 
 
-def _objects_equal(a: object, b: object) -> bool:
+def _objects_equal(a: object, b: object, pay: Pay | None) -> bool:
     """The left operand is a type, an optional, an abstract value, a typed list or a map."""
     if isinstance(a, Opaque):
         return bool(a == b)
     if a.__class__ is Type:
         return b.__class__ is Type and a.name == b.name
     if a.__class__ is Optional:
-        return b.__class__ is Optional and _optionals_equal(a, b)
+        return b.__class__ is Optional and _optionals_equal(a, b, pay)
     if isinstance(a, TypedList):
-        return isinstance(b, list) and a.matches(b)
+        return isinstance(b, list) and a.matches(b, pay)
     if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
         return False
-    return containers_equal(a, b)
+    return containers_equal(a, b, pay)
 
 
 def _maps_equal(a: dict[Any, Any], b: dict[Any, Any]) -> bool:
@@ -101,11 +105,11 @@ def _holds_texts(whole: dict[Any, Any], levels: int) -> bool:
     return True
 
 
-def containers_equal(a: Any, b: Any) -> bool:
+def containers_equal(a: Any, b: Any, pay: Pay | None = None) -> bool:
     """Two lists or two maps. One loop for all levels: data may be nested deeply. Values that share
     structure (`[v, v]` of `[w, w]` of ...) are small and yet endless: where there are many pairs,
     none is looked at twice."""
-    if a is b and _is_surely_itself(a):
+    if a is b and pay is None and _is_surely_itself(a):
         return True
     pending = [(a, b)]
     unwatched = _MOST_UNWATCHED
@@ -121,6 +125,8 @@ def containers_equal(a: Any, b: Any) -> bool:
             seen.add(identities)
         if len(a) != len(b):
             return False
+        if pay is not None:
+            pay(1 + len(a))
         if a.__class__ is dict and b.__class__ is dict:
             # INVARIANT (plain keys): between two dicts Python's lookup is CEL's.
             find_in_b = b.get
@@ -132,14 +138,14 @@ def containers_equal(a: Any, b: Any) -> bool:
                         return False
                 elif kind is dict is y.__class__:
                     pending.append((x, y))
-                elif y is MISSING or not _is_equal_so_far(x, y, pending):
+                elif y is MISSING or not _is_equal_so_far(x, y, pending, pay):
                     return False
         else:
             for x, y in _pairs(a, b):
                 if x.__class__ is str is y.__class__:
                     if x != y:
                         return False
-                elif y is MISSING or not _is_equal_so_far(x, y, pending):
+                elif y is MISSING or not _is_equal_so_far(x, y, pending, pay):
                     return False
     return True
 
@@ -169,20 +175,22 @@ def _is_surely_itself(whole: Any) -> bool:
     return True
 
 
-def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]]) -> bool:
+def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]], pay: Pay | None) -> bool:
     """Two values, up to the lists and maps in them, which are put into `pending`."""
     kind = x.__class__
     if kind is not y.__class__:
-        return _equal_or_error(x, y)
+        return _equal_or_error(x, y, pay)
     if kind in _WITH_PARTS:
         pending.append((x, y))
         return True
     if kind in _PLAIN:
         return bool(x == y)
+    while kind is Optional and x.value.__class__ is Optional is y.value.__class__:
+        x, y = x.value, y.value
     if kind is Optional and x is not NONE and _same_parts(x, y):
         pending.append((x.value, y.value))
         return True
-    return _equal_or_error(x, y)
+    return _equal_or_error(x, y, pay)
 
 
 def _same_parts(x: Optional, y: Optional) -> bool:
@@ -198,14 +206,16 @@ def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
     return [(x, find(b, key)) for key, x in a.items()]
 
 
-def _equal_or_error(x: object, y: object) -> bool:
+def _equal_or_error(x: object, y: object, pay: Pay | None) -> bool:
     try:
-        return equal(x, y)
+        return equal(x, y, pay)
+    except CostLimitExceeded:
+        raise
     except EvaluationError:
         return True
 
 
-def _optionals_equal(a: Optional, b: Optional) -> bool:
+def _optionals_equal(a: Optional, b: Optional, pay: Pay | None) -> bool:
     if a is NONE or b is NONE:
         return a is b
     for content in (a.value, b.value):  # what an attribute may have made of it
@@ -215,13 +225,15 @@ def _optionals_equal(a: Optional, b: Optional) -> bool:
             return False
     if b.value is None and isinstance(a.value, Opaque):
         raise no_such_overload()
-    return equal(a.value, b.value)
+    return equal(a.value, b.value, pay)
 
 
-def not_equal(a: object, b: object) -> bool:
+def not_equal(a: object, b: object, pay: Pay | None = None) -> bool:
     """CEL `a != b`: true also where `a == b` fails."""
     try:
-        return not equal(a, b)
+        return not equal(a, b, pay)
+    except CostLimitExceeded:
+        raise
     except EvaluationError:
         return True
 
@@ -387,17 +399,28 @@ class ExactKeys:
         self._alike: dict[Hashable, object] = {}
 
     def of(self, value: Any, levels: int = _MOST_LEVELS) -> Hashable:
-        """Return the key. Raises NoKey, also for integers that doubles equal after rounding, and
-        for NaN."""
+        """Return the key. Raises NoKey, also for NaN and for doubles that integers equal after
+        rounding."""
         kind = value.__class__
         if kind is str:
             return value  # type: ignore[no-any-return]  # the class was just compared
         if kind in _NUMBERS:
-            if value != value or (kind is not float and abs(value) >= FIRST_INEXACT):
+            # in bytes, whose hash nobody can foresee; of -0.0, 0.0
+            if -FIRST_INEXACT < value < FIRST_INEXACT:
+                return repr(float(value) + 0.0).encode()
+            if kind is float:
                 raise NoKey
-            return repr(float(value) + 0.0).encode()  # nobody can foresee its hash; of -0.0, 0.0
+            return str(int(value)).encode()
         if value is None or kind is bool:
             return value  # type: ignore[no-any-return]  # the class was just compared
+        if kind is bytes:
+            return kind, value
+        if kind is Duration:
+            return kind, str(value.nanoseconds)
+        if kind is Timestamp:
+            return kind, str((value.seconds, value.nanos))
+        if kind is Optional and levels:
+            return (kind,) if value is NONE else (kind, self.of(value.value, levels - 1))
         if kind is not dict and kind is not list:
             raise NoKey
         if (remembered := self._of_containers.get(id(value))) is not None:

@@ -32,8 +32,8 @@ class TypedList(list[Any]):
 
     __slots__ = ()
 
-    def matches(self, other: list[object]) -> bool:
-        """Return CEL's `self == other`."""
+    def matches(self, other: list[object], pay: Callable[[int], None] | None = None) -> bool:
+        """Return CEL's `self == other`; `pay` as for `equality.equal`."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:

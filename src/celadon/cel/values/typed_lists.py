@@ -15,13 +15,14 @@ for typed data: the plain variant may compare two lists with Python's own operat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, SupportsIndex, overload
 
-from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
 from celadon.cel.types import Type
 from celadon.cel.values import Value, equality
+from celadon.cel.values.equality import Pay
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, TypedList
 from celadon.cel.values.text import too_long
 from celadon.cel.values.timestamps import Duration, Timestamp
@@ -108,9 +109,9 @@ class JoinedList(TypedList):
     def __contains__(self, value: object) -> bool:
         return any(value in leaf for leaf in self._leaves())
 
-    def matches(self, other: list[Any]) -> bool:
+    def matches(self, other: list[Any], pay: Pay | None = None) -> bool:
         """Return whether both have the same elements in the same order."""
-        return equality.containers_equal(self, other)
+        return equality.containers_equal(self, other, pay)
 
     def __add__(self, other: list[Any]) -> list[Any]:
         return concatenation(self, other)
@@ -225,14 +226,29 @@ class SetList(TypedList):
 
     __slots__ = ()
 
-    def matches(self, other: list[object]) -> bool:
+    def matches(self, other: list[object], pay: Pay | None = None) -> bool:
         """The same items in any order."""
-        return len(self) == len(other) and all(_has(self, item) for item in other)
+        if len(self) != len(other):
+            return False
+        if _equal_as_hashed(self, other):
+            return set(self).issuperset(other)
+        alike = equality.candidates(other, self)
+        return all(any(_equal(mine, item, pay) for mine in some) for item, some in alike)
 
     def __add__(self, other: list[Any]) -> SetList:
         set_list = SetList(self)
-        for item in other:
-            if not _has(set_list, item):
+        if _equal_as_hashed(self, other):
+            mine = set(self)
+            set_list += [item for item in dict.fromkeys(other) if item not in mine]
+            return set_list
+        keys = equality.common_keys((*self, *other))
+        alike: dict[Hashable, list[Any]] = {}
+        for key, item in zip(keys, self, strict=False):
+            alike.setdefault(key, []).append(item)
+        for key, item in zip(keys[len(self) :], other, strict=True):
+            some = alike.setdefault(key, [])
+            if not any(_equal(mine, item) for mine in some):
+                some.append(item)
                 set_list.append(item)
         return set_list
 
@@ -246,49 +262,61 @@ class MapList(TypedList):
         super().__init__(items)
         self.keys = keys
 
-    def matches(self, other: list[object]) -> bool:
+    def matches(self, other: list[object], pay: Pay | None = None) -> bool:
         """Items with equal keys are equal, in any order."""
         if len(self) != len(other):
             return False
+        positions = self._positions()
         for item in other:
-            position = self._position(item)
-            if position is None or not _equal(self[position], item):
+            position = positions.get(self._key(item))
+            if position is None or not _equal(self[position], item, pay):
                 return False
         return True
 
     def __add__(self, other: list[Any]) -> MapList:
         map_list = MapList(self, self.keys)
+        positions = self._positions()
         for item in other:
-            position = map_list._position(item)
-            if position is None:
+            position = positions.setdefault(self._key(item), len(map_list))
+            if position == len(map_list):
                 map_list.append(item)
             else:
                 map_list[position] = item
         return map_list
 
-    def _position(self, item: object) -> int | None:
-        key = self._key(item)
-        for i, element in enumerate(self):
-            if self._key(element) == key:
-                return i
-        return None
+    def _positions(self) -> dict[Hashable, int]:
+        """The first position of each key."""
+        positions: dict[Hashable, int] = {}
+        for position, item in enumerate(self):
+            positions.setdefault(self._key(item), position)
+        return positions
 
-    def _key(self, item: object) -> list[Value]:
+    def _key(self, item: object) -> Hashable:
+        """The members that identify an item, by class and value. Schemas want scalars there, and
+        what is none of them is written: it has no hash, or one that its author can foresee."""
         members = item if isinstance(item, dict) else {}
-        return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
+        values = [members.get(key, _ABSENT) for key in self.keys]
+        return tuple([(x.__class__, x if x.__class__ is str else repr(x)) for x in values])
 
 
 LIST_CLASSES: Final[frozenset[type[list[Value]]]] = frozenset({list, SetList, MapList, JoinedList})
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 
-def _has(items: list[Value], value: object) -> bool:
-    return any(_equal(item, value) for item in items)
+def _equal_as_hashed(a: list[Value], b: list[Value]) -> bool:
+    """Return whether Python's sets find what is equal in CEL, as they do without bools and
+    doubles."""
+    return _EQUAL_AS_HASHED.issuperset(map(type, a)) and _EQUAL_AS_HASHED.issuperset(map(type, b))
 
 
-def _equal(a: object, b: object) -> bool:
+_EQUAL_AS_HASHED: Final[frozenset[type]] = frozenset({str, int, bytes})
+
+
+def _equal(a: object, b: object, pay: Pay | None = None) -> bool:
     try:
-        return equality.equal(a, b)
+        return equality.equal(a, b, pay)
+    except CostLimitExceeded:
+        raise
     except EvaluationError:
         return False
 

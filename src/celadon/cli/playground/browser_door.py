@@ -32,8 +32,28 @@ _DESK: Final = Desk()
 def answer(question: str, text: str) -> str:
     """`question` is one of `state` (whether it is one), `verdict`, `details`, `files`, `import` and
     `complete`."""
+    return _answered(lambda: _QUESTIONS[question](json.loads(text)))
+
+
+def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
+    """`question` is one of `prove`, `diff` and `claim`; `tell` gets what there is to say before the
+    answer. The solver has to be there."""
+
+    def proved() -> JsonObject:
+        # late: what proves is loaded when somebody asks for it
+        from celadon.cli.playground.proving import QUESTIONS, ProofQuestion
+
+        return QUESTIONS[question](ProofQuestion.of(json.loads(text)), told)
+
+    def told(news: JsonObject) -> None:
+        tell(json.dumps(news, ensure_ascii=False))
+
+    return _answered(proved)
+
+
+def _answered(result_of: Callable[[], JsonObject]) -> str:
     try:
-        result = _QUESTIONS[question](json.loads(text))
+        result = result_of()
     except panes.StateError as error:
         result = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - the page goes on

@@ -47,7 +47,7 @@ from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.check.questions import Question
 from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.lint import LintInput, LintSetup, findings
-from celadon.cli.own_files import API_VERSION
+from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, is_own
 from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, item_tree, state_of
 from celadon.cli.policytest import case_results
 from celadon.cli.policytest.case_judging import Bench, outcome_of
@@ -551,6 +551,7 @@ _FILES: Final = {
     "variables.yaml": (Pane.VARIABLES,),
     "expression.cel": (Pane.EXPRESSION,),
     "user.yaml": (Pane.USER,),
+    "properties.yaml": (Pane.PROPERTIES,),
 }
 _TEST: Final = "policy.policytest.yaml"
 _SAYING: Final = frozenset(
@@ -700,6 +701,8 @@ def _pane(document: Document, among: list[Document], *, is_question: bool) -> Pa
         return Pane.NAMESPACE
     if group == RBAC_GROUP:
         return Pane.AUTHORIZER
+    if is_own(document, PROPERTIES_KIND):
+        return Pane.PROPERTIES
     if _is_param(document, among):
         return Pane.PARAMS
     return Pane.CLUSTER if is_question else Pane.OBJECT

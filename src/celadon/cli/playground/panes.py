@@ -154,6 +154,8 @@ class Pane(enum.Enum):
     OBJECT = "object"
     OLD_OBJECT = "oldObject"
     USER = "user"
+    BEFORE = "before"
+    PROPERTIES = "properties"
     EXPRESSION = "expression"
     VARIABLES = "variables"
 
@@ -163,9 +165,11 @@ _POLICIES: Final = frozenset(
     {Pane.POLICY, Pane.BINDING, Pane.PARAMS, Pane.AUTHORIZER, Pane.CLUSTER}
 )
 PANES_OF: Final[Mapping[Mode, frozenset[Pane]]] = {
-    Mode.VALIDATING: _POLICIES | _AROUND,
+    Mode.VALIDATING: _POLICIES | _AROUND | {Pane.BEFORE, Pane.PROPERTIES},
     Mode.MUTATING: _POLICIES | _AROUND,
-    Mode.RULES: frozenset({Pane.POLICY, Pane.CLUSTER, Pane.OBJECT, Pane.OLD_OBJECT, Pane.USER}),
+    Mode.RULES: frozenset(
+        {Pane.POLICY, Pane.CLUSTER, Pane.OBJECT, Pane.OLD_OBJECT, Pane.USER, Pane.BEFORE}
+    ),
     Mode.WEBHOOK: frozenset({Pane.POLICY, Pane.AUTHORIZER, Pane.CLUSTER}) | _AROUND,
     Mode.EXPRESSION: frozenset(
         {Pane.EXPRESSION, Pane.VARIABLES, Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS}

@@ -20,7 +20,6 @@ from celadon.cli.claims import (
 from celadon.cli.diff import DiffAnswer, DiffReport
 from celadon.cli.proof_report import (
     CONDITION,
-    OPEN,
     PART,
     RULE,
     VALIDATION,
@@ -78,17 +77,21 @@ class ProofView(ReportView[ProofReport]):
     def text(self, look: ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
         reported_items = [
-            item for item in self.report.items if item.sort == VALIDATION or _is_told(item)
+            item for item in self.report.items if item.sort == VALIDATION or item.is_told
         ]
         result = ["\n".join(_lines(item, look)) for item in reported_items]
-        counts = [
+        counts = self.counts()
+        return "".join(f"{text}\n" for text in (*result, *(["", *counts] if counts else [])))
+
+    def counts(self) -> list[str]:
+        """Return how many answers there are of each sort, and how many of them are findings."""
+        return [
             _count(name, items) for sort, name in _COUNTED.items() if (items := self._counted(sort))
         ]
-        return "".join(f"{text}\n" for text in (*result, *(["", *counts] if counts else [])))
 
     def _counted(self, sort: str) -> list[ProofItem]:
         items = self.report.of(sort)
-        return items if sort in (VALIDATION, RULE) or any(map(_is_told, items)) else []
+        return items if sort in (VALIDATION, RULE) or any(item.is_told for item in items) else []
 
     def data(self) -> list[JsonDict]:
         """All answers, each with its place."""
@@ -141,11 +144,6 @@ class ProofView(ReportView[ProofReport]):
                 "; ".join(remarks),
                 "\n".join((*remarks, *_example_lines(item))),
             )
-
-
-def _is_told(item: ProofItem) -> bool:
-    is_open = any(remark.title == OPEN for remark in item.remarks)
-    return item.is_finding or item.is_undecided or is_open
 
 
 def _group(title: str) -> str:

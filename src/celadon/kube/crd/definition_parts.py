@@ -103,8 +103,23 @@ def _part(version: JsonObject, name: str) -> Any:
 
 def _is_alike(versions: Sequence[JsonObject], internal_name: str) -> bool:
     """Return whether upstream sees no difference: what is empty in one may be absent in another."""
-    first, *others = (version_value(version)[internal_name] for version in versions)
+    first, *others = (_without_empty(version_value(version)[internal_name]) for version in versions)
     return all(other == first for other in others)
+
+
+_ANY_JSON: Final = frozenset({"Default", "Example"})
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a value that is printed with nothing in place of empty lists and maps."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value] or None
+    if isinstance(value, dict):
+        result = {
+            key: item if key in _ANY_JSON else _without_empty(item) for key, item in value.items()
+        }
+        return result or None
+    return value
 
 
 def schema_in(holder: JsonObject) -> JsonObject | None:
@@ -170,7 +185,7 @@ def _column_value(column: JsonObject) -> JsonObject:
 
 
 def rule_value(value: Any) -> JsonObject:
-    """A validation rule as errors show it."""
+    """The members of a validation rule as errors show them."""
     return {
         "Rule": value.get("rule") or "",
         "Message": value.get("message") or "",
@@ -186,11 +201,11 @@ def _optional(schema: JsonObject | None) -> JsonObject | None:
 
 
 def _schemas(value: Any) -> list[JsonObject] | None:
-    return [schema_value(item) for item in value] if value else None
+    return None if value is None else [schema_value(item) for item in value]
 
 
 def _members(value: Any) -> JsonObject | None:
-    return {key: schema_value(value[key]) for key in sorted(value)} if value else None
+    return None if value is None else {key: schema_value(value[key]) for key in sorted(value)}
 
 
 def _or_bool(value: Any) -> JsonObject | None:
@@ -237,11 +252,7 @@ def _itself(value: Any) -> Any:
 
 
 def _rules(value: Any) -> list[JsonObject] | None:
-    return [rule_value(item) for item in value] if value else None
-
-
-def _filled(value: Any) -> Any:
-    return value or None
+    return None if value is None else [rule_value(item) for item in value]
 
 
 _FIELDS: Final = (
@@ -265,10 +276,10 @@ _FIELDS: Final = (
     ("MinItems", "minItems", _itself),
     ("UniqueItems", "uniqueItems", _switch),
     ("MultipleOf", "multipleOf", _itself),
-    ("Enum", "enum", _filled),
+    ("Enum", "enum", _itself),
     ("MaxProperties", "maxProperties", _itself),
     ("MinProperties", "minProperties", _itself),
-    ("Required", "required", _filled),
+    ("Required", "required", _itself),
     ("Items", "items", _or_list),
     ("AllOf", "allOf", _schemas),
     ("OneOf", "oneOf", _schemas),
@@ -285,7 +296,7 @@ _FIELDS: Final = (
     ("XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields", _itself),
     ("XEmbeddedResource", "x-kubernetes-embedded-resource", _switch),
     ("XIntOrString", "x-kubernetes-int-or-string", _switch),
-    ("XListMapKeys", "x-kubernetes-list-map-keys", _filled),
+    ("XListMapKeys", "x-kubernetes-list-map-keys", _itself),
     ("XListType", "x-kubernetes-list-type", _itself),
     ("XMapType", "x-kubernetes-map-type", _itself),
     ("XValidations", "x-kubernetes-validations", _rules),
@@ -294,18 +305,31 @@ _FIELDS: Final = (
 
 
 def schema_value(value: JsonObject) -> JsonObject:
-    """A schema as errors show it."""
+    """The members of a schema as errors show them."""
     return {name: read(value.get(key)) for name, key, read in _FIELDS}
 
 
+def shown_rule(rule: Any) -> GoValue:
+    """Return a validation rule as errors show it."""
+    return GoValue(rule_value(rule), "apiextensions.ValidationRule")
+
+
+def shown_schema(schema: JsonObject) -> GoValue:
+    """Return a schema as errors show it."""
+    return GoValue(schema_value(schema), "apiextensions.JSONSchemaProps")
+
+
+def shown_items(items: Any) -> GoValue:
+    """Return `items` as errors show them: one schema, or one for each place."""
+    return GoValue(_or_list(items), "apiextensions.JSONSchemaPropsOrArray")
+
+
 def set_fields(data: JsonObject) -> Iterator[str]:
-    """Go's names of the fields of a schema that do not have their zero value, in Go's order."""
+    """Go's names of the fields of a schema that do not have their zero value, in Go's order. What
+    is empty has another one, unless it is a text."""
     for name, key, read in _FIELDS:
         value = data.get(key)
-        if read in (_text, _switch, _filled, _schemas, _members, _rules):
-            if value:
-                yield name
-        elif value is not None:
+        if value if read in (_text, _switch) else value is not None:
             yield name
 
 

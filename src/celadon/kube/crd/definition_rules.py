@@ -229,6 +229,10 @@ def _map_list(value: JsonObject, path: FieldPath) -> Errors:
     if items is None:
         detail = f"must have a schema if {definition_parts.LIST_TYPE} is map"
         yield fieldpath.required(path.child("items"), detail)
+    if isinstance(items, list):
+        shown = definition_parts.shown_items(items)
+        detail = f"must only have a single schema if {definition_parts.LIST_TYPE} is map"
+        yield fieldpath.invalid(path.child("items"), shown, detail)
     if not isinstance(items, dict):
         return
     type_ = items.get("type") or ""
@@ -456,12 +460,12 @@ class _Check:
             self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), path)
         if rule.error:
             refused.append(
-                fieldpath.invalid(path.child("rule"), definition_parts.rule_value(data), rule.error)
+                fieldpath.invalid(path.child("rule"), definition_parts.shown_rule(data), rule.error)
             )
         if rule.message_error:
             member_path, printed_rule = (
                 path.child("messageExpression"),
-                definition_parts.rule_value(data),
+                definition_parts.shown_rule(data),
             )
             refused.append(fieldpath.invalid(member_path, printed_rule, rule.message_error))
         elif rule.message is not None:
@@ -507,15 +511,15 @@ def _shape(
 def _field_path(
     path: str, place: FieldPath, schema: Schema | None, *, readable: bool
 ) -> list[FieldError]:
-    """Return what is wrong with the path of a rule. Nothing leads into a schema that cannot be
-    read."""
+    """Return what is wrong with the path of a rule. Where a schema cannot be read, nobody looks
+    where it leads."""
     result = []
     if path and not trim_space(path):
         result.append(fieldpath.invalid(place, path, EMPTY_PATH.text))
     if _has_breaks(path):
         result.append(fieldpath.invalid(place, path, BROKEN_PATH.text))
-    leads_on = schema is None or (readable and field_path(path, schema) is not None)
-    if path and not leads_on:
+    is_judged = path and readable and schema is not None
+    if is_judged and field_path(path, schema) is None:
         result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
     return result
 

@@ -358,7 +358,7 @@ def _root_with_status(value: JsonObject, path: FieldPath) -> Errors:
             detail = (
                 f"only [{allowed}] fields are allowed at the root of the schema {_STATUS_ENABLED}"
             )
-            yield fieldpath.invalid(path, definition_parts.schema_value(value), detail)
+            yield fieldpath.invalid(path, definition_parts.shown_schema(value), detail)
             return
 
 

@@ -6,7 +6,8 @@ the target as their object, `delete` removes it. `when` holds conditions on neig
 target, `gate` names a feature gate (`!Gate` when it must be off), `plugin` the admission plugin
 that does it. Where `nil` stands, a list or map that came empty is left empty; its path has to start
 at the root. Of fields that one gate takes away, each stays in a changed object that used any of
-them; one that is taken `alone` stays only where it was used itself.
+them; one that is taken `alone` stays only where it was used itself, and one of `new` objects only
+stays in all changed ones.
 
 Gates and plugins are looked at while compiling, so a compiled rule only touches the object.
 """
@@ -146,6 +147,10 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
             f"{requests}{exactly}capacity",
             f"{requests}firstAvailable[*].capacity",
         ),
+        "DRADeviceTaints": (
+            f"{requests}{exactly}tolerations",
+            f"{requests}firstAvailable[*].tolerations",
+        ),
         "DRAPrioritizedList": (f"{requests}firstAvailable",),
     }
     of_status = {
@@ -212,6 +217,11 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "apiextensions.k8s.io/v1/CustomResourceDefinition": {
         "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)
     },
+    "v1/Node": {
+        "NodeDeclaredFeatures": ("status.declaredFeatures",),
+        "RecursiveReadOnlyMounts": ("status.runtimeHandlers",),
+        "SupplementalGroupsPolicy": ("status.features",),
+    },
     "v1/Service": {"ServiceTrafficDistribution": ("spec.trafficDistribution",)},
     "v1/PersistentVolume": {"VolumeAttributesClass": ("spec.volumeAttributesClassName",)},
     "v1/PersistentVolumeClaim": {
@@ -262,6 +272,13 @@ _DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
 
 _GONE: Final = {"delete": True}
 
+
+def _is_only_of_new(kind: str, path: str) -> bool:
+    """Return whether the status of the kind is changed without looking at gates."""
+    has_free_status = kind == "v1/Node" or (kind == "v1/Pod" and not is_since("1.33"))
+    return has_free_status and path.startswith("status.")
+
+
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
 """Gates that are on by default in the newest release, or gone because they are."""
 
@@ -269,7 +286,12 @@ ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in
 def gated_rules(kind: str) -> tuple[Rule, ...]:
     """Rules for new objects of a kind (`apps/v1/Deployment`), as the data pack has them."""
     return tuple(
-        {"path": path, **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE), "gate": f"!{gate}"}
+        {
+            "path": path,
+            **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE),
+            "gate": f"!{gate}",
+            **({"new": True} if _is_only_of_new(kind, path) else {}),
+        }
         for gate, paths in _FIELDS.get(kind, {}).items()
         if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths

@@ -52,7 +52,7 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
 
 def _is_drop(rule: Rule) -> bool:
     drops = "delete" in rule or rule.get("fn") in DROPPING
-    return drops and rule.get("gate", "").startswith("!")
+    return drops and rule.get("gate", "").startswith("!") and not rule.get("new")
 
 
 def _steps(path: str, rule: Rule) -> tuple[Step, ...]:

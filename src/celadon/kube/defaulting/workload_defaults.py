@@ -48,7 +48,7 @@ def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     if spec.get("type") == "ExternalName" or _prefers_the_same(spec, old):
         return
     bare = spec.get("clusterIP") == well_known_values.HEADLESS and not spec.get("selector")
-    if not spec.get("ipFamilyPolicy"):
+    if spec.get("ipFamilyPolicy") is None:
         spec["ipFamilyPolicy"] = old.get("ipFamilyPolicy") or (REQUIRED if bare else SINGLE)
     _refuse(run, _wrong_addresses(spec, old, run))
     errors = [*_released(spec, old), *_too_many(spec), *_inferred(spec, run)]

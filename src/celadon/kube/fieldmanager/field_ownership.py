@@ -138,6 +138,9 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, field_sets.
 # --- what has come as a whole; see `typed_sets.subtree` ---
 
 
+_NESTING: Final = frozenset({dict, list})
+
+
 def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
     """Return the fields of a value that is owned itself, besides what is below it."""
     if not value:
@@ -147,7 +150,11 @@ def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
         if rule is None or rule.atomic:
             return {}
         result: field_sets.FieldsV1 = {field_sets.SELF: {}}
-        for name, element, child in rule.in_order(value):
+        members = rule.in_order(value)
+        if _NESTING.isdisjoint(map(type, value.values())):
+            result.update({element: {} for _, element, _ in members})
+            return result
+        for name, element, child in members:
             item = value[name]
             is_plain = item.__class__ is not dict and item.__class__ is not list
             result[element] = {} if is_plain else _whole(child, item)

@@ -333,6 +333,30 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Subresources *apiextensions.CustomResourceSubresources;
         AdditionalPrinterColumns []apiextensions.CustomResourceColumnDefinition;
         SelectableFields []apiextensions.SelectableField""",
+    "apiextensions.JSONSchemaProps": """ID string; Schema apiextensions.JSONSchemaURL; Ref *string;
+        Description string; Type string; Nullable bool; Format string; Title string;
+        Default *apiextensions.JSON; Maximum *float64; ExclusiveMaximum bool; Minimum *float64;
+        ExclusiveMinimum bool; MaxLength *int64; MinLength *int64; Pattern string; MaxItems *int64;
+        MinItems *int64; UniqueItems bool; MultipleOf *float64; Enum []apiextensions.JSON;
+        MaxProperties *int64; MinProperties *int64; Required []string;
+        Items *apiextensions.JSONSchemaPropsOrArray; AllOf []apiextensions.JSONSchemaProps;
+        OneOf []apiextensions.JSONSchemaProps; AnyOf []apiextensions.JSONSchemaProps;
+        Not *apiextensions.JSONSchemaProps; Properties map[string]apiextensions.JSONSchemaProps;
+        AdditionalProperties *apiextensions.JSONSchemaPropsOrBool;
+        PatternProperties map[string]apiextensions.JSONSchemaProps;
+        Dependencies apiextensions.JSONSchemaDependencies;
+        AdditionalItems *apiextensions.JSONSchemaPropsOrBool;
+        Definitions apiextensions.JSONSchemaDefinitions;
+        ExternalDocs *apiextensions.ExternalDocumentation; Example *apiextensions.JSON;
+        XPreserveUnknownFields *bool; XEmbeddedResource bool; XIntOrString bool;
+        XListMapKeys []string; XListType *string; XMapType *string;
+        XValidations apiextensions.ValidationRules""",
+    "apiextensions.JSONSchemaPropsOrArray": """Schema *apiextensions.JSONSchemaProps;
+        JSONSchemas []apiextensions.JSONSchemaProps""",
+    "apiextensions.JSONSchemaPropsOrStringArray": """Schema *apiextensions.JSONSchemaProps;
+        Property []string""",
+    "apiextensions.ValidationRule": """Rule string; Message string; MessageExpression string;
+        Reason *apiextensions.FieldValueErrorReason; FieldPath string; OptionalOldSelf *bool""",
     "apps.DaemonSetUpdateStrategy": "Type string; RollingUpdate *apps.RollingUpdateDaemonSet",
     "apps.DeploymentStrategy": "Type string; RollingUpdate *apps.RollingUpdateDeployment",
     "apps.RollingUpdateStatefulSetStrategy": """Partition int32;
@@ -399,9 +423,16 @@ _TIME: Final = "*v1.Time"
 """This prints itself, and stumbles where there is none."""
 
 _MAPS: Final[Mapping[str, str]] = {
+    "apiextensions.JSONSchemaDefinitions": "map[string]apiextensions.JSONSchemaProps",
+    "apiextensions.JSONSchemaDependencies": "map[string]apiextensions.JSONSchemaPropsOrStringArray",
     "core.ResourceList": "map[core.ResourceName]resource.Quantity",
 }
 """Types that are maps under a name of their own."""
+
+_LISTS: Final[Mapping[str, str]] = {
+    "apiextensions.ValidationRules": "[]apiextensions.ValidationRule",
+}
+"""Types that are lists under a name of their own."""
 
 
 def go_syntax(value: object, type_: str = "") -> str:
@@ -412,7 +443,7 @@ def go_syntax(value: object, type_: str = "") -> str:
         return go_syntax(value, type_[1:])
     if type_ in _PRINTERS:
         return _PRINTERS[type_](value)
-    if type_.startswith("[]"):
+    if type_.startswith("[]") or type_ in _LISTS:
         return _printed_list(value, type_)
     if type_.startswith("map[") or type_ in _MAPS:
         return _printed_map(value, type_)
@@ -424,7 +455,8 @@ def go_syntax(value: object, type_: str = "") -> str:
 def _printed_list(items: Any, type_: str) -> str:
     if items is None:
         return f"{type_}(nil)"
-    return f"{type_}{{{', '.join(go_syntax(item, type_[2:]) for item in items)}}}"
+    inner = _LISTS.get(type_, type_)[2:]
+    return f"{type_}{{{', '.join(go_syntax(item, inner) for item in items)}}}"
 
 
 def _printed_map(members: Any, type_: str) -> str:
@@ -452,7 +484,9 @@ _ZEROS: Final = {"bool": False, "int": 0, "int32": 0, "int64": 0}
 def _member(value: Any, type_: str) -> str:
     if type_.startswith("*") and type_ != _TIME and value is not None:
         return f"({type_})({ADDRESS})"
-    if value is not None or type_.startswith(("*", "[]", "map[")) or type_ in _STRUCTS:
+    if value is not None or type_.startswith(("*", "[]", "map[")):
+        return go_syntax(value, type_)
+    if any(type_ in named for named in (_STRUCTS, _MAPS, _LISTS)):
         return go_syntax(value, type_)
     return _untyped(_ZEROS.get(type_, ""))
 

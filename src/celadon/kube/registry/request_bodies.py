@@ -215,7 +215,8 @@ def unregistered(sent_kind: GroupVersionKind, group: str = "", scheme: str = "")
 
 _SCHEME_OF_CUSTOM: Final = wording(
     "customresource_handler.go:781",
-    v1_32="customresource_handler.go:719",
+    v1_31="customresource_handler.go:719",
+    v1_32="customresource_handler.go:721",
     v1_34="customresource_handler.go:725",
     v1_35="customresource_handler.go:730",
 )

@@ -237,8 +237,8 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     result, rules, is_counted = draft.made, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
-        result = only_parts(result, old, parts)
-        draft.run.empties = ()
+        result = only_parts(result, old, parts, draft.run.gates)
+        draft.run.empties = [empty for empty in draft.run.empties if _is_below(empty, parts.only)]
     else:
         kept_fields = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
         _keep(result, old, kept_fields)
@@ -250,11 +250,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         if draft.gvk.group_kind in COUNTED_AS_SENT:
             draft.complete(result)
             is_counted = _differ(result, old, draft.codec, rules.get("bump", ()))
-        kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
-        if kind_update is not None:
-            kind_update(result, old, draft.run.context.now)
-    if subresource in ("", "status"):
-        drop_unused(result, old, draft.gvk, draft.run, status=bool(subresource))
+        _update_kind(draft, old, subresource)
     meta = result.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
@@ -269,6 +265,17 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     ):
         meta["generation"] = metadata.generation(old) + 1
     return result
+
+
+def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
+    """Do what is special about updates of the kind, and drop what gates do not allow."""
+    kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
+    drops_first = draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    for is_drop in (drops_first, not drops_first):
+        if is_drop and subresource in ("", "status"):
+            drop_unused(draft.made, old, draft.gvk, draft.run, status=bool(subresource))
+        elif not is_drop and kind_update is not None:
+            kind_update(draft.made, old, draft.run.context.now)
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
@@ -400,12 +407,14 @@ class Parts:
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists
     `paired` in the spec, one with other names is taken as it was sent, and with another number of
-    items the whole spec is, so that validation refuses it.
+    items the whole spec is, so that validation refuses it. A path of `gated` needs the gate that
+    stands beside it.
     """
 
     only: tuple[str, ...] | None = None
     kept: tuple[str, ...] = ()
     paired: tuple[str, ...] = ()
+    gated: tuple[tuple[str, str], ...] = ()
 
 
 EVERYTHING: Final = Parts()
@@ -428,6 +437,7 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
             *(f"spec.initContainers[*].{field}" for field in _CONTAINER_FIELDS),
         ),
         paired=("containers", "initContainers"),
+        gated=(("spec.resources", "InPlacePodLevelResourcesVerticalScaling"),),
     ),
     ("Namespace", "finalize"): Parts(kept=("status",)),
     ("CertificateSigningRequest", "approval"): Parts(kept=("spec", "status.certificate")),
@@ -437,7 +447,7 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
 what an ordinary one leaves of the status, the data pack speaks."""
 
 
-def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
+def only_parts(sent: JsonObject, old: JsonObject, parts: Parts, gates: Collection[str]) -> JsonDict:
     """The old object with the parts that an update may change, and the sent identity. Before 1.33
     nobody came to own these parts."""
     result: dict[str, object] = fresh(old)
@@ -447,7 +457,8 @@ def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
         if key != MANAGERS or is_since("1.33"):
             _take(meta, sent_meta, [key])
     for path in parts.only or ():
-        _take(result, sent, path.split("."))
+        if all(gate in gates for gated, gate in parts.gated if gated == path):
+            _take(result, sent, path.split("."))
     if parts.paired and is_since("1.33"):
         result["spec"] = _with_unpaired(result, sent, parts.paired)
     return result

@@ -264,14 +264,14 @@ def _decoded(value: str) -> bytes:
 def config_map(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ConfigMap, besides its metadata."""
     # As `ValidateConfigMap` of `pkg/apis/core/validation`.
-    total = 0
-    binary = obj.get("binaryData") or {}
-    for key, value in entries(obj, "data"):
-        if wrong := text_rules.config_key(key):
-            yield from each(_DATA.key(key), key, wrong)
-        if key in binary:
-            yield fieldpath.invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
-        total += len(value.encode("utf-8", "surrogatepass"))
+    data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+    total = len("".join(data.values()).encode("utf-8", "surrogatepass"))
+    if binary or not text_rules.are_config_keys(data):
+        for key in sorted(data):
+            yield from each(_DATA.key(key), key, text_rules.config_key(key))
+            if key in binary:
+                reason = "duplicate of key present in binaryData"
+                yield fieldpath.invalid(_DATA.key(key), key, reason)
     for key, value in entries(obj, "binaryData"):
         if wrong := text_rules.config_key(key):
             yield from each(_BINARY.key(key), key, wrong)
@@ -300,12 +300,11 @@ def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
 def secret(obj: JsonObject) -> Errors:
     """Yield what is wrong with a Secret, besides its metadata."""
     # As `ValidateSecret` of `pkg/apis/core/validation`.
-    total = 0
-    for key, value in entries(obj, "data"):
-        if wrong := text_rules.config_key(key):
-            yield from each(_DATA.key(key), key, wrong)
-        total += len(_decoded(value))
-    if total > MAX_BYTES:
+    data = obj.get("data") or {}
+    if not text_rules.are_config_keys(data):
+        for key in sorted(data):
+            yield from each(_DATA.key(key), key, text_rules.config_key(key))
+    if sum(len(_decoded(value)) for value in data.values()) > MAX_BYTES:
         yield fieldpath.too_long(_DATA, MAX_BYTES)
     yield from _typed(obj)
 

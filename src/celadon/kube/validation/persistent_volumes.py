@@ -462,7 +462,7 @@ def _renamed(term: JsonObject, new: JsonObject) -> JsonDict:
         keys = [expression.get("key") for expression in new.get(field) or ()]
         result[field] = [
             {**item, "key": key}
-            if key and LASTING_LABELS.get(item.get("key") or "") == key
+            if LASTING_LABELS.get(item.get("key") or "", "") == (key or "")
             else item
             for item, key in zip_longest(term[field] or (), keys[: len(term[field] or ())])
         ]

@@ -120,11 +120,14 @@ def selector_errors(path: FieldPath, text: str, *, is_stored: bool) -> Errors:
 
 
 _TOO_COSTLY: Final = "too complex, exceeds cost limit"
+_NO_PROGRAM: Final = "program instantiation failed: "
 
 
 def _error(path: FieldPath, text: str, detail: str) -> fieldpath.FieldError:
     if detail == _TOO_COSTLY:
         return fieldpath.forbidden(path, detail)
+    if detail.startswith(_NO_PROGRAM):
+        return fieldpath.internal(path, detail)
     return fieldpath.invalid(path, text, detail)
 
 
@@ -141,7 +144,7 @@ def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
     try:
         used.program(checked, "device selector")
     except ProgramError as error:
-        return f"program instantiation failed: {error}"
+        return f"{_NO_PROGRAM}{error}"
     is_costly = is_since("1.32") and used.estimate(checked, _Sizes()).max > MAX_COST
     return _TOO_COSTLY if is_costly else ""
 

@@ -231,7 +231,7 @@ def _by_type(spec: JsonObject, kind: str) -> Errors:
     if kind != "ExternalName":
         return
     for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-        if spec.get(field):
+        if spec.get(field) not in (None, []):
             yield fieldpath.forbidden(SPEC.child(field), NOT_EXTERNAL_NAME)
     name = (spec.get("externalName") or "").removesuffix(".")
     if name:

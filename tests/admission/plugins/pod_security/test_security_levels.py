@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.plugins.pod_security_standards import LevelVersion, is_stricter, policy_of
+from celadon.admission.plugins.pod_security_standards import (
+    LevelVersion,
+    SecurityPolicy,
+    is_stricter,
+    policy_of,
+)
 
 PREFIX = "pod-security.kubernetes.io/"
 ONE_OF = "must be one of privileged, baseline, restricted"
@@ -14,7 +19,19 @@ ONE_OF = "must be one of privileged, baseline, restricted"
     ("labels", "chosen"),
     [
         ({}, ("privileged:latest", "privileged:latest", "privileged:latest")),
-        ({"enforce": "baseline"}, ("baseline:latest", "privileged:latest", "privileged:latest")),
+        ({"enforce": "baseline"}, ("baseline:latest", "privileged:latest", "baseline:latest")),
+        (
+            {"enforce": "baseline", "enforce-version": "v1.24"},
+            ("baseline:v1.24", "privileged:latest", "baseline:v1.24"),
+        ),
+        (
+            {"enforce": "baseline", "enforce-version": "v1.24", "warn-version": "v1.30"},
+            ("baseline:v1.24", "privileged:latest", "baseline:v1.30"),
+        ),
+        (
+            {"enforce": "baseline", "warn": "privileged"},
+            ("baseline:latest", "privileged:latest", "privileged:latest"),
+        ),
         (
             {"enforce": "restricted", "enforce-version": "v1.24", "warn": "baseline"},
             ("restricted:v1.24", "privileged:latest", "baseline:latest"),
@@ -51,3 +68,11 @@ def test_order_of_levels() -> None:
     assert is_stricter("baseline", "privileged")
     assert not is_stricter("baseline", "baseline")
     assert str(LevelVersion("baseline", 30)) == "baseline:v1.30"
+
+
+def test_what_is_enforced_is_warned_of_unless_it_is_wrong_or_less_strict() -> None:
+    strict = SecurityPolicy(warn=LevelVersion("restricted", 30))
+    policy, _ = policy_of({f"{PREFIX}enforce": "baseline"}, strict)
+    assert str(policy.warn) == "restricted:v1.30"
+    wrong, _ = policy_of({f"{PREFIX}enforce": "x"})
+    assert (wrong.enforce.level, wrong.warn.level) == ("restricted", "privileged")

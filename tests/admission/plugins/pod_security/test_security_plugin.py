@@ -103,7 +103,8 @@ def test_templates_are_only_warned_of(value: dict[str, Any]) -> None:
     opinion = said(value, labelled(enforce="baseline", warn="baseline", audit="baseline"))
     assert (opinion.refusal, opinion.warnings) == (None, (WOULD,))
     assert notes(opinion) == {"audit-violations": WOULD}
-    assert said(value, labelled(enforce="baseline")) == Opinion()
+    assert said(value, labelled(enforce="baseline")) == Opinion(warnings=(WOULD,))
+    assert said(value, labelled(enforce="baseline", warn="privileged")) == Opinion()
 
 
 def test_nothing_to_look_at() -> None:

@@ -141,6 +141,16 @@ SPEC_ROWS: list[tuple[dict[str, Any], str]] = [
         "type conversion error from 'string' to 'int'",
     ),
     (
+        complete(validations=[{"expression": "type(request) == kubernetes.AdmissionRequest"}]),
+        "spec.validations[0].expression: Internal error: program instantiation failed: "
+        "reference to undefined type: kubernetes.AdmissionRequest",
+    ),
+    (
+        complete(validations=[{"expression": "timestamp"}]),
+        'spec.validations[0].expression: Invalid value: "timestamp": must evaluate to bool but got '
+        "type(google.protobuf.Timestamp)",
+    ),
+    (
         complete(validations=[{"expression": "true", "messageExpression": "0 == 0"}]),
         'spec.validations[0].messageExpression: Invalid value: "0 == 0": must evaluate to string '
         "but got bool",

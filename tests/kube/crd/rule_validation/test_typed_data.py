@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import decode_schema, schema_type
 from celadon.kube.schemas.schema_packs import schema_for
+from tests.growth.counted_steps import LINEAR, growth
 
 SERVICE = GroupVersionKind("", "v1", "Service")
 OBJECT = {
@@ -176,6 +177,35 @@ def test_typed_lists_decide_what_they_equal() -> None:
     assert MapList([{"k": 1, "v": 2}], ("k",)) == [{"k": 1, "v": 2}]
     assert MapList([{"k": 1}], ("k",)) != [{"k": 2}]
     assert MapList([{"k": 1}], ("k",)) != []
+
+
+def _typed(kind: str, items: list[Any]) -> list[Any]:
+    return SetList(items) if kind == "set" else MapList(items, ("k",))
+
+
+@pytest.mark.parametrize("kind", ["set", "map"])
+@pytest.mark.parametrize(
+    "item",
+    [
+        lambda number: {"k": f"a{number}", "v": number},
+        lambda number: {"k": 2**60 + number},
+        lambda number: f"a{number}" if number % 2 else number,
+        lambda number: number / 2,
+        lambda number: [number],
+    ],
+)
+def test_typed_lists_are_compared_and_added_in_proportion(
+    kind: str, item: Callable[[int], Any]
+) -> None:
+    def work(count: int) -> Callable[[], object]:
+        items = [item(number) for number in range(count)]
+        other = items[::-1]
+        return lambda: (_typed(kind, items) == other, _typed(kind, items) + other)
+
+    is_equal, added = cast("tuple[bool, list[Any]]", work(5)())
+    if isinstance(item(0), dict) or kind == "set":
+        assert (is_equal, len(added)) == (True, 5)
+    assert growth(work, 50) < LINEAR
 
 
 def test_a_part_that_does_not_fit_is_an_error_where_somebody_looks_at_it() -> None:

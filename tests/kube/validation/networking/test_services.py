@@ -20,6 +20,10 @@ RANGE = "must be between 1 and 65535, inclusive"
 SERVICES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
     ({"type": "ExternalName", "externalName": "a.example.com."}, []),
+    (
+        {"type": "ExternalName", "externalName": "a", "ipFamilyPolicy": ""},
+        ["spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services"],
+    ),
     ({"ports": [], "clusterIP": "None"}, []),
     (
         {"type": "NodePort", "clusterIP": "None"},

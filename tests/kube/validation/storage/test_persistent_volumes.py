@@ -194,3 +194,15 @@ def test_a_changed_volume_is_looked_at_twice() -> None:
 )
 def test_changes(spec: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(volume(**spec), volume(**old)) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "is_kept"),
+    [("zone", True), ("failure-domain.beta.kubernetes.io/zone", False)],
+)
+def test_a_label_without_a_lasting_name_may_lose_its_key(label: str, is_kept: bool) -> None:
+    """Upstream looks the new name up in a map, which has an empty one for those that have none."""
+    old, new = (volume(csi=CSI, nodeAffinity=in_zone(one)) for one in (label, ""))
+    told = update_complaints(new, old)
+    assert any("name part must be non-empty" in one for one in told)
+    assert any("immutable" in one for one in told) is not is_kept
