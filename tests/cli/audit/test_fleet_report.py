@@ -22,7 +22,7 @@ def source(total: Tally, **more: Any) -> AuditReport:
         "policies": (policy,),
         "summary_by": "namespace",
         "groups": (("shop", total),),
-        "found": total.violating,
+        "violation_count": total.violating,
         "violations": (),
         "policy_errors": (),
         "notices": (),
@@ -37,7 +37,7 @@ def test_sums() -> None:
         (("a", source(Tally(5, denied=1))), ("b", source(Tally(7, denied=2, warned=1))))
     )
     whole = Tally(12, denied=3, warned=1)
-    assert (report.objects, report.found, report.total) == (12, 4, whole)
+    assert (report.objects, report.violation_count, report.total) == (12, 4, whole)
     assert report.policies == (("p", whole),)
     assert report.groups == (("shop", whole),)
 

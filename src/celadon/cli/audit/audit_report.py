@@ -322,8 +322,8 @@ class FleetReport:
         return sum(source.objects for _, source in self.sources)
 
     @property
-    def found(self) -> int:
-        """Violations in all sources."""
+    def violation_count(self) -> int:
+        """Return how many violations there are in all sources."""
         return sum(source.violation_count for _, source in self.sources)
 
     @property

@@ -191,7 +191,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
             "sources": len(report.sources),
             "objects": report.objects,
             **model.data(report.total),
-            "violations": report.found,
+            "violations": report.violation_count,
             "exitCode": int(report.exit),
         }
         for _, source in sources:
