@@ -87,7 +87,7 @@ UNDONE = (
         "                    self._remember(token, authentication)\n",
         "                    user = self.tokens.users.get(token)\n"
         "                    cached = _CachedToken(user, authentication)\n"
-        "                    self._known[credentials.authorization] = cached\n",
+        "                    self._cached_tokens[credentials.authorization] = cached\n",
         "tests/apiserver/authn/test_authentication.py",
     ),
     Undone(
@@ -482,7 +482,7 @@ UNDONE = (
     Undone(
         "ten thousand watches that see the same event",
         "apiserver/handlers/watch.py",
-        "if self._woken < WOKEN_AT_ONCE:",
+        "if woken < WOKEN_AT_ONCE:",
         "if True:",
         "tests/apiserver/handlers/test_watching.py"
         "::test_others_have_their_turn_while_thousands_of_watches_are_woken",

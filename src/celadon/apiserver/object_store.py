@@ -243,7 +243,7 @@ class ObjectStore:
         self._event_seconds = event_seconds
         self._decoded = ObjectMemory[str, StoredObject](_CURRENT)
         self._former = ObjectMemory[tuple[str, int], StoredObject](_FORMER)
-        self._coming = ObjectMemory[int, tuple[bytes, JsonObject]](_COMING)
+        self._incoming = ObjectMemory[int, tuple[bytes, JsonObject]](_COMING)
         """What has been read before it was there, by the identity of its bytes, which are kept."""
         self._encoded: dict[int, JsonObject] = {}
         """What is being written, by the identity of its bytes, which the writing task holds."""
@@ -366,7 +366,7 @@ class ObjectStore:
         return (
             len(entry.value) <= LARGE_JSON
             or id(entry.value) in self._encoded
-            or self._coming.get(id(entry.value)) is not None
+            or self._incoming.get(id(entry.value)) is not None
             or self._known(entry) is not None
         )
 
@@ -397,7 +397,7 @@ class ObjectStore:
         bytes."""
         document = self._encoded.get(id(entry.value))
         if document is None:
-            coming = self._coming.get(id(entry.value))
+            coming = self._incoming.get(id(entry.value))
             document = None if coming is None else coming[1]
         if document is not None:
             return _with_version(document, str(entry.mod_revision))
@@ -524,7 +524,7 @@ class ObjectStore:
             if len(value) > LARGE_JSON:
                 obj = await aside(_read_if_plain, value)
                 if obj is not None:
-                    self._coming.keep(id(value), (value, obj), weight(value))
+                    self._incoming.keep(id(value), (value, obj), weight(value))
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)

@@ -256,7 +256,7 @@ class Exchange:
         self._own_headers = own_headers
         self._owner = _server(url)
         self._body = body
-        self._held = HeldBytes() if held is None else held
+        self._held_bytes = HeldBytes() if held is None else held
         self.url = url
 
     async def reply(self) -> Reply:
@@ -314,7 +314,7 @@ class Exchange:
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
         # The answer before, which led elsewhere or asked to come again, is not kept.
-        self._held.give_back()
+        self._held_bytes.give_back()
         try:
             sending = self._pool.stream(
                 method, self.url, headers=headers, content=body, extensions={"trace": trace}
@@ -326,7 +326,7 @@ class Exchange:
                 if asked_again or _location(got.status, result):
                     await _pass_over(got)
                     return _Answer(got.status, result, b"")
-                return _Answer(got.status, result, await _Body(got, self._held).read(result))
+                return _Answer(got.status, result, await _Body(got, self._held_bytes).read(result))
         # Nobody has asked for another protocol; what it is called is said where answers are looked
         # at.
         except go_network.ProtocolsSwitched:

@@ -86,7 +86,10 @@ class WebhookView:
         self._static = static
         self._stored = StoredWebhooks(tuple(self._mirror), NOTHING)
         self._decoded: dict[int, WebhookConfiguration | None] = {}
-        self._made = self._stored, self._with_objects(HookSet(version=version), self._stored)
+        self._latest_hooks = (
+            self._stored,
+            self._with_objects(HookSet(version=version), self._stored),
+        )
 
     @on_loop
     def rules(self) -> StoredWebhooks:
@@ -100,13 +103,13 @@ class WebhookView:
 
     def hooks(self, rules: StoredWebhooks) -> HookSet:
         """Return all that `rules` has told of, in whatever thread."""
-        made_for, hooks = self._made
+        made_for, hooks = self._latest_hooks
         if made_for is not rules:
             if made_for.objects is not rules.objects:
                 hooks = self._with_objects(hooks, rules)
             if made_for.static is not rules.static:
                 hooks = hooks.with_static(rules.static.of(WebhookConfiguration))
-            self._made = rules, hooks
+            self._latest_hooks = rules, hooks
         return hooks
 
     def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:

@@ -202,12 +202,12 @@ def find_project(folder: Path, profile: str = "", *, reads_files: bool = True) -
 class _Reader:
     """Judges a file as a whole, then says what of it counts."""
 
-    __slots__ = ("_folder", "_shared", "_shown")
+    __slots__ = ("_display_path", "_folder", "_shared")
 
     def __init__(self, shared: SharedTable, folder: Path) -> None:
         self._shared = shared
         self._folder = folder
-        self._shown = os.path.relpath(shared.path, folder)
+        self._display_path = os.path.relpath(shared.path, folder)
 
     def project(self, profile: str, *, reads_files: bool) -> Project:
         """Return the settings with a profile, or without one if its name is empty."""
@@ -229,7 +229,7 @@ class _Reader:
                 self._refuse((_PROFILES,), f"there is no profile `{profile}`{hint}")
             parts.append(((_PROFILES, profile), profiles[profile]))
         return Project(
-            self._shown,
+            self._display_path,
             profile,
             tuple(self._files(parts, must_exist=reads_files)),
             tuple(
@@ -297,7 +297,9 @@ class _Reader:
 
         full_path = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(full_path)
-        position = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
+        position = (
+            self._display_path if place is None else f"{self._display_path}:{place[0]}:{place[1]}"
+        )
         key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in full_path)
         raise ConfigError(f"{position}: `{key.removeprefix('.')}`: {message}")
 
@@ -363,18 +365,18 @@ def too_deep(text: str) -> int:
 class _Walk:
     """Goes over a text once, from its beginning to its end."""
 
-    __slots__ = ("_at", "_text", "places")
+    __slots__ = ("_offset", "_text", "places")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._offset = 0
         self.places: dict[KeyPath, int] = {}
 
     def document(self) -> None:
         """The whole text: headers of tables, and pairs below them."""
         table: KeyPath = ()
         self._blank()
-        while self._at < len(self._text):
+        while self._offset < len(self._text):
             if self._next() == "[":
                 self._skip("[ \t")
                 table = self._key(())
@@ -390,10 +392,10 @@ class _Walk:
 
     def _key(self, table: KeyPath) -> KeyPath:
         """The path of the key that stands here, or of the last part of a dotted one."""
-        start = self._at
+        start = self._offset
         match = _KEY.match(self._text, start)
         assert match is not None, "tomllib has taken the text"
-        self._at = match.end()
+        self._offset = match.end()
         path = table
         for name in _names(match[0]):
             path = (*path, name)[:PLACED]
@@ -407,47 +409,47 @@ class _Walk:
             case "{":
                 self._inline_table(path)
             case _:
-                match = _SCALAR.match(self._text, self._at)
+                match = _SCALAR.match(self._text, self._offset)
                 assert match is not None, "tomllib has taken the text"
-                self._at = match.end()
+                self._offset = match.end()
 
     def _items(self, path: KeyPath) -> None:
-        self._at += 1
+        self._offset += 1
         number = 0
         self._blank()
         while self._next() != "]":
             item_path = (*path, number)[:PLACED]
-            self.places.setdefault(item_path, self._at)
+            self.places.setdefault(item_path, self._offset)
             self._value(item_path)
             number += 1
             self._comma()
-        self._at += 1
+        self._offset += 1
 
     def _inline_table(self, path: KeyPath) -> None:
-        self._at += 1
+        self._offset += 1
         self._blank()
         while self._next() != "}":
             self._pair(path)
             self._comma()
-        self._at += 1
+        self._offset += 1
 
     def _comma(self) -> None:
         self._blank()
         if self._next() == ",":
-            self._at += 1
+            self._offset += 1
             self._blank()
 
     def _next(self) -> str:
-        return self._text[self._at : self._at + 1]
+        return self._text[self._offset : self._offset + 1]
 
     def _blank(self) -> None:
-        match = _BLANK.match(self._text, self._at)
+        match = _BLANK.match(self._text, self._offset)
         assert match is not None, "it matches nothing, too"
-        self._at = match.end()
+        self._offset = match.end()
 
     def _skip(self, characters: str) -> None:
         while self._next() and self._next() in characters:
-            self._at += 1
+            self._offset += 1
 
 
 def _names(key: str) -> list[str]:

@@ -312,17 +312,17 @@ class Watcher:
     ) -> None:
         self.prefix = prefix
         self._watchers = watchers
-        self._after = after
+        self._start_revision = after
         self._notify = notify
         self._waiting = deque(replay)
         self._buffer = buffer
         self._replayed = len(replay)  # how many of those waiting do not count
-        self._told = bool(replay)
+        self._is_notified = bool(replay)
         self._end: contract.StoreError | None = None
 
     def take(self, limit: int | None = None) -> contract.Delivery:
         with self._watchers.lock:
-            self._told = False
+            self._is_notified = False
             waiting = self._waiting
             if len(waiting) == 1:  # as a rule
                 self._replayed, events = 0, (waiting.popleft(),)
@@ -330,7 +330,9 @@ class Watcher:
             if not waiting:
                 if self._end is not None:
                     raise self._end
-                return contract.Delivery((), max(self._watchers.space.revision, self._after))
+                return contract.Delivery(
+                    (), max(self._watchers.space.revision, self._start_revision)
+                )
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
             several = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == several[-1].revision:
@@ -338,7 +340,7 @@ class Watcher:
             self._replayed = max(0, self._replayed - len(several))
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
             is_all = not waiting and self._end is None
-            return contract.Delivery(tuple(several), max(complete, self._after), is_all)
+            return contract.Delivery(tuple(several), max(complete, self._start_revision), is_all)
 
     def is_waiting(self) -> bool:
         with self._watchers.lock:  # what has a revision that can be read is here by then
@@ -352,12 +354,13 @@ class Watcher:
 
     def offer(self, event: contract.Event) -> bool:
         """Take an event, under the lock, if it is new; return whether to tell the reader."""
-        if event.revision <= self._after:
+        if event.revision <= self._start_revision:
             return False
         if len(self._waiting) - self._replayed >= self._buffer:
             return self.drop(f"more than {self._buffer} events")
         self._waiting.append(event)
-        was_told, self._told = self._told, True  # as `_tell`, without its call for each watch
+        # As `_tell`, without its call for each watch.
+        was_told, self._is_notified = self._is_notified, True
         return not was_told and self._notify is not None
 
     def is_behind(self, revision: int) -> bool:
@@ -380,7 +383,7 @@ class Watcher:
 
     def _tell(self) -> bool:
         """Return whether the reader still has to be told that there is something."""
-        was_told, self._told = self._told, True
+        was_told, self._is_notified = self._is_notified, True
         return not was_told and self._notify is not None
 
     def notify(self) -> None:

@@ -312,7 +312,7 @@ class SecretCertificate:
         self.changed = asyncio.Event()
         self._prepare = prepare
         self._tls = ChangingTls(server_context())
-        self._shown: issuing.Pair | None = None
+        self._pair: issuing.Pair | None = None
         self._expires = 0.0
         self._secrets = WatchedCollection(
             client,
@@ -339,7 +339,7 @@ class SecretCertificate:
     @property
     def missing(self) -> str:
         """Return what is waited for; empty when there is a certificate."""
-        if self._shown is not None:
+        if self._pair is not None:
             return ""
         because = f" ({self._secrets.failure})" if self._secrets.failure else ""
         return f"the certificate in the secret `{self.namespace}/{self.name}`{because}"
@@ -375,7 +375,7 @@ class SecretCertificate:
             return
         try:
             pair = pair_in(secret.get("data") or {})
-            if pair == self._shown:
+            if pair == self._pair:
                 return
             context = context_with(pair.certificate, pair.key)
             self._prepare(context)
@@ -384,7 +384,7 @@ class SecretCertificate:
             warn("the certificate of a secret cannot be used", where)
             return
         self._tls.use(context)
-        self._shown = pair
+        self._pair = pair
         end = x509.load_pem_x509_certificate(pair.certificate).not_valid_after_utc
         self._expires = end.timestamp()
         say(LIFE, "the certificate was taken from its secret", {"expires": end.isoformat()})
@@ -418,7 +418,9 @@ class TrustedBundles:
     ) -> None:
         self._client = client
         self._changed = changed
-        self._named = {name: tuple(self._watched(kind, name) for kind in KINDS) for name in names}
+        self._watched_objects = {
+            name: tuple(self._watched(kind, name) for kind in KINDS) for name in names
+        }
         self._refused: dict[str, str] = {}
 
     def _watched(self, kind: str, name: str) -> WatchedCollection:
@@ -429,7 +431,7 @@ class TrustedBundles:
 
     @property
     def _collections(self) -> Iterator[WatchedCollection]:
-        for both in self._named.values():
+        for both in self._watched_objects.values():
             yield from both
 
     async def run(self) -> None:
@@ -449,11 +451,11 @@ class TrustedBundles:
         """Return for each name whether there is a configuration, and all of its hooks have the
         bundle."""
         encoded = base64.b64encode(bundle).decode()
-        return {name: _all_trust(both, encoded) for name, both in self._named.items()}
+        return {name: _all_trust(both, encoded) for name, both in self._watched_objects.items()}
 
     def remarks(self) -> Iterator[str]:
         """Yield why some bundle is not kept, where somebody has to do something about it."""
-        for name, both in self._named.items():
+        for name, both in self._watched_objects.items():
             failures = [
                 collection.failure
                 for collection in both
@@ -559,7 +561,7 @@ class OwnAuthority:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
-        self._shown = certificate
+        self._certificate = certificate
         self._settings = settings
         self._election = election
         self._clock = clock
@@ -574,7 +576,7 @@ class OwnAuthority:
     async def run(self) -> None:
         """Renew until it is cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._shown.run())
+            group.create_task(self._certificate.run())
             group.create_task(self._bundles.run())
             group.create_task(self._election.run(self._lead))
 
@@ -583,9 +585,10 @@ class OwnAuthority:
         if self._failure:
             yield f"the certificates cannot be renewed: {self._failure}"
         yield from self._bundles.remarks()
-        secret = self._shown.secret()
-        if self._settings.configurations and secret is not None and not self._shown.trusted():
-            yield f"the secret `{self._shown.namespace}/{self._shown.name}` has no `ca.crt`"
+        secret = self._certificate.secret()
+        if self._settings.configurations and secret is not None and not self._certificate.trusted():
+            shown = self._certificate
+            yield f"the secret `{shown.namespace}/{shown.name}` has no `ca.crt`"
 
     def families(self) -> tuple[Family, ...]:
         """Return what `/metrics` shows: which configurations have the current bundle."""
@@ -594,13 +597,14 @@ class OwnAuthority:
             Gauge(
                 CURRENT_BUNDLES,
                 lambda: {
-                    (name,): int(is_so) for name, is_so in trusting(self._shown.trusted()).items()
+                    (name,): int(is_so)
+                    for name, is_so in trusting(self._certificate.trusted()).items()
                 },
             ),
         )
 
     def _configurations_changed(self) -> None:
-        self._shown.changed.set()
+        self._certificate.changed.set()
         self._say_remarks()
 
     def _say_remarks(self) -> None:
@@ -620,20 +624,20 @@ class OwnAuthority:
 
     async def _lead(self) -> None:
         while True:
-            self._shown.changed.clear()
+            self._certificate.changed.clear()
             pause = RETRY_SECONDS
-            if self._shown.is_known:
+            if self._certificate.is_known:
                 pause = await self.step()
             try:
                 async with asyncio.timeout(pause):
-                    await self._shown.changed.wait()
+                    await self._certificate.changed.wait()
             except TimeoutError:
                 continue
 
     async def step(self) -> float:
         """Return what is to be done now; the seconds until something could be to do without a
         change."""
-        bundle = self._shown.trusted()
+        bundle = self._certificate.trusted()
         if bundle:
             await self._bundles.put(bundle)
         self._notice(bundle)
@@ -663,7 +667,7 @@ class OwnAuthority:
 
     async def _renew(self) -> bool:
         """Return whether the Secret was written. Raises ClusterError."""
-        secret = self._shown.secret()
+        secret = self._certificate.secret()
         certificates, broken = (None, "") if secret is None else _kept(secret)
         is_settled = self._trusted_since + self._settings.settle <= self._clock()
         renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
@@ -673,7 +677,7 @@ class OwnAuthority:
             return False
         await self._write(secret, renewal)
         if broken:
-            warn("the secret was made anew", {"secret": self._shown.name, "err": broken})
+            warn("the secret was made anew", {"secret": self._certificate.name, "err": broken})
         subject = (
             "authority"
             if certificates is None or renewal.newest != certificates.newest
@@ -688,12 +692,12 @@ class OwnAuthority:
         document: JsonDict = {
             "apiVersion": "v1",
             "kind": "Secret",
-            "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},
+            "metadata": {"name": self._certificate.name, "namespace": self._certificate.namespace},
             "type": TLS_SECRET,
             "data": secret_data(certificates),
         }
         if secret is None:
-            await self._client.create(self._shown.collection, document)
+            await self._client.create(self._certificate.collection, document)
             return
         about = dict(metadata.metadata(secret))
         about["annotations"] = {
@@ -701,7 +705,9 @@ class OwnAuthority:
         }
         document |= {"metadata": about, "type": secret.get("type", TLS_SECRET)}
         document["data"] = {**(secret.get("data") or {}), **document["data"]}
-        await self._client.update(f"{self._shown.collection}/{self._shown.name}", document)
+        await self._client.update(
+            f"{self._certificate.collection}/{self._certificate.name}", document
+        )
 
 
 def _kept(secret: JsonObject) -> tuple[KeptCertificates | None, str]:

@@ -465,7 +465,7 @@ class WatchedFiles:
         self._signature = signature
         self._clock = clock
         self._pause = pause
-        self._seen: object = None
+        self._last_signature: object = None
         self._rules: Rulebook | None = None
         self._problems: tuple[str, ...] = ()
         self._loads = 0
@@ -493,7 +493,7 @@ class WatchedFiles:
 
     def start(self) -> None:
         """Load for the first time. Raises LoadError."""
-        self._seen = self._signature()
+        self._last_signature = self._signature()
         self._take(self._load())
 
     async def run(self) -> None:
@@ -505,9 +505,9 @@ class WatchedFiles:
     async def look(self) -> bool:
         """Return whether a new version is in force now."""
         signature = await asyncio.to_thread(self._signature)
-        if signature == self._seen:
+        if signature == self._last_signature:
             return False
-        self._seen = signature
+        self._last_signature = signature
         try:
             rules = await asyncio.to_thread(self._load)
         except LoadError as error:

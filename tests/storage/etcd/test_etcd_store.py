@@ -302,7 +302,7 @@ def test_a_member_that_sends_nothing_at_first_is_waited_for(
     async def work(opened: Opener) -> None:
         await written(await opened(), "/slow/one")
         monkeypatch.setattr(EtcdMirror, "follow", slow)
-        monkeypatch.setattr("celadon.storage.etcd.etcd_store.ATTEMPT_SECONDS", 0.3)
+        monkeypatch.setattr("celadon.storage.etcd.etcd_client.ATTEMPT_SECONDS", 0.3)
         assert (await opened()).get("/slow/one") is not None
 
     on(one.urls, work)

@@ -74,7 +74,7 @@ class SharedTypes:
     """Equal types made the same one, so that many are compared by identity: deep ones take long."""
 
     def __init__(self) -> None:
-        self._same: dict[types.Type, types.Type] = {}
+        self._shared: dict[types.Type, types.Type] = {}
         self._types_by_id: dict[int, tuple[types.Type, types.Type | None]] = {}
 
     def shared(self, type_: types.Type) -> types.Type | None:
@@ -82,7 +82,7 @@ class SharedTypes:
         belong to a kind."""
         cached = self._types_by_id.get(id(type_))
         if cached is None:
-            same = None if _has_objects(type_) else self._same.setdefault(type_, type_)
+            same = None if _has_objects(type_) else self._shared.setdefault(type_, type_)
             cached = self._types_by_id[id(type_)] = (type_, same)
         return cached[1]
 

@@ -117,7 +117,7 @@ class RemoteDiscovery:
         self._view = view
         self._servers = servers
         self._aside = aside
-        self._known: dict[str, _LastAnswer] = {}
+        self._last_answers: dict[str, _LastAnswer] = {}
         self._offered: tuple[object, tuple[RemoteVersion, ...]] = (None, ())
         self._lookouts = AvailabilityChecks(self._looked, REFRESH_SECONDS)
 
@@ -128,7 +128,7 @@ class RemoteDiscovery:
     def forget(self, name: str) -> None:
         """Forget an APIService that is not there any more."""
         self._lookouts.forget(name)
-        if self._known.pop(name, None) is not None:
+        if self._last_answers.pop(name, None) is not None:
             self._offered = (None, ())
 
     async def aclose(self) -> None:
@@ -144,7 +144,7 @@ class RemoteDiscovery:
         return self._offered[1]
 
     def _version(self, service: RemoteApiService) -> RemoteVersion:
-        last_answer = self._known.get(service.name)
+        last_answer = self._last_answers.get(service.name)
         document = None
         if last_answer is not None:
             freshness = "Current" if last_answer.is_fresh else "Stale"
@@ -160,7 +160,7 @@ class RemoteDiscovery:
 
     def describes(self, name: str) -> bool:
         """Tell whether the server of an APIService has a document of it in OpenAPI v3."""
-        last_answer = self._known.get(name)
+        last_answer = self._last_answers.get(name)
         return last_answer is not None and bool(last_answer.openapi)
 
     async def _looked(self, name: str) -> bool:
@@ -174,8 +174,8 @@ class RemoteDiscovery:
         except DiscoveryFailed:
             document = _Document({"version": service.group_version.version})
             answer = _LastAnswer(document, is_fresh=False)
-        if not answer.is_same(self._known.get(name)):
-            self._known[name] = answer
+        if not answer.is_same(self._last_answers.get(name)):
+            self._last_answers[name] = answer
             self._offered = (None, ())
         return answer.is_fresh
 
@@ -290,7 +290,7 @@ class Aggregator:
         self.services = ApiServiceView(objects)
         self.discovery = RemoteDiscovery(self.services, self.servers, aside)
         self._routes = routes
-        self._given = addresses
+        self._addresses = addresses
         self._settings = settings
         self._servers: ExtensionServers | None = None
         self._lookouts: list[AvailabilityChecks] = []
@@ -324,7 +324,7 @@ class Aggregator:
 
     def is_given(self, namespace: str, name: str, port: int) -> bool:
         """Tell whether the command line says where a Service's port is."""
-        return (namespace, name, port) in self._given or (namespace, name, 0) in self._given
+        return (namespace, name, port) in self._addresses or (namespace, name, 0) in self._addresses
 
     def serving(self, path: str) -> RemoteApiService | None:
         """Return the APIService that a path leads to, or None if this server answers itself."""

@@ -195,7 +195,7 @@ class Authenticator:
     certificate_uids: bool = True
     """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
     proxies: FrontProxies | None = None
-    _known: dict[str, _CachedToken] = field(
+    _cached_tokens: dict[str, _CachedToken] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """Tokens of the file that have been shown for the server itself, and nothing else of what
@@ -210,7 +210,7 @@ class Authenticator:
         """`audiences` are those that the token must be good for, if not the server's own."""
         token, warnings = bearer_token(credentials.authorization)
         if audiences is None and credentials.certificate is None:
-            cached = self._known.get(token)
+            cached = self._cached_tokens.get(token)
             if cached is not None and self.tokens.users.get(token) is cached.user:
                 return cached.authentication
         api_audiences = self.api_audiences if audiences is None else tuple(audiences)
@@ -273,8 +273,8 @@ class Authenticator:
 
     def _remember(self, token: str, authentication: Authentication) -> None:
         user = self.tokens.users.get(token)
-        if user is not None and len(self._known) < _REMEMBERED:
-            self._known[token] = _CachedToken(user, authentication)
+        if user is not None and len(self._cached_tokens) < _REMEMBERED:
+            self._cached_tokens[token] = _CachedToken(user, authentication)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime

@@ -37,7 +37,7 @@ class SignerOnDemand:
 
     def __init__(self, pem: Callable[[], bytes], more: Sequence[bytes] = ()) -> None:
         self._pem = pem
-        self._more = more
+        self._other_keys = more
         self._read: Signer | None = None
 
     def signer(self) -> Signer:
@@ -60,7 +60,7 @@ class SignerOnDemand:
         # late: see above
         from celadon.apiserver.authn.signing_keys import public_keys, verify
 
-        more = [key for pem in self._more for key in public_keys(pem)]
+        more = [key for pem in self._other_keys for key in public_keys(pem)]
         verify(token, (self.signer().public_key, *more))
 
 

@@ -103,7 +103,7 @@ class PolicyView(Generic[E]):
         self._static = static
         self._compiled = compiled
         self._stored = StoredPolicies(_Contents(), NOTHING, not len(self._policies))
-        self._made = self._stored, self._with_objects(engine, self._stored)
+        self._latest_engine = self._stored, self._with_objects(engine, self._stored)
 
     @on_loop
     def rules(self) -> StoredPolicies:
@@ -132,13 +132,13 @@ class PolicyView(Generic[E]):
     def engine(self, rules: StoredPolicies) -> E:
         """Return an engine with the policies and bindings that `rules` has told of, in whatever
         thread."""
-        made_for, engine = self._made
+        made_for, engine = self._latest_engine
         if made_for is not rules:
             if made_for.contents is not rules.contents:
                 engine = self._with_objects(engine, rules)
             if made_for.static is not rules.static:
                 engine = self._with_static(engine, rules.static)
-            self._made = rules, engine
+            self._latest_engine = rules, engine
         return engine
 
     @on_loop

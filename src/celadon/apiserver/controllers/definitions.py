@@ -406,7 +406,7 @@ class DefinitionApiServices:
         self._new_context = new_context
         self._services_prefix = collection_prefix(services)
         self._mirror = Mirror(objects, definitions.prefix)
-        self._wanted = _services_of_all(self._mirror)
+        self._expected_services = _services_of_all(self._mirror)
         """How many definitions want each APIService."""
 
     @property
@@ -442,14 +442,14 @@ class DefinitionApiServices:
         definitions, and of versions of one."""
         if self._mirror.refresh():
             if self._mirror.news is None:
-                self._wanted = _services_of_all(self._mirror)
+                self._expected_services = _services_of_all(self._mirror)
             for old, new in self._mirror.news or ():
-                self._wanted.update(() if new is None else _services_of(new.object))
+                self._expected_services.update(() if new is None else _services_of(new.object))
                 for service in () if old is None else _services_of(old.object):
-                    self._wanted[service] -= 1
-                    if not self._wanted[service]:
-                        del self._wanted[service]
-        return self._wanted
+                    self._expected_services[service] -= 1
+                    if not self._expected_services[service]:
+                        del self._expected_services[service]
+        return self._expected_services
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()

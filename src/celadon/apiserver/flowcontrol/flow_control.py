@@ -200,7 +200,7 @@ class FlowControl:
     ) -> None:
         self._objects = objects
         self._watches = WatchCounts() if watches is None else watches
-        self._most: dict[str, int] = {}
+        self._most_seats: dict[str, int] = {}
         """Seats that one request may take, by level."""
         self._seats = seats
         self._clock = clock
@@ -255,7 +255,7 @@ class FlowControl:
         if flow.level.limit is None:
             self._counts.widths.observe(1, flow.labels)
             return ONE_SEAT
-        most = self._most.get(flow.level.name, 0)
+        most = self._most_seats.get(flow.level.name, 0)
         estimated = estimate(request, info, most, self._stored_kind, self._watches)
         self._counts.widths.observe(estimated.width, flow.labels)
         return estimated
@@ -455,7 +455,7 @@ class FlowControl:
             count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
-            self._most[name] = most_seats(bounds.nominal, queuing)
+            self._most_seats[name] = most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())

@@ -261,11 +261,21 @@ class SeatDemand:
     """The seats that one level could use: of what executes there and what waits. `highest` to
     `smoothed` are those of the last period."""
 
-    __slots__ = ("_changed", "_integral", "_most", "_now", "_squares", "_started", "average",
-                 "deviation", "highest", "smoothed")  # fmt: skip
+    __slots__ = (
+        "_changed",
+        "_integral",
+        "_now",
+        "_peak",
+        "_squares",
+        "_started",
+        "average",
+        "deviation",
+        "highest",
+        "smoothed",
+    )  # fmt: skip
 
     def __init__(self, now: float) -> None:
-        self._now = self._most = 0
+        self._now = self._peak = 0
         self._changed = self._started = now
         self._integral = self._squares = 0.0
         self.highest = 0
@@ -283,14 +293,14 @@ class SeatDemand:
         self._integral += seconds * had
         self._squares += seconds * had * had
         self._now = had = had + seats
-        if had > self._most:
-            self._most = had
+        if had > self._peak:
+            self._peak = had
 
     def end_period(self, now: float) -> None:
         """A period is over, and the next one begins."""
         self.add(0, now)
         seconds = now - self._started
-        self.highest = self._most
+        self.highest = self._peak
         if seconds > 0:
             self.average = self._integral / seconds
             variance = self._squares / seconds - self.average * self.average
@@ -298,7 +308,7 @@ class SeatDemand:
             envelope = self.average + self.deviation
             smoothed = _SMOOTHING * self.smoothed + (1 - _SMOOTHING) * envelope
             self.smoothed = max(envelope, smoothed)
-        self._started, self._most = now, self._now
+        self._started, self._peak = now, self._now
         self._integral = self._squares = 0.0
 
 

@@ -228,7 +228,7 @@ class Connection(asyncio.Protocol):
         """What the prompt handler has taken."""
         self._answered_bytes = 0
         """Of the body of the request that is being answered."""
-        self._held = 0
+        self._held_bytes = 0
         """What the server has counted of ours."""
         self._streaming = False
         self._tunnel: http_messages.Tunnel | None = None
@@ -292,8 +292,8 @@ class Connection(asyncio.Protocol):
             self._answering.cancel()
         self._departure.tell()
         self._closes = True
-        self._server.held_bytes -= self._held
-        self._held = 0
+        self._server.held_bytes -= self._held_bytes
+        self._held_bytes = 0
 
     def eof_received(self) -> bool:
         """A client that will send no more may still want its answers; over TLS it cannot have
@@ -353,7 +353,7 @@ class Connection(asyncio.Protocol):
     def keeps_waiting(self) -> bool:
         """Tell whether it is the client that what is held here waits for, since `waits_since`."""
         waits = self._arriving is not None or self._writable is not None or self._streaming
-        return self._held > 0 and waits
+        return self._held_bytes > 0 and waits
 
     def give_up(self) -> None:
         """Give up the request that is arriving, or the connection."""
@@ -363,8 +363,8 @@ class Connection(asyncio.Protocol):
         else:
             self._arriving.answer = TOO_MANY
             self._cut_off()
-        self._server.held_bytes -= self._held
-        self._held = 0
+        self._server.held_bytes -= self._held_bytes
+        self._held_bytes = 0
 
     def _count(self) -> None:
         """Tell the server what is held now."""
@@ -373,8 +373,8 @@ class Connection(asyncio.Protocol):
             size += len(self._arriving.body)
         if self._writable is not None:
             size += self.transport.get_write_buffer_size()
-        self._server.held_bytes += size - self._held
-        self._held = size
+        self._server.held_bytes += size - self._held_bytes
+        self._held_bytes = size
         if self._server.held_bytes > self._limits.held_bytes:
             self._server.make_room()
 
@@ -395,7 +395,7 @@ class Connection(asyncio.Protocol):
             self._is_first = True
             self._read_on()
             self._is_first = False
-        if self._unread or self._arriving is not None or self._answered_bytes or self._held:
+        if self._unread or self._arriving is not None or self._answered_bytes or self._held_bytes:
             self._count()
 
     def _hold_back(self) -> None:
@@ -656,7 +656,7 @@ class Connection(asyncio.Protocol):
             self._part(is_sending=not arrived.reader.is_whole)
         elif not self._is_reading and not self.transport.is_closing():
             self._read_on()
-        if self._held:
+        if self._held_bytes:
             self._count()
 
     def _write(self, answer: http_messages.HttpAnswer, *, close: bool, body: bool = True) -> None:

@@ -417,14 +417,14 @@ class SizedBody:
     is_behind = False
 
     def __init__(self, length: int) -> None:
-        self._left = length
+        self._remaining = length
         self.is_whole = not length
 
     def take(self, unread: bytearray) -> bytearray:
-        result = unread[: self._left]
-        del unread[: self._left]
-        self._left -= len(result)
-        self.is_whole = not self._left
+        result = unread[: self._remaining]
+        del unread[: self._remaining]
+        self._remaining -= len(result)
+        self.is_whole = not self._remaining
         return result
 
 
@@ -434,7 +434,7 @@ class ChunkedBody:
     def __init__(self) -> None:
         self.is_whole = False
         self.is_behind = False
-        self._left = 0
+        self._remaining = 0
         """Bytes of the chunk that have not come."""
         self._ends = False
         """Whether the line end after a chunk is next."""
@@ -448,12 +448,12 @@ class ChunkedBody:
         index, last = 0, self._chunks + CHUNKS_AT_ONCE
         self.is_behind = False
         while not self._is_over:
-            if self._left:
-                piece = unread[index : index + self._left]
+            if self._remaining:
+                piece = unread[index : index + self._remaining]
                 result += piece
                 index += len(piece)
-                self._left -= len(piece)
-                if self._left:
+                self._remaining -= len(piece)
+                if self._remaining:
                     break
                 self._ends = True
             if self._ends:
@@ -487,13 +487,13 @@ class ChunkedBody:
         size = _SIZE.fullmatch(line[:-1])
         if size is None:
             raise _refused("invalid byte in chunk length")
-        self._left = int(size[1], 16)
+        self._remaining = int(size[1], 16)
         self._chunks += 1
-        over = self._overhead + len(line) + 1 - _FREE_OVERHEAD - 2 * self._left
+        over = self._overhead + len(line) + 1 - _FREE_OVERHEAD - 2 * self._remaining
         self._overhead = max(over, 0)
         if self._overhead > _MOST_OVERHEAD or self._chunks > MOST_CHUNKS:
             raise _refused("chunked encoding contains too much non-data")
-        self._is_over = not self._left
+        self._is_over = not self._remaining
 
     def _take_trailer(self, unread: bytearray) -> None:
         """Take a line of the trailer: nobody reads it, but it has to be well formed."""

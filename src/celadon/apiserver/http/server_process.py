@@ -254,7 +254,7 @@ class ToldAuthorities:
     def __init__(self, server: ApiServer, token: str, expected: Callable[[], JsonDict]) -> None:
         self._call = partial(_call, server, token)
         self._expected = expected
-        self._told = expected()
+        self._written = expected()
 
     async def refresh(self) -> None:
         """Tell what is in the files, if that is another thing than before."""
@@ -262,7 +262,7 @@ class ToldAuthorities:
             expected = self._expected()
         except OSError:  # logged by whoever trusts them
             return
-        if expected == self._told:
+        if expected == self._written:
             return
         space, name = metadata.namespace(expected), metadata.name(expected)
         path = f"/api/v1/namespaces/{space}/configmaps"
@@ -274,7 +274,7 @@ class ToldAuthorities:
             data = _together(stored.get("data") or {}, expected["data"], datetime.now(UTC))
             answer = await self._call("PUT", f"{path}/{name}", {**stored, "data": data})
         if answer.code < 400:
-            self._told = expected
+            self._written = expected
 
 
 def _together(

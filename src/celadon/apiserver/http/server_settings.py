@@ -334,16 +334,16 @@ class ServerTls:
         self._read_trusted = trusted
         self._authorities = authorities, proxies
         self._files = (*files, *filter(None, self._authorities))
-        self._seen = _signatures(self._files)
+        self._signatures = _signatures(self._files)
         self._trusts = _contents(self._authorities)
         self.recalls = False
 
     def reload(self) -> bool:
         """Return whether files have changed and new connections get what is in them now."""
         signatures = _signatures(self._files)
-        if signatures == self._seen:
+        if signatures == self._signatures:
             return False
-        self._seen = signatures
+        self._signatures = signatures
         try:
             context, trusted = self._make(), self._read_trusted()
             trusts = _contents(self._authorities)

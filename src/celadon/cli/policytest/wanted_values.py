@@ -262,21 +262,21 @@ class ValueSearch:
         self._variables = variables
         self._facts = facts
         self._depth = 0
-        self._known: dict[tuple[int, bool], list[Way]] = {}
-        self._left = 0
+        self._known_ways: dict[tuple[int, bool], list[Way]] = {}
+        self._steps_left = 0
         """Steps that may still be taken: the answer takes no longer than that."""
 
     def _may_go_on(self) -> bool:
-        self._left -= 1
-        return self._left > 0 and self._depth < _MOST_DEPTH
+        self._steps_left -= 1
+        return self._steps_left > 0 and self._depth < _MOST_DEPTH
 
     def ways(self, node: syntax.Expr, bound: Bound = NO_NAMES, *, truth: bool) -> list[Way]:
         """Return how a condition comes to a truth value; `bound` are the items of loops."""
         # Names of loops mean something else in each round, so only what is asked outside of loops
         # is kept.
         key = (id(node), truth)
-        if not bound and key in self._known:
-            return self._known[key]
+        if not bound and key in self._known_ways:
+            return self._known_ways[key]
         if not self._may_go_on():
             return []
         self._depth += 1
@@ -288,14 +288,14 @@ class ValueSearch:
                 break
         self._depth -= 1
         if not bound:
-            self._known[key] = list(result.values())
+            self._known_ways[key] = list(result.values())
         return list(result.values())
 
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
         """Return how several conditions come to what is wanted of each."""
         result: list[Way] = [NOTHING]
         for node, truth in nodes:
-            self._left = _MOST_STEPS
+            self._steps_left = _MOST_STEPS
             node_ways = self.ways(node, truth=truth)
             result = list(islice(both_of(result, node_ways), MOST_WAYS))
         return result

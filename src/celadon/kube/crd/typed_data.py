@@ -85,11 +85,11 @@ class ItemsBefore:
 class Correlated:
     """A part of an object whose schema is known, beside the part that it was."""
 
-    __slots__ = ("_before", "_children", "_is_same", "_items", "_schema", "_value")
+    __slots__ = ("_children", "_is_same", "_items", "_old_value", "_schema", "_value")
 
     def __init__(self, value: object, before: object, schema: Schema) -> None:
         self._value = value
-        self._before = before
+        self._old_value = before
         self._schema = schema
         self._is_same: bool | None = None
         self._children: dict[str | int, Correlated] = {}
@@ -100,7 +100,7 @@ class Correlated:
         correlated = self._children.get(key)
         if correlated is not None:
             return correlated
-        value, before, schema = self._value, self._before, self._schema
+        value, before, schema = self._value, self._old_value, self._schema
         if not (isinstance(value, dict) and isinstance(before, dict)):
             return None
         below = schema.properties.get(key, schema.additional_properties)
@@ -117,7 +117,7 @@ class Correlated:
         if schema.list_type != "map" or schema.items is None or not isinstance(value, list):
             return None
         if self._items is None:
-            self._items = ItemsBefore(schema, self._before)
+            self._items = ItemsBefore(schema, self._old_value)
         before = self._items.of(value[position])
         if isinstance(before, Unknown):
             return None
@@ -137,7 +137,7 @@ class Correlated:
         return self._is_same
 
     def _compare(self) -> bool:
-        value, before = self._value, self._before
+        value, before = self._value, self._old_value
         children: list[Correlated | None]
         if isinstance(value, dict) and isinstance(before, dict):
             if len(value) != len(before):

@@ -52,13 +52,13 @@ class MergedParts:
     """A `Joiner` for one merge into a defaulted object, with the triggers of its kind. Raises
     DecodeError and Mismatch where a value does not fit; their paths are not those of the object."""
 
-    __slots__ = ("_added", "_is_stirred", "_triggers", "_was")
+    __slots__ = ("_added", "_is_stirred", "_live_parts", "_triggers")
 
     def __init__(self, triggers: Mapping[str, Triggers]) -> None:
         self._triggers = triggers
         self._is_stirred = False
         self._added: list[tuple[str, JsonDict]] = []
-        self._was: list[JsonObject | Sequence[Any]] = []
+        self._live_parts: list[JsonObject | Sequence[Any]] = []
 
     def joined(
         self,
@@ -68,7 +68,7 @@ class MergedParts:
         config: JsonObject,
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
-        self._was.append(live)
+        self._live_parts.append(live)
         codec = type_.codec
         if codec is None:
             return
@@ -100,7 +100,7 @@ class MergedParts:
         return read
 
     def passed(self, live: Sequence[object]) -> None:
-        self._was.append(live)
+        self._live_parts.append(live)
 
     def _take(self, component: str, node: Any, value: Any) -> None:
         """Remembers the structs that were read, of a component or a list of it; deeper ones are
@@ -131,7 +131,7 @@ class MergedParts:
         """The identities of all that the object shares with the one before, and of more that is
         scalar."""
         result: set[int] = set()
-        for was in self._was:
+        for was in self._live_parts:
             result.update(map(id, was.values() if isinstance(was, Mapping) else was))
         return result
 

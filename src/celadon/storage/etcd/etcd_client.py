@@ -122,7 +122,7 @@ class Exchange:
         handle.setopt(pycurl.HEADERFUNCTION, self._header)
         self._unread = b""
         self._is_taken = False
-        self._came = bytearray()
+        self._received = bytearray()
         self._status = -1
         self._text = ""
         self._heard: Callable[[], object] | None = None
@@ -137,7 +137,7 @@ class Exchange:
         before it is sent). `heard` is called when something came."""
         self._unread = bytes(1) + len(request).to_bytes(4, "big") + request
         self._is_taken = False
-        self._came = bytearray()
+        self._received = bytearray()
         self._status, self._text = -1, ""
         self._heard = heard
         self.handle.setopt(pycurl.POSTFIELDSIZE_LARGE, len(self._unread))
@@ -151,7 +151,7 @@ class Exchange:
         return part
 
     def _write(self, part: bytes) -> None:
-        self._came += part
+        self._received += part
         if self._heard is not None:
             self._heard()
 
@@ -165,7 +165,7 @@ class Exchange:
 
     def messages(self) -> Iterator[bytes]:
         """Yield what has come completely since the last time."""
-        came, start = self._came, 0
+        came, start = self._received, 0
         while len(came) - start >= _PREFIX:
             end = start + _PREFIX + int.from_bytes(came[start + 1 : start + _PREFIX], "big")
             if end > len(came):
@@ -177,7 +177,7 @@ class Exchange:
     def answer(self) -> bytes:
         """The only message of a call that has ended. Raises ServiceError."""
         self.must_be_well()
-        came, self._came = self._came, bytearray()
+        came, self._received = self._received, bytearray()
         return bytes(came[_PREFIX:])
 
     def must_be_well(self) -> None:

@@ -157,7 +157,7 @@ class _Sync:
         self.jobs = jobs
         self.now = now
         self.steps: list[plans.Step] = []
-        self.again: float | None = None
+        self.requeue_after: float | None = None
         self.status: JsonDict = dict(facts.status_of(value))
         self.active: list[Any] = list(self.status.get("active") or ())
         self.started: plans.Step | None = None
@@ -173,7 +173,7 @@ class _Sync:
             self.steps.append(self.started)
         elif self._made_status() != facts.status_of(self.cron_job):
             self.steps.append(self._status_step())
-        return plans.Plan(tuple(self.steps), self.again)
+        return plans.Plan(tuple(self.steps), self.requeue_after)
 
     def _tell(self, reason: str, text: str, *, warning: bool = False) -> None:
         self.steps.append(
@@ -266,7 +266,7 @@ class _Sync:
             self._tell("TooManyMissedTimes", message, warning=True)
         if missed.latest is not None:
             self._start_at(missed.latest)
-        self.again = self._seconds_to_next(schedule)
+        self.requeue_after = self._seconds_to_next(schedule)
 
     def _zoned(self, text: str, named: str) -> str:
         if "TZ" in text:

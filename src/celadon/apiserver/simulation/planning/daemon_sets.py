@@ -76,7 +76,7 @@ class _Sync:
         self.pods = facts.controlled(world.pods, value)
         self.by_node = self._pods_by_node()
         self.fit = {metadata.name(node): self._fit(node) for node in world.nodes}
-        self.wanted = [name for name, (run, _) in self.fit.items() if run]
+        self.wanted_nodes = [name for name, (run, _) in self.fit.items() if run]
         self.steps: list[plans.Step] = []
         self.collisions: int | None = facts.status_of(value).get("collisionCount")
 
@@ -112,7 +112,7 @@ class _Sync:
         strategy = self.spec.get("updateStrategy") or {}
         limits = strategy.get("rollingUpdate") or {}
         rolls = strategy.get("type") == "RollingUpdate"
-        total = len(self.wanted)
+        total = len(self.wanted_nodes)
         self.max_surge = facts.scaled(limits.get("maxSurge"), total, round_up=True) if rolls else 0
         self.surges = rolls and facts.scaled(limits.get("maxSurge"), 1, round_up=True) > 0
         most = facts.scaled(limits.get("maxUnavailable"), total, round_up=True) if rolls else 0
@@ -271,7 +271,7 @@ class _Sync:
     def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
         """Yield each node with its new pod and its old one, and whether it has at most one of
         each."""
-        nodes = [*self.by_node, *(text for text in self.wanted if text not in self.by_node)]
+        nodes = [*self.by_node, *(text for text in self.wanted_nodes if text not in self.by_node)]
         for node in sorted(nodes):
             present = [item for item in self.by_node.get(node, ()) if not facts.is_going(item)]
             new = [item for item in present if self._is_updated(item)]
@@ -334,7 +334,7 @@ class _Sync:
                 misplaced.append(old)
             elif surging < self.max_surge:
                 candidates.append(node)
-        surplus += misplaced[: max(available - len(self.wanted), 0)]
+        surplus += misplaced[: max(available - len(self.wanted_nodes), 0)]
         room = max(self.max_surge - surging, 0)
         self._sync_nodes([*allowed, *candidates[:room]], surplus)
 
@@ -347,14 +347,14 @@ class _Sync:
             pods = self.by_node.get(node)
             if not pods:
                 continue
-            if node not in self.wanted:
+            if node not in self.wanted_nodes:
                 misscheduled += 1
                 continue
             scheduled += 1
             ready += facts.is_ready(pods[0])
             available += self._is_available(pods[0])
             updated += self._is_updated(pods[0])
-        desired = len(self.wanted)
+        desired = len(self.wanted_nodes)
         optional = {
             "updatedNumberScheduled": updated,
             "numberAvailable": available,

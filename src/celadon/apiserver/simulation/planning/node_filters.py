@@ -221,26 +221,26 @@ class _BySort(Generic[_About]):
 
     def __init__(self) -> None:
         self._labelled: dict[_Label, dict[_About, None]] = {}
-        self._others: dict[_About, None] = {}
+        self._unsorted: dict[_About, None] = {}
 
     def add(self, sort: PodSort, about: _About) -> None:
         """Add what is about pods of a sort."""
         labels = _asked(sort)
         if labels is None:
-            self._others[about] = None
+            self._unsorted[about] = None
         else:
             for label in labels:
                 self._labelled.setdefault(label, {})[about] = None
 
     def remove(self, sort: PodSort, about: _About) -> None:
         """Take a pod away again."""
-        self._others.pop(about, None)
+        self._unsorted.pop(about, None)
         for label in _asked(sort) or ():
             _forget(self._labelled, label, about)
 
     def perhaps(self, pod: JsonObject) -> Iterable[_About]:
         """Return what may be about a pod; its sort has to be asked."""
-        result = dict(self._others)
+        result = dict(self._unsorted)
         for label in _labels_of(pod):
             result |= self._labelled.get(label, {})
         return result

@@ -201,7 +201,7 @@ class _Gator:
         self._suite = suite
         self._path = path
         self._folder = os.path.dirname(chunk.file)
-        self._way = Rewriting(chunk, suite)
+        self._rewriting = Rewriting(chunk, suite)
         self._policy = ""
         self._constraint: JsonObject = {}
         self._expansions: list[Document] = []
@@ -210,7 +210,7 @@ class _Gator:
 
     def rewritten(self, test: JsonObject) -> Rewritten:
         """Return the suite as a PolicyTest."""
-        way = self._way
+        way = self._rewriting
         name = str(test.get("name") or self._path[-1])
         self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)
         if self._suite.get("skip") or test.get("skip"):
@@ -248,11 +248,13 @@ class _Gator:
             ]
         self._constraint = constraint.value
         self._policy = f"gatekeeper-{metadata.name(constraint.value)}"
-        self._way.fields["policies"] = list(_policy(self._policy, constraint.value, source, match))
-        self._way.fields["crds"] = [_definition(str(constraint.value["kind"]))]
+        self._rewriting.fields["policies"] = list(
+            _policy(self._policy, constraint.value, source, match)
+        )
+        self._rewriting.fields["crds"] = [_definition(str(constraint.value["kind"]))]
 
     def _case(self, path: Path, case: JsonObject, name: str) -> None:
-        way = self._way
+        way = self._rewriting
         reason = self._reason or way.others(path, _CASE_FIELDS)
         if case.get("skip"):
             reason = "the suite skips it"
@@ -289,14 +291,14 @@ class _Gator:
         """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
         if isinstance(expect, str):
-            self._way.leave_out(name, path, expect)
+            self._rewriting.leave_out(name, path, expect)
             return
         if is_review(about.value):
             self._review(path, name, about.value["request"], value, expect)
             return
         result = list(itertools.islice(expanded(about.value, self._expansions), _MOST + 1))
         if len(result) > _MOST:
-            self._way.leave_out(name, path, f"more than {_MOST} objects are made of this one")
+            self._rewriting.leave_out(name, path, f"more than {_MOST} objects are made of this one")
             return
         matched = [
             value for value in (about.value, *result) if _is_matched(value, self._constraint)
@@ -304,7 +306,7 @@ class _Gator:
         if expect["verdict"] == CaseVerdict.DENY.value:
             if len(matched) > 1:
                 text = f"violations of {len(matched)} objects are counted together"
-                self._way.leave_out(name, path, text)
+                self._rewriting.leave_out(name, path, text)
                 return
             judged = matched or [about.value]
         else:
@@ -315,11 +317,11 @@ class _Gator:
                 expected = {"verdict": CaseVerdict.NO_MATCH.value}
             suffix = "" if judged_value is about.value else f", as {judged_value['kind']}"
             judged_object = (
-                self._way.reference(about, [])
+                self._rewriting.reference(about, [])
                 if judged_value is about.value
                 else dict(judged_value)
             )
-            self._way.add(
+            self._rewriting.add(
                 {"name": name + suffix, **value, "object": judged_object, "expect": expected}, path
             )
 
@@ -335,23 +337,25 @@ class _Gator:
         fields = request_fields(request)
         if fields.get("operation") == "UPDATE" and "oldObject" not in fields:
             text = "an UPDATE without an `oldObject`: no API server sends such a request"
-            self._way.leave_out(name, path, text)
+            self._rewriting.leave_out(name, path, text)
             return
         if isinstance(expect, dict) and expect["verdict"] == CaseVerdict.ADMIT.value:
             item = fields.get("object")
             if isinstance(item, Mapping) and not _is_matched(item, self._constraint):
                 expect = {"verdict": CaseVerdict.NO_MATCH.value}
-        self._way.add({"name": name, **value, **fields, "expect": expect}, path)
+        self._rewriting.add({"name": name, **value, **fields, "expect": expect}, path)
 
     def _named(self, path: Path, value: JsonObject, field: str, shape: Shape) -> Document | None:
         """The one object of the file that a field names, if it has this shape."""
         name = value.get(field)
         if not isinstance(name, str):
-            self._way.say(path, f"`{field}`, a file, is needed")
+            self._rewriting.say(path, f"`{field}`, a file, is needed")
             return None
         documents = self._read(name)
         if len(documents) != 1:
-            self._way.say((*path, field), f"`{name}` has {len(documents)} objects: one is expected")
+            self._rewriting.say(
+                (*path, field), f"`{name}` has {len(documents)} objects: one is expected"
+            )
             return None
         return documents[0] if self._fits((*path, field), documents[0], shape) else None
 
@@ -360,11 +364,11 @@ class _Gator:
         wrong = misfit(document.value, shape)
         if wrong is not None:
             file = os.path.relpath(document.file, self._folder or ".")
-            self._way.say(path, f"`{file}`, line {document.line(wrong.path)}: {wrong}")
+            self._rewriting.say(path, f"`{file}`, line {document.line(wrong.path)}: {wrong}")
         return wrong is None
 
     def _read(self, file: str) -> list[Document]:
-        return self._way.objects.beside([os.path.join(self._folder, file)])
+        return self._rewriting.objects.beside([os.path.join(self._folder, file)])
 
 
 def _unknown(document: Document, value: JsonObject, fields: frozenset[str]) -> str:

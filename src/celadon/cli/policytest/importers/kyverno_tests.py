@@ -107,11 +107,11 @@ def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
 class _Kyverno:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
         self._test = value
-        self._way = Rewriting(chunk, value)
+        self._rewriting = Rewriting(chunk, value)
         self._resources: list[Document] = []
 
     def test(self) -> Rewritten:
-        way, value = self._way, self._test
+        way, value = self._rewriting, self._test
         results = list(way.maps(("results",)))
         unsaid = way.others((), _FIELDS)
         # A test of Kyverno's own policies names files that mean nothing here; they are not even
@@ -134,7 +134,7 @@ class _Kyverno:
 
     def _read(self) -> None:
         """Policies, resources, and what stands around them."""
-        way = self._way
+        way = self._rewriting
         policies = way.manifests(("policies",))
         self._resources = way.manifests(("resources",))
         way.fields["policies"] = way.files(("policies",))
@@ -155,7 +155,7 @@ class _Kyverno:
         names = result.get("resources") or [result.get("resource") or result.get("kind", "")]
         # The report counts what was left out in cases, as Kyverno does: one for each resource.
         for name in names if isinstance(names, list) else [result.get("kind", "")]:
-            self._way.leave_out(f"{policy}: {name}: {outcome}", path, reason)
+            self._rewriting.leave_out(f"{policy}: {name}: {outcome}", path, reason)
 
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
@@ -167,7 +167,9 @@ class _Kyverno:
         for values, path in self._values():
             for name in values:
                 if name not in ("apiVersion", "kind", "metadata", "namespaceSelector"):
-                    self._way.say(path, f"`{name}` of the values has no equal in a PolicyTest")
+                    self._rewriting.say(
+                        path, f"`{name}` of the values has no equal in a PolicyTest"
+                    )
             selectors = values.get("namespaceSelector") or []
             for selector in selectors if isinstance(selectors, list) else ():
                 if isinstance(selector, Mapping) and isinstance(selector.get("name"), str):
@@ -175,16 +177,16 @@ class _Kyverno:
                     # line.
                     namespaces[selector["name"]] = selector.get("labels") or {}
                 else:
-                    self._way.say(path, "`namespaceSelector` of the values has no `name`")
+                    self._rewriting.say(path, "`namespaceSelector` of the values has no `name`")
         if namespaces:
-            self._way.fields["namespaces"] = namespaces
+            self._rewriting.fields["namespaces"] = namespaces
 
     def _values(self) -> Iterator[tuple[JsonObject, Path]]:
         inline = self._test.get("values")
         if isinstance(inline, Mapping):
             yield inline, ("values",)
         elif inline is not None:
-            self._way.say(("values",), "a map is expected here")
+            self._rewriting.say(("values",), "a map is expected here")
         if "variables" in self._test:
             document = self._file("variables")
             if document is not None:
@@ -193,9 +195,9 @@ class _Kyverno:
     def _file(self, field: str) -> Document | None:
         """The one document of the file that a field names."""
         if not isinstance(self._test[field], str):
-            self._way.say((field,), "a file is expected here")
+            self._rewriting.say((field,), "a file is expected here")
             return None
-        return self._way.objects.object((field,))
+        return self._rewriting.objects.object((field,))
 
     def _user(self) -> None:
         document = self._file("userinfo") if "userinfo" in self._test else None
@@ -204,19 +206,19 @@ class _Kyverno:
         for name in document.value:
             if name not in ("apiVersion", "kind", "metadata", "userInfo"):
                 text = f"`{name}` of the user info has no equal in a PolicyTest"
-                self._way.say(("userinfo",), text)
+                self._rewriting.say(("userinfo",), text)
         wrong = misfit(document.value, _USER_FILE)
         if wrong is not None:
-            self._way.say(("userinfo",), str(wrong))
+            self._rewriting.say(("userinfo",), str(wrong))
             return
         user = document.value.get("userInfo") or {}
         names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
         user_fields = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
         if user_fields:
-            self._way.fields["defaults"] = user_fields
+            self._rewriting.fields["defaults"] = user_fields
 
     def _result(self, path: Path, result: JsonObject) -> None:
-        way = self._way
+        way = self._rewriting
         outcome = result.get("result", result.get("status"))
         verdict = _VERDICTS.get(outcome) if isinstance(outcome, str) else None
         policy = result.get("policy")
@@ -260,18 +262,18 @@ class _Kyverno:
         for name in names:
             named_documents = _called(of_kind, str(name), str(result.get("namespace", "")))
             if not named_documents:
-                self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
+                self._rewriting.say(path, f"no {kind or 'resource'} `{name}` among the resources")
             pairs += [(document, "") for document in named_documents]
-        for place, spec in self._way.maps((*path, "resourceSpecs")):
-            self._way.refuse_others(place, _SPEC_FIELDS)
+        for place, spec in self._rewriting.maps((*path, "resourceSpecs")):
+            self._rewriting.refuse_others(place, _SPEC_FIELDS)
             named_documents = [resource for resource in self._resources if _fits(resource, spec)]
             if not named_documents:
-                self._way.say(place, "no such object among the resources")
+                self._rewriting.say(place, "no such object among the resources")
             pairs += [(document, str(spec.get("subresource", ""))) for document in named_documents]
         if not names and "resourceSpecs" not in result:
             pairs = [(document, "") for document in of_kind]
             if not pairs:
-                self._way.say(path, f"no {kind or 'resource'} among the resources")
+                self._rewriting.say(path, f"no {kind or 'resource'} among the resources")
         return pairs
 
     def _after(self, path: Path, result: JsonObject) -> list[Document] | None:
@@ -279,7 +281,7 @@ class _Kyverno:
         for name in ("patchedResources", "patchedResource"):
             value = result.get(name)
             if isinstance(value, str):
-                return list(self._way.objects.manifest(value, (*path, name)))
+                return list(self._rewriting.objects.manifest(value, (*path, name)))
         return None
 
     def _expected(
@@ -291,7 +293,7 @@ class _Kyverno:
         if len(mine) != 1:
             kind, name = document.value["kind"], metadata.name(document.value)
             text = f"no {kind} `{name}` among the patched resources"
-            self._way.say(path, text)
+            self._rewriting.say(path, text)
             return verdict.value
         return {"verdict": verdict.value, "object": after_mutation(document.value, mine[0].value)}
 

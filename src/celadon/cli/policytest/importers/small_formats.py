@@ -79,13 +79,13 @@ class _UnfitChangeError(ValueError):
 
 class _Kubescape:
     def __init__(self, chunk: Chunk, value: object) -> None:
-        self._way = Rewriting(chunk, value)
+        self._rewriting = Rewriting(chunk, value)
         self._folder = os.path.dirname(chunk.file)
         self._templates: dict[str, Document | None] = {}
         self._unbound: list[Document] = []
 
     def test(self) -> Rewritten:
-        way = self._way
+        way = self._rewriting
         way.fields["policies"] = [_POLICY]
         self._unbound = way.unbound(self._read(_POLICY))
         way.fields |= self._bound(_BINDING, _PARAMS)
@@ -124,7 +124,7 @@ class _Kubescape:
         verdict = _KUBESCAPE_VERDICTS.get(str(test["expected"]))
         if verdict is None:
             text = f"`expected` must be one of {', '.join(_KUBESCAPE_VERDICTS)}"
-            self._way.say((*path, "expected"), text)
+            self._rewriting.say((*path, "expected"), text)
             return
         file = os.path.join(_TEMPLATES, str(test["template"]))
         template = self._only(file)
@@ -133,14 +133,14 @@ class _Kubescape:
         try:
             after = changed(template.value, test.get("field_change_list") or ())
         except _UnfitChangeError as error:
-            self._way.say((*path, "field_change_list"), str(error))
+            self._rewriting.say((*path, "field_change_list"), str(error))
             return
         patch = patch_between(template.value, after)
         value: dict[str, Json] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
         binding, params = test.get("binding_template"), test.get("param_template")
         if binding or params:
             value |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
-        self._way.add({"name": _name_of(test), **value, "expect": verdict.value}, path)
+        self._rewriting.add({"name": _name_of(test), **value, "expect": verdict.value}, path)
 
     def _only(self, file: str) -> Document | None:
         """The one object of a file."""
@@ -148,11 +148,11 @@ class _Kubescape:
             documents = self._read(file)
             self._templates[file] = documents[0] if len(documents) == 1 else None
             if len(documents) > 1:
-                self._way.say((), f"`{file}` has several objects: one is expected")
+                self._rewriting.say((), f"`{file}` has several objects: one is expected")
         return self._templates[file]
 
     def _read(self, file: str) -> list[Document]:
-        return self._way.objects.beside([os.path.join(self._folder, file)])
+        return self._rewriting.objects.beside([os.path.join(self._folder, file)])
 
 
 def _name_of(test: JsonObject) -> str:
@@ -471,13 +471,13 @@ def rewritten_kaptest(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - 
 
 class _Kaptest:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
-        self._way = Rewriting(chunk, value)
+        self._rewriting = Rewriting(chunk, value)
         self._policies: list[Document] = []
         self._resources: list[Document] = []
         self._unbound: frozenset[str] = frozenset()
 
     def test(self) -> Rewritten:
-        way = self._way
+        way = self._rewriting
         way.refuse_others((), _KAPTEST_TESTS_FIELDS | _NO_MATTER)
         self._policies = [manifest for name in _POLICIES for manifest in way.manifests((name,))]
         self._resources = way.manifests(("resources",))
@@ -502,7 +502,7 @@ class _Kaptest:
         return way.done("")
 
     def _test(self, path: Path, test: JsonObject, policy: str) -> None:
-        way = self._way
+        way = self._rewriting
         way.refuse_others(path, _TEST_FIELDS)
         expect = test.get("expect")
         verdict = _VERDICTS.get(expect) if isinstance(expect, str) else None
@@ -528,7 +528,7 @@ class _Kaptest:
 
     def _request(self, new: Document | None, old: Document | None) -> JsonObject:
         """Return what is asked."""
-        refer = self._way.reference
+        refer = self._rewriting.reference
         result: dict[str, object] = {}
         if new is None:
             result["operation"] = "DELETE"
@@ -545,9 +545,9 @@ class _Kaptest:
         if field not in test:
             return None
         place, value = (*path, field), test[field]
-        self._way.refuse_others(place, _NAME_FIELDS)
+        self._rewriting.refuse_others(place, _NAME_FIELDS)
         if not isinstance(value, Mapping) or not (value.get("kind") and value.get("name")):
-            self._way.say(place, "`kind` and `name` are needed")
+            self._rewriting.say(place, "`kind` and `name` are needed")
             return None
         return self._only(place, value)
 
@@ -556,14 +556,14 @@ class _Kaptest:
         if len(documents) == 1:
             return documents[0]
         subject = f"{value['kind']} `{value['name']}` among the resources"
-        self._way.say(place, f"{'several' if documents else 'no'} {subject}")
+        self._rewriting.say(place, f"{'several' if documents else 'no'} {subject}")
         return None
 
     def _user(self, path: Path, test: JsonObject) -> JsonDict:
         if "userInfo" not in test:
             return {}
         place, user_info = (*path, "userInfo"), test["userInfo"]
-        self._way.refuse_others(place, _USER_FIELDS)
+        self._rewriting.refuse_others(place, _USER_FIELDS)
         user = user_info if isinstance(user_info, Mapping) else {}
         return {ours: user[theirs] for theirs, ours in _USER_FIELDS.items() if user.get(theirs)}
 
@@ -581,11 +581,11 @@ class _Kaptest:
         result: dict[str, Json] = {}
         if "param" in test:
             position, value = (*path, "param"), test["param"]
-            self._way.refuse_others(position, {"namespace", "name"})
+            self._rewriting.refuse_others(position, {"namespace", "name"})
             name = value.get("name") if isinstance(value, Mapping) else None
             if not kind or not name:
                 missing = "`name`" if kind else f"a `paramKind` of policy `{policy}`"
-                self._way.say(position, f"{missing} is needed")
+                self._rewriting.say(position, f"{missing} is needed")
                 return {}
             param = self._only(position, {**value, "kind": kind})
             if param is None:
@@ -605,7 +605,7 @@ class _Kaptest:
         if "deniedMessage" in test:
             if verdict is CaseVerdict.DENY:
                 return {"deny": test["deniedMessage"]}
-            self._way.say((*path, "deniedMessage"), "a message without `expect: deny`")
+            self._rewriting.say((*path, "deniedMessage"), "a message without `expect: deny`")
         after = self._object(path, test, "expectObject")
         if after is None:
             return verdict.value
