@@ -747,7 +747,7 @@ class ObjectTexts:
         known = list(map(self._texts.get, map(id, objects)))
         items: list[bytes | memoryview]
         if all(known):
-            items = list(map(_ITEM, known))
+            items = list(map(_ITEM, known))  # type: ignore[arg-type]
         else:
             pairs = zip(objects, known, strict=True)
             items = [(text or self._listed(obj, resource)).item for obj, text in pairs]
