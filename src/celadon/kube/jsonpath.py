@@ -106,6 +106,7 @@ class Word:
 
 Step: TypeAlias = Literal | Field | EveryMember | Slice | Union | Filter | Descent | Word
 Steps: TypeAlias = tuple[Step, ...]
+"""The steps of a path, one after the other; a template has texts between them."""
 
 
 def parse_jsonpath(template: str) -> Steps:

@@ -27,8 +27,7 @@ from celadon.cli.playground.panes import PANES_OF, Pane, PaneReader, State, Stat
 from celadon.cli.proof_report import VALIDATION, ProofExample, ProofItem, ProofReport
 from celadon.cli.proofs import ProofLimits, subjects_among
 from celadon.cli.reading.documents import Document, Problem, Text
-from celadon.cli.report.diff_view import DiffView
-from celadon.cli.report.proof_view import ClaimView, ProofView
+from celadon.cli.report.proof_view import ClaimView, DiffView, ProofView
 from celadon.cli.report.report_model import data, yaml_text
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.json_types import JsonDict

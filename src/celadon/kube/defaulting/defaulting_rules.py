@@ -156,13 +156,10 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
     of_status = {
         "DRAAdminAccess": (f"{results}adminAccess",),
         "DRAConsumableCapacity": (
-            f"{results}shareID",
-            f"{results}consumedCapacity",
-            "status.devices[*].shareID",
+            *(f"{results}shareID", f"{results}consumedCapacity", "status.devices[*].shareID"),
         ),
         "DRADeviceBindingConditions": (
-            f"{results}bindingConditions",
-            f"{results}bindingFailureConditions",
+            *(f"{results}bindingConditions", f"{results}bindingFailureConditions"),
         ),
         "DRAResourceClaimDeviceStatus": ("status.devices",),
     }
@@ -186,11 +183,10 @@ def _slices(basic: str, *policies: str) -> Mapping[str, tuple[str, ...]]:
         ),
         "DRADeviceTaints": (f"{device}taints",),
         "DRAPartitionableDevices": (
-            "spec.sharedCounters",
-            "spec.perDeviceNodeSelection",
+            *("spec.sharedCounters", "spec.perDeviceNodeSelection"),
             *(
-                device + field
-                for field in ("consumesCounters", "nodeName", "nodeSelector", "allNodes")
+                device + name
+                for name in ("consumesCounters", "nodeName", "nodeSelector", "allNodes")
             ),
         ),
     }
@@ -234,9 +230,8 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         ),
     },
     "autoscaling/v2/HorizontalPodAutoscaler": {
-        "HPAConfigurableTolerance": (
-            "spec.behavior.scaleUp.tolerance",
-            "spec.behavior.scaleDown.tolerance",
+        "HPAConfigurableTolerance": tuple(
+            f"spec.behavior.{way}.tolerance" for way in ("scaleUp", "scaleDown")
         )
     },
     **dict(_claims("resource.k8s.io/v1/ResourceClaim", "exactly.")),
@@ -256,9 +251,8 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "SELinuxMountReadWriteOncePod": ("spec.seLinuxMount",),
     },
     "storage.k8s.io/v1/VolumeAttachment": {
-        "MutableCSINodeAllocatableCount": (
-            "status.attachError.errorCode",
-            "status.detachError.errorCode",
+        "MutableCSINodeAllocatableCount": tuple(
+            f"status.{error}.errorCode" for error in ("attachError", "detachError")
         )
     },
     "discovery.k8s.io/v1/EndpointSlice": {
@@ -323,20 +317,9 @@ ON_OBJECTS: Final[Mapping[str, Apply]] = {**OBJECT_FUNCTIONS, **PLUGIN_FUNCTIONS
 """Functions that are given the object at the path of the rule."""
 _SHALLOW: Final = frozenset(
     {
-        "",
-        "dropKeys",
-        "dropStopSignal",
-        "emptyObjectIfOnlyKeys",
-        "negativeToOne",
-        "podCIDRs",
-        "podIPs",
-        "podLevelResources",
-        "pullPolicy",
-        "requestsFromLimits",
-        "rollbackTo",
-        "roundMilli",
-        "targetPort",
-        "templateGeneration",
+        *("", "dropKeys", "dropStopSignal", "emptyObjectIfOnlyKeys", "negativeToOne", "podCIDRs"),
+        *("podIPs", "podLevelResources", "pullPolicy", "requestsFromLimits", "rollbackTo"),
+        *("roundMilli", "targetPort", "templateGeneration"),
     }
 )
 """Functions that set and take away members of what they are given, and nothing below; of what the
