@@ -148,8 +148,7 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
             f"{requests}firstAvailable[*].capacity",
         ),
         "DRADeviceTaints": (
-            f"{requests}{exactly}tolerations",
-            f"{requests}firstAvailable[*].tolerations",
+            *(f"{requests}{exactly}tolerations", f"{requests}firstAvailable[*].tolerations"),
         ),
         "DRAPrioritizedList": (f"{requests}firstAvailable",),
     }
@@ -184,10 +183,8 @@ def _slices(basic: str, *policies: str) -> Mapping[str, tuple[str, ...]]:
         "DRADeviceTaints": (f"{device}taints",),
         "DRAPartitionableDevices": (
             *("spec.sharedCounters", "spec.perDeviceNodeSelection"),
-            *(
-                device + name
-                for name in ("consumesCounters", "nodeName", "nodeSelector", "allNodes")
-            ),
+            *(device + name for name in ("consumesCounters", "nodeName")),
+            *(device + name for name in ("nodeSelector", "allNodes")),
         ),
     }
 
