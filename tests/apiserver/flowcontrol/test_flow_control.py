@@ -327,7 +327,7 @@ def test_lists_take_seats_by_what_is_stored(
     assert flows.estimate(flow, request, info).seats == 1
     monkeypatch.setattr(ObjectStore, "extent", lambda *_: (1_000, 1_000))
     assert flows.estimate(flow, request, info).seats == 1, "the level has one"
-    monkeypatch.setitem(flows._most, flow.level.name, 0)
+    monkeypatch.setitem(flows._most_seats, flow.level.name, 0)
     assert flows.estimate(flow, request, info).seats == 10
     answer = ask(small, "GET", "/metrics").body.decode()
     labels = 'priority_level="global-default",flow_schema="global-default"'

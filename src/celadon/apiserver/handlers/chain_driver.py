@@ -27,13 +27,7 @@ from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.request_work import Pace
 from celadon.apiserver.webhook_phases import StoredWebhooks, Webhooks
-from celadon.kube import (
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    StatusError,
-    status,
-)
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews

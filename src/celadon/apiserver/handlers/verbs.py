@@ -28,13 +28,7 @@ from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.watch import (
-    CHANGES,
-    LineWriter,
-    WatchEvent,
-    Watching,
-    WatchRequest,
-)
+from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.object_store import ObjectTexts, StoredObject

@@ -6,17 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.cli import diff
+from celadon.cli import claims, diff
 from celadon.cli.check.check_report import Place
-from celadon.cli.claims import (
-    BOUNDED,
-    COUNTEREXAMPLE,
-    PROVED,
-    UNDECIDED,
-    ClaimAnswer,
-    ClaimExample,
-    ClaimReport,
-)
 from celadon.cli.diff import DiffAnswer, DiffReport
 from celadon.cli.proof_report import (
     CONDITION,
@@ -201,7 +192,7 @@ ANSWER_SHAPES: Final[Shapes] = {
 
 
 def answers_text(
-    report: DiffReport | ClaimReport,
+    report: DiffReport | claims.ClaimReport,
     look: ReportStyle,
     examples: Iterable[list[str]],
     others: Sequence[str],
@@ -215,7 +206,9 @@ def answers_text(
     return joined(blocks)
 
 
-def undecided_finding(answer: DiffAnswer | ClaimAnswer, subject: str, message: str) -> Finding:
+def undecided_finding(
+    answer: DiffAnswer | claims.ClaimAnswer, subject: str, message: str
+) -> Finding:
     """Return the finding that something is not decided; it stands at the first reason if the answer
     itself has no place."""
     reason_place = answer.reasons[0].place if answer.reasons else Place()
@@ -230,7 +223,9 @@ def undecided_finding(answer: DiffAnswer | ClaimAnswer, subject: str, message: s
     )
 
 
-def answer_case(answer: DiffAnswer | ClaimAnswer, group: str, name: str, fault: str) -> ReportCase:
+def answer_case(
+    answer: DiffAnswer | claims.ClaimAnswer, group: str, name: str, fault: str
+) -> ReportCase:
     """Return the case of an answer, which has failed if a fault is found."""
     state, text = CaseState.PASSED, answer.answer
     if fault:
@@ -275,20 +270,20 @@ def request_lines(request: ExampleRequest) -> Iterator[str]:
 _SHAPES: Final[Shapes] = {
     **ANSWER_SHAPES,
     Against: ("policy", "binding", "param", "field", "*place", "message"),
-    ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
-    ClaimAnswer: (
+    claims.ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
+    claims.ClaimAnswer: (
         *("name", "claim", "operation", "apiVersion=api_version", "kind", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
     ),
 }
 
 _MEANT: Final = {
-    COUNTEREXAMPLE: "a request is against what is claimed of the policies",
+    claims.COUNTEREXAMPLE: "a request is against what is claimed of the policies",
     "not-decided": "whether the policies are as claimed is not decided",
 }
 
 
-class ClaimView(ReportView[ClaimReport]):
+class ClaimView(ReportView[claims.ClaimReport]):
     """Claims and their answers."""
 
     command = "celadon prove"
@@ -296,7 +291,9 @@ class ClaimView(ReportView[ClaimReport]):
     def text(self, look: ReportStyle) -> str:
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
-        counterexamples = (_counterexample(answer, look) for answer in report.of(COUNTEREXAMPLE))
+        counterexamples = (
+            _counterexample(answer, look) for answer in report.of(claims.COUNTEREXAMPLE)
+        )
         others = [*_undecided(report, look), *_proved(report)]
         return answers_text(report, look, counterexamples, others)
 
@@ -316,18 +313,18 @@ class ClaimView(ReportView[ClaimReport]):
     def findings(self) -> Iterator[Finding]:
         """A finding for each counterexample, and for what is not decided."""
         yield from map(error_finding, self.report.errors)
-        for answer in self.report.of(COUNTEREXAMPLE):
+        for answer in self.report.of(claims.COUNTEREXAMPLE):
             assert answer.example is not None
             message = (
                 f"{answer.name}: {answer.endpoint} {answer.example.verdict.verdict}: {answer.claim}"
             )
             details = (*_against(answer), *request_lines(answer.example.request))
+            title = group = claims.COUNTEREXAMPLE
             yield Finding(
-                Level.ERROR, answer.place, COUNTEREXAMPLE, message, COUNTEREXAMPLE, answer.name,
-                details=details,
-            )  # fmt: skip
-        for answer in self.report.of(UNDECIDED):
-            message = f"{answer.name}: {answer.endpoint}: {UNDECIDED}"
+                Level.ERROR, answer.place, title, message, group, answer.name, details=details
+            )
+        for answer in self.report.of(claims.UNDECIDED):
+            message = f"{answer.name}: {answer.endpoint}: {claims.UNDECIDED}"
             yield undecided_finding(answer, answer.name, message)
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
@@ -338,16 +335,16 @@ class ClaimView(ReportView[ClaimReport]):
         """Yield a case for each question."""
         yield from map(error_case, self.report.errors)
         for answer in self.report.answers:
-            is_fault = answer.answer == COUNTEREXAMPLE
+            is_fault = answer.answer == claims.COUNTEREXAMPLE
             fault = f"{answer.answer}: {answer.claim}" if is_fault else ""
             yield answer_case(answer, "prove", f"{answer.name} {answer.endpoint}", fault)
 
 
-def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
+def _counterexample(answer: claims.ClaimAnswer, look: ReportStyle) -> list[str]:
     assert answer.example is not None
     verdict = answer.example.verdict.verdict
     place = f"{answer.place}: " if answer.place.file else ""
-    head = look.paint("bold", f"{COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
+    head = look.paint("bold", f"{claims.COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
     result = [head, f"  {lines(place)}{lines(answer.claim)}"]
     result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
     result += (
@@ -356,25 +353,25 @@ def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
     return result
 
 
-def _against(answer: ClaimAnswer) -> Iterator[str]:
+def _against(answer: claims.ClaimAnswer) -> Iterator[str]:
     assert answer.example is not None
     for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
         yield one_line(f"# {place}{by.policy}: {by.message}")
 
 
-def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:
-    title = look.paint("notice", UNDECIDED)
-    for answer in report.of(UNDECIDED):
+def _undecided(report: claims.ClaimReport, look: ReportStyle) -> Iterator[str]:
+    title = look.paint("notice", claims.UNDECIDED)
+    for answer in report.of(claims.UNDECIDED):
         for reason in answer.reasons:
             place = f"{reason.place}: " if reason.place.file else ""
             yield lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
 
 
-def _proved(report: ClaimReport) -> Iterator[str]:
+def _proved(report: claims.ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
     for claim_answer in report.answers:
-        if claim_answer.answer in (PROVED, BOUNDED):
+        if claim_answer.answer in (claims.PROVED, claims.BOUNDED):
             ways.setdefault(
                 (claim_answer.name, claim_answer.answer, claim_answer.items, claim_answer.bounded),
                 [],
