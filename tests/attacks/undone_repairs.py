@@ -770,6 +770,21 @@ UNDONE = (
         "::test_no_more_errors_are_looked_for_than_a_refusal_shows",
     ),
     Undone(
+        "a small patch of a policy that writes gigabytes of what it shares",
+        "admission/policies/patchers.py",
+        '    _refuse_large([operation["value"] for operation in made if operation.has_value])\n',
+        "",
+        "tests/admission/policies/mutating/test_mutating_engine.py"
+        "::test_no_more_is_written_than_a_store_takes",
+    ),
+    Undone(
+        "an object that is too large to be stored, at which the request fails inside",
+        "storage/contract.py",
+        '                raise TooLarge("etcdserver: request is too large")\n',
+        '                raise ValueError("too large")\n',
+        "tests/storage/test_contract.py::test_the_largest_transactions",
+    ),
+    Undone(
         "a bomb of gzip from an extension server, unpacked for the audit log",
         "apiserver/audit.py",
         "        if answer.is_passed_on:\n            return None\n",
