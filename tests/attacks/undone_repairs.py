@@ -770,6 +770,13 @@ UNDONE = (
         "::test_no_more_errors_are_looked_for_than_a_refusal_shows",
     ),
     Undone(
+        "a revision with a file whose name leads out of the folder that it is written to",
+        "cli/diff.py",
+        "    if not path.startswith(root):\n",
+        "    if False:\n",
+        "tests/cli/diff/test_git_files.py::test_nothing_is_written_elsewhere",
+    ),
+    Undone(
         "a small patch of a policy that writes gigabytes of what it shares",
         "admission/policies/patchers.py",
         '    _refuse_large([operation["value"] for operation in made if operation.has_value])\n',
