@@ -777,6 +777,13 @@ UNDONE = (
         "tests/cli/diff/test_git_files.py::test_nothing_is_written_elsewhere",
     ),
     Undone(
+        "a policy whose name is the path of somebody else's file",
+        "cli/own_files.py",
+        """    return f"{_IN_NO_NAME.sub('_', '-'.join(filter(None, names)))}.yaml"\n""",
+        """    return f"{'-'.join(filter(None, names))}.yaml"\n""",
+        "tests/cli/commands/test_migrate.py::test_names_lead_to_no_other_folder",
+    ),
+    Undone(
         "a small patch of a policy that writes gigabytes of what it shares",
         "admission/policies/patchers.py",
         '    _refuse_large([operation["value"] for operation in made if operation.has_value])\n',
