@@ -76,7 +76,7 @@ class Emitter:
         self.unpaid_work = self.assign(f"{self.runtime('UnpaidWork')}()")
         return {"@unpaidWork": self.unpaid_work}
 
-    def callee(self, context: Context, node: Call, impl: Impl) -> list[str]:
+    def callee(self, context: Context, node: Call, impl: Impl | None) -> list[str]:
         """The sources of what is called where `impl` would run, and of what it is given before the
         arguments."""
         function = context.function(node)
@@ -84,7 +84,7 @@ class Emitter:
             return [self.bind(impl, "f")]
         return [self.bind(function.unpaid, "f"), self.unpaid_work, self.bind(impl, "f")]
 
-    def call(self, context: Context, node: Call, impl: Impl, args: Iterable[str]) -> str:
+    def call(self, context: Context, node: Call, impl: Impl | None, args: Iterable[str]) -> str:
         """The source of such a call."""
         function, *given = self.callee(context, node, impl)
         return f"{function}({', '.join([*given, *args])})"
