@@ -5,7 +5,7 @@
 import { Asker } from "./asker.js";
 import { element } from "./elements.js";
 
-const PATIENCE = 300_000; // milliseconds without a word; the solver's own limits come first
+const PATIENCE = 30; // times the seconds of an answer without a word; the solver's own limits come first
 const MOST_LINES = 40; // of an example that is not folded
 const BY = { denied: "bad", warned: "warning", audited: "warning", admitted: "good" };
 const $ = (id) => document.getElementById(id);
@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 export class Proofs {
   /** `state` gives that of the page, `go` leads to a place in a pane, `decide` puts an example there. */
   constructor(worker, state, go, decide) {
-    Object.assign(this, { state, go, decide, asker: new Asker(worker, { patience: PATIENCE, idle: true }) });
+    Object.assign(this, { state, go, decide, asker: new Asker(worker, { idle: true }) });
     for (const one of document.querySelectorAll("[data-proof]")) one.addEventListener("click", () => this.ask(one.dataset.proof));
     $("end").addEventListener("click", () => this.asker.stop("stopped"));
   }
@@ -24,6 +24,7 @@ export class Proofs {
     this.show(true);
     $("proof-answers").replaceChildren();
     const given = { state: structuredClone(this.state()), items: Number($("items").value), seconds: Number($("seconds").value) };
+    this.asker.patience = PATIENCE * given.seconds * 1_000;
     this.say("loading Python");
     const clock = setInterval(() => this.say(), 1_000);
     const found = await this.asker.ask(question, given, (news) => this.hear(news));

@@ -138,12 +138,6 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 4
-"""How much more of the processor it may take: not all of its work is counted."""
-
-_BEAT: Final = 0.2
-"""Seconds between two looks at how much that is."""
-
 _WISH: Final = "wish "
 """How the names of what is wished for begin."""
 
@@ -152,6 +146,13 @@ _CANCELED: Final = "canceled"
 _HAS_THREADS: Final = sys.platform != "emscripten"
 """Whether a thread can watch the solver. In a browser it watches itself: its `timeout` needs no
 thread there, and what asks for too much memory is an error."""
+
+_PATIENCE: Final = 4 if _HAS_THREADS else 20
+"""How much more of the processor it may take: not all of its work is counted. In a browser the
+clock of the processor is that on the wall, so there it is more."""
+
+_BEAT: Final = 0.2
+"""Seconds between two looks at how much that is."""
 
 _MEGABYTES: Final = 2048 if _HAS_THREADS else 1024
 """What the solver may have of memory; beyond it nothing is decided."""
