@@ -157,9 +157,6 @@ _BEAT: Final = 0.2
 _MEGABYTES: Final = 2048 if _HAS_THREADS else 1024
 """What the solver may have of memory; beyond it nothing is decided."""
 
-if not _HAS_THREADS:
-    z3.set_param("memory_max_size", _MEGABYTES)
-
 
 @dataclass(slots=True)
 class Search:
@@ -351,8 +348,13 @@ def _stopped_at(deadline: float, solver: z3.Solver) -> Iterator[threading.Event]
     done, is_too_much = threading.Event(), threading.Event()
     if not _HAS_THREADS:
         solver.set("timeout", max(1, int(1000 * (deadline - time.process_time()))))
+        # Only while it looks: what frees memory, too, asks for some, and must not fail.
+        z3.set_param("memory_max_size", _MEGABYTES)
         is_too_much.set()  # no keyboard interrupts it here
-        yield is_too_much
+        try:
+            yield is_too_much
+        finally:
+            z3.set_param("memory_max_size", 0)
         return
 
     def watch() -> None:
