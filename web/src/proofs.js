@@ -36,6 +36,7 @@ export class Proofs {
     $("proof-progress").textContent = found.error ? "" : `${said || "nothing was asked"} (${taken} seconds)`;
     $("proof-heard").textContent = said;
     $("proof-answers").append(...this.cards(found));
+    if (JSON.stringify(given.state.panes) !== JSON.stringify(this.state().panes)) this.outdate();
     $("proofs").dataset.answered = String(Number($("proofs").dataset.answered ?? 0) + 1);
   }
 
@@ -78,7 +79,8 @@ export class Proofs {
       reasons.map((reason) => element("li", `${about(one)}${reason.message}`, this.place(reason))))));
     const proved = report.answers.filter((one) => !one.example && one.answer !== "not decided");
     const lines = new Set(proved.map((one) => `${about(one)}${one.answer}${bound(one)}${way(one, report.answers)}`));
-    if (lines.size) cards.push(card("good", "proved", [...lines].map((one) => element("li", one))));
+    const title = proved.some((one) => one.items) ? "proved, or nothing found" : "proved";
+    if (lines.size) cards.push(card("good", title, [...lines].map((one) => element("li", one))));
     for (const one of report.notices) cards.push(element("section.proof", element("p.dim", one)));
     return cards;
   }
@@ -102,7 +104,7 @@ export class Proofs {
     const sides = first.direction ? [["before", example.old], ["now", example.new]] : [["", example]];
     return card("bad", `${about(first)}${first.direction ?? first.answer}`, [
       first.claim && element("li", first.claim),
-      others.length > 0 && element("li", `also ${others.map((one) => `${one.operation} of ${one.kind}`).join(", ")}`),
+      others.length > 0 && element("li", `also ${others.map(endpoint).join(", ")}`),
       sides.map(([side, { verdict, against = [] }]) => element("li", side && `${side}: `, element(`strong.text.${BY[verdict] ?? "good"}`, verdict),
         against.map((one) => element("p.dim", `${one.policy}: ${one.message}`, this.place(one))))),
       example.remark && element("li.dim", example.remark),
@@ -127,9 +129,13 @@ function card(style, title, lines, place = null, more = []) {
   return element(`section.proof.${style}`, element("h3", title, place), element("ul", lines), more);
 }
 
+function endpoint({ operation, kind }) {
+  return operation === "STORED" ? `stored ${kind}` : `${operation} of ${kind}`;
+}
+
 /** `CREATE of Pod: `, with the name of a property in front. */
 function about({ name, operation, kind, direction, answer }) {
-  const words = [name, operation && `${operation} of ${kind}`, answer === "not decided" && direction && `${direction}?`];
+  const words = [name, operation && endpoint({ operation, kind }), answer === "not decided" && direction && `${direction}?`];
   const text = words.filter(Boolean).join(" ");
   return text && `${text}: `;
 }
