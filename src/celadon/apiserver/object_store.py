@@ -754,13 +754,11 @@ class ObjectTexts:
         if not objects:
             return before + after
         # Nothing is called for each: a list of what is known takes a sixth of the instructions.
-        known = list(map(self._texts.get, map(id, objects)))
-        items: list[bytes | memoryview]
-        if all(known):
-            items = list(map(_ITEM, known))
-        else:
-            pairs = zip(objects, known, strict=True)
-            items = [(text or self._listed(obj, resource)).item for obj, text in pairs]
+        texts = list(map(self._texts.get, map(id, objects)))
+        if not all(texts):
+            pairs = zip(objects, texts, strict=True)
+            texts = [text or self._listed(obj, resource) for obj, text in pairs]
+        items: list[bytes | memoryview] = list(map(_ITEM, cast("list[_ObjectText]", texts)))
         brace = b"" if resource.custom else b"{"
         items[0] = b"".join((before, brace, items[0]))
         items[-1] = b"".join((items[-1], after))
