@@ -222,10 +222,12 @@ def is_event(resource: Resource) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object as it is at `revision`, which is also its resource version."""
+    """An object as it is at `revision`, which is also its resource version; `size` says how many
+    bytes are stored of it."""
 
     object: JsonObject
     revision: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +279,6 @@ class ObjectStore:
         """Return what is stored, and the object if it has been read."""
         entry = self.store.get(key)
         return entry, None if entry is None else self._known(entry)
-
-    def size(self, resource: Resource, namespace: str, name: str) -> int:
-        """Return the bytes of a stored object; 0 if there is none."""
-        entry = self.store.get(object_key(resource, namespace, name))
-        return 0 if entry is None else len(entry.value)
 
     def page(
         self,
@@ -420,7 +417,7 @@ class ObjectStore:
         stored = self._known(entry)
         if stored is not None:
             return stored
-        stored_object = StoredObject(obj, entry.mod_revision)
+        stored_object = StoredObject(obj, entry.mod_revision, len(entry.value))
         newer = self._decoded.get(entry.key)
         if newer is not None and newer.revision > entry.mod_revision:
             self._former.keep((entry.key, entry.mod_revision), stored_object, weight(entry.value))
@@ -448,7 +445,7 @@ class ObjectStore:
                 obj: JsonObject = _with_version(former.object, str(event.revision))
             else:
                 obj = decoded(event.previous, event.revision)
-            stored = StoredObject(obj, event.revision)
+            stored = StoredObject(obj, event.revision, len(event.previous.value))
             self._former.keep(key, stored, weight(event.previous.value))
         return stored.object
 
