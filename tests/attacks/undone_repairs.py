@@ -762,6 +762,50 @@ UNDONE = (
         f"{MANY_PARTS}[costs with rules]",
     ),
     Undone(
+        "a million empty items, each of which lacks all that its definition requires",
+        "kube/crd/openapi_validation.py",
+        "            if result.is_full:\n                break\n",
+        "",
+        "tests/kube/crd/test_openapi_validation.py"
+        "::test_no_more_errors_are_looked_for_than_a_refusal_shows",
+    ),
+    Undone(
+        "a revision with a file whose name leads out of the folder that it is written to",
+        "cli/diff.py",
+        "    if not path.startswith(root):\n",
+        "    if False:\n",
+        "tests/cli/diff/test_git_files.py::test_nothing_is_written_elsewhere",
+    ),
+    Undone(
+        "a loop that searches for a new pattern in each of its rounds",
+        "cel/re2/pattern.py",
+        '        return is_new and "_searching" not in self.__dict__ and len(text) <= _SHORT\n',
+        "        return False\n",
+        "tests/cel/re2/test_hostile.py::test_a_pattern_that_is_asked_once_is_not_analysed",
+    ),
+    Undone(
+        "a policy whose name is the path of somebody else's file",
+        "cli/own_files.py",
+        """    return f"{_IN_NO_NAME.sub('_', '-'.join(filter(None, names)))}.yaml"\n""",
+        """    return f"{'-'.join(filter(None, names))}.yaml"\n""",
+        "tests/cli/commands/test_migrate.py::test_names_lead_to_no_other_folder",
+    ),
+    Undone(
+        "a small patch of a policy that writes gigabytes of what it shares",
+        "admission/policies/patchers.py",
+        '    _refuse_large([operation["value"] for operation in made if operation.has_value])\n',
+        "",
+        "tests/admission/policies/mutating/test_mutating_engine.py"
+        "::test_no_more_is_written_than_a_store_takes",
+    ),
+    Undone(
+        "an object that is too large to be stored, at which the request fails inside",
+        "storage/contract.py",
+        '                raise TooLarge("etcdserver: request is too large")\n',
+        '                raise ValueError("too large")\n',
+        "tests/storage/test_contract.py::test_the_largest_transactions",
+    ),
+    Undone(
         "a bomb of gzip from an extension server, unpacked for the audit log",
         "apiserver/audit.py",
         "        if answer.is_passed_on:\n            return None\n",

@@ -146,6 +146,7 @@ function showView() {
   }
   $("decided").hidden = view === "proofs";
   $("proofs").hidden = view !== "proofs";
+  $("claim").hidden = !MODES[state.mode].proofs?.includes("properties");
   $("request-name").textContent = view === "proofs" ? "What it is compared with" : "What is asked";
   $("compared").parentElement.hidden = view === "proofs";
   for (const one of document.querySelectorAll(".of-request")) one.hidden = state.mode === "expression" || view === "proofs";

@@ -5,7 +5,7 @@
 import { Asker } from "./asker.js";
 import { element } from "./elements.js";
 
-const PATIENCE = 300_000; // milliseconds without a word; the solver's own limits come first
+const PATIENCE = 30; // times the seconds of an answer without a word; the solver's own limits come first
 const MOST_LINES = 40; // of an example that is not folded
 const BY = { denied: "bad", warned: "warning", audited: "warning", admitted: "good" };
 const $ = (id) => document.getElementById(id);
@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 export class Proofs {
   /** `state` gives that of the page, `go` leads to a place in a pane, `decide` puts an example there. */
   constructor(worker, state, go, decide) {
-    Object.assign(this, { state, go, decide, asker: new Asker(worker, { patience: PATIENCE, idle: true }) });
+    Object.assign(this, { state, go, decide, asker: new Asker(worker, { idle: true }) });
     for (const one of document.querySelectorAll("[data-proof]")) one.addEventListener("click", () => this.ask(one.dataset.proof));
     $("end").addEventListener("click", () => this.asker.stop("stopped"));
   }
@@ -24,6 +24,7 @@ export class Proofs {
     this.show(true);
     $("proof-answers").replaceChildren();
     const given = { state: structuredClone(this.state()), items: Number($("items").value), seconds: Number($("seconds").value) };
+    this.asker.patience = PATIENCE * given.seconds * 1_000;
     this.say("loading Python");
     const clock = setInterval(() => this.say(), 1_000);
     const found = await this.asker.ask(question, given, (news) => this.hear(news));
@@ -35,6 +36,7 @@ export class Proofs {
     $("proof-progress").textContent = found.error ? "" : `${said || "nothing was asked"} (${taken} seconds)`;
     $("proof-heard").textContent = said;
     $("proof-answers").append(...this.cards(found));
+    if (JSON.stringify(given.state.panes) !== JSON.stringify(this.state().panes)) this.outdate();
     $("proofs").dataset.answered = String(Number($("proofs").dataset.answered ?? 0) + 1);
   }
 
@@ -77,7 +79,8 @@ export class Proofs {
       reasons.map((reason) => element("li", `${about(one)}${reason.message}`, this.place(reason))))));
     const proved = report.answers.filter((one) => !one.example && one.answer !== "not decided");
     const lines = new Set(proved.map((one) => `${about(one)}${one.answer}${bound(one)}${way(one, report.answers)}`));
-    if (lines.size) cards.push(card("good", "proved", [...lines].map((one) => element("li", one))));
+    const title = proved.some((one) => one.items) ? "proved, or nothing found" : "proved";
+    if (lines.size) cards.push(card("good", title, [...lines].map((one) => element("li", one))));
     for (const one of report.notices) cards.push(element("section.proof", element("p.dim", one)));
     return cards;
   }
@@ -101,7 +104,7 @@ export class Proofs {
     const sides = first.direction ? [["before", example.old], ["now", example.new]] : [["", example]];
     return card("bad", `${about(first)}${first.direction ?? first.answer}`, [
       first.claim && element("li", first.claim),
-      others.length > 0 && element("li", `also ${others.map((one) => `${one.operation} of ${one.kind}`).join(", ")}`),
+      others.length > 0 && element("li", `also ${others.map(endpoint).join(", ")}`),
       sides.map(([side, { verdict, against = [] }]) => element("li", side && `${side}: `, element(`strong.text.${BY[verdict] ?? "good"}`, verdict),
         against.map((one) => element("p.dim", `${one.policy}: ${one.message}`, this.place(one))))),
       example.remark && element("li.dim", example.remark),
@@ -126,9 +129,13 @@ function card(style, title, lines, place = null, more = []) {
   return element(`section.proof.${style}`, element("h3", title, place), element("ul", lines), more);
 }
 
+function endpoint({ operation, kind }) {
+  return operation === "STORED" ? `stored ${kind}` : `${operation} of ${kind}`;
+}
+
 /** `CREATE of Pod: `, with the name of a property in front. */
 function about({ name, operation, kind, direction, answer }) {
-  const words = [name, operation && `${operation} of ${kind}`, answer === "not decided" && direction && `${direction}?`];
+  const words = [name, operation && endpoint({ operation, kind }), answer === "not decided" && direction && `${direction}?`];
   const text = words.filter(Boolean).join(" ");
   return text && `${text}: `;
 }

@@ -83,11 +83,21 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
         about, _, name = line.partition(b"\t")
         if about[:6] not in _PLAIN_FILES:
             continue
-        file = folder / os.fsdecode(name)
+        file = _below(folder, os.fsdecode(name))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_git("cat-file", "blob", about.split()[2].decode()))
     copies = (str(folder / path) for path in map(os.path.normpath, paths))
     return [text for text in copies if os.path.exists(text)]
+
+
+def _below(folder: Path, name: str) -> Path:
+    """Return where a file of a revision belongs. Raises GitError for a name that leads out of the
+    folder: git itself writes no such file, but lists it."""
+    root = os.path.join(os.path.normpath(folder), "")
+    path = os.path.normpath(os.path.join(root, name))
+    if not path.startswith(root):
+        raise GitError(f"the revision has a file whose name leads out of its folder: `{name}`")
+    return Path(path)
 
 
 def require_paths(paths: Sequence[str], revisions: Sequence[str]) -> None:

@@ -18,6 +18,20 @@ from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
 from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.patterns import late_pattern
+
+# --- Names of files ----------------------------------------------------------
+#
+# Files that are named after what stands in documents, which may be anything.
+
+
+_IN_NO_NAME: Final = late_pattern(r"[^A-Za-z0-9._-]")
+
+
+def file_name(*names: str) -> str:
+    """Return the name of a manifest for what has these names. It leads to no other folder."""
+    return f"{_IN_NO_NAME.sub('_', '-'.join(filter(None, names)))}.yaml"
+
 
 # --- Own documents -----------------------------------------------------------
 #

@@ -189,7 +189,7 @@ def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callab
             owner, cache = latest
             if owner is not answering:
                 latest = _, cache = cache_of(answering)
-            return cache(*args, **kwargs) if kwargs else cache(*args)  # type: ignore[call-arg]
+            return cache(*args, **kwargs)
 
         return remembered
 

@@ -138,12 +138,6 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 4
-"""How much more of the processor it may take: not all of its work is counted."""
-
-_BEAT: Final = 0.2
-"""Seconds between two looks at how much that is."""
-
 _WISH: Final = "wish "
 """How the names of what is wished for begin."""
 
@@ -153,11 +147,15 @@ _HAS_THREADS: Final = sys.platform != "emscripten"
 """Whether a thread can watch the solver. In a browser it watches itself: its `timeout` needs no
 thread there, and what asks for too much memory is an error."""
 
+_PATIENCE: Final = 4 if _HAS_THREADS else 20
+"""How much more of the processor it may take: not all of its work is counted. In a browser the
+clock of the processor is that on the wall, so there it is more."""
+
+_BEAT: Final = 0.2
+"""Seconds between two looks at how much that is."""
+
 _MEGABYTES: Final = 2048 if _HAS_THREADS else 1024
 """What the solver may have of memory; beyond it nothing is decided."""
-
-if not _HAS_THREADS:
-    z3.set_param("memory_max_size", _MEGABYTES)
 
 
 @dataclass(slots=True)
@@ -350,8 +348,13 @@ def _stopped_at(deadline: float, solver: z3.Solver) -> Iterator[threading.Event]
     done, is_too_much = threading.Event(), threading.Event()
     if not _HAS_THREADS:
         solver.set("timeout", max(1, int(1000 * (deadline - time.process_time()))))
+        # Only while it looks: what frees memory, too, asks for some, and must not fail.
+        z3.set_param("memory_max_size", _MEGABYTES)
         is_too_much.set()  # no keyboard interrupts it here
-        yield is_too_much
+        try:
+            yield is_too_much
+        finally:
+            z3.set_param("memory_max_size", 0)
         return
 
     def watch() -> None:

@@ -128,8 +128,8 @@ class Transaction:
     """If all conditions hold, all operations, at one revision. No key is operated on twice.
 
     Raises ValueError for anything no store could do: too many parts, a key twice, a key that is
-    empty or not text (lone surrogates), too large a value, less than one second for it; TypeError
-    for a value that is not bytes.
+    empty or not text (lone surrogates), less than one second for a value; TypeError for a value
+    that is not bytes. Raises TooLarge for a large one: how large it is depends on what was sent.
     """
 
     conditions: tuple[Condition, ...]
@@ -149,7 +149,7 @@ class Transaction:
             if not isinstance(operation.value, bytes):
                 raise TypeError("a value is not bytes")
             if len(operation.value) > MAX_VALUE:
-                raise ValueError(f"a value has more than {MAX_VALUE} bytes")
+                raise TooLarge("etcdserver: request is too large")
             if operation.seconds is not None and operation.seconds < 1:
                 raise ValueError("a value is to go before it is there")
 
@@ -429,4 +429,5 @@ class ServiceFull(ServiceError):
 
 
 class TooLarge(ServiceError):
-    """The bound is a setting of the service."""
+    """Says that a value is larger than the store takes, in etcd's words. The bound of a service is
+    a setting of it."""

@@ -113,7 +113,7 @@ def test_a_wide_request_waits_for_all_its_seats_and_is_not_overtaken() -> None:
     level = Level(3, queues=2)
     narrow = [level.arrive("narrow") for _ in range(3)]
     wide = level.arrive("wide", queue=1, estimate=Estimate(3))
-    assert level.level.demand._now == 6
+    assert level.level.demand.seats == 6
     level.clock.now += 1.0
     level.level.leave(narrow[0])
     late = level.arrive("late")
@@ -145,7 +145,7 @@ def test_final_seats_are_kept_after_the_answer() -> None:
     assert level.order == ["wide"]
     assert level.level.finish(wide) == 0.0
     level.level.leave(wide)
-    assert level.level.executing == level.level.demand._now == 0
+    assert level.level.executing == level.level.demand.seats == 0
 
 
 def test_a_level_without_seats_has_one_request_at_a_time() -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-from celadon.apiserver.http.http_connection import LARGE_READ, Connection
+from celadon.apiserver.http.http_connection import LARGE_READ, Connection, head
 from celadon.apiserver.http.http_server import READING_AT_ONCE, HttpServer
 from celadon.apiserver.http.request_bytes import CHUNKS_AT_ONCE
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, Outlet, plain_text
@@ -391,3 +391,9 @@ def test_a_client_that_goes_is_told_of() -> None:
 
     asyncio.run(run())
     assert gone == [True]
+
+
+def test_what_cannot_stand_in_a_header_is_a_space() -> None:
+    answer = HttpAnswer(200, "text/plain", b"x", (("Y", "plain"), ("X", "a\nb\tc\x7f\u2028é")))
+    written = head(answer, chunked=False, close=False)
+    assert "\r\nY: plain\r\nX: a b\tc \u2028é\r\n".encode() in written

@@ -13,6 +13,7 @@ from celadon.cel.re2 import compile
 from celadon.cel.re2.automaton import Program, alphabet_of
 from celadon.cel.re2.backtracking import Analysis, SpanFinder
 from celadon.cel.re2.dfa import Dfa
+from celadon.cel.re2.pattern import Pattern
 from celadon.cel.re2.pattern_parser import parse
 from tests.growth.counted_steps import steps_of
 
@@ -132,6 +133,28 @@ def test_short_subjects(pattern: str, least: int, most: int) -> None:
     limit = Analysis(_program(pattern)).short_limit(anchored=True)
     assert least <= limit <= most
     assert Analysis(_program(pattern)).short_limit(anchored=True, find_all=True) <= limit
+
+
+@pytest.mark.parametrize("pattern", [r"\pL{200}!", "[a-c]{2}!+", "(a|b)*c", "a!$", "(a+)(!|b)"])
+def test_a_pattern_that_is_asked_once_is_not_analysed(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hostile loop makes a new one in each round; those of policies are asked again."""
+    text = "aab!" * 60
+    analysed = Pattern(pattern)
+    _ = analysed.strategy  # asks for the analysis
+    expected = analysed.search(text), analysed.find(text), analysed.find_all(text)
+    monkeypatch.setattr(Analysis, "__init__", _refuse)
+    asked = (
+        Pattern(pattern).search(text),
+        Pattern(pattern).find(text),
+        Pattern(pattern).find_all(text),
+    )
+    assert asked == expected
+
+
+def _refuse(*_: object) -> None:
+    raise AssertionError("nobody asks again")
 
 
 def test_few_automata_are_large_at_a_time() -> None:

@@ -204,6 +204,14 @@ def test_new_lists_without_end_are_not_searched() -> None:
         any(container_access.contains_again(work, None, 1, [0] * 100_000) for _ in range(200))
 
 
+def test_short_lists_are_searched_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As cel-go does in a moment, whatever their rounds are charged."""
+    monkeypatch.setattr(container_access.UnpaidWork, "left", 100)
+    work, short = container_access.UnpaidWork(), [Timestamp(0), 0.5] * 20
+    for element in (1, Duration(1), "a", None):
+        assert not any(work.contains(element, [*short]) for _ in range(100))
+
+
 @pytest.mark.parametrize("few", [0, container_access.UnpaidWork.left + 1])
 @pytest.mark.parametrize("a", [*VALUES, *map(Optional, VALUES), NONE])
 def test_comparing_again_finds_what_comparing_finds(

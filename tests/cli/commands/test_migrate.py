@@ -65,6 +65,21 @@ def test_policies_are_written_with_bindings(
     assert run(capsys, "check", "-f", str(made), objects)[0] == Exit.DENIED
 
 
+@pytest.mark.parametrize("options", [[], ["--plan"]])
+@pytest.mark.parametrize("name", ["../../evil", "/evil", "../evil"])
+def test_names_lead_to_no_other_folder(
+    tmp_path: Path, name: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = kyverno_policy(rule(PATTERN))
+    policy["metadata"]["name"] = name
+    given = write(tmp_path / "given.yaml", policy)
+    folder = tmp_path / "a" / "b" / "out"
+    run(capsys, "migrate", str(given), "-o", str(folder), *options)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path != given]
+    assert files
+    assert all(path.parent == folder or path.parent.parent == folder for path in files)
+
+
 def test_short_texts_with_quotes_are_written_without_double_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

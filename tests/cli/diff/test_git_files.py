@@ -25,8 +25,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True)
+def git(*words: str) -> str:
+    done = subprocess.run(["git", *words], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def commit(name: str, text: str) -> None:
@@ -43,6 +44,25 @@ def test_what_a_revision_has_is_written(tmp_path: Path) -> None:
     old = tmp_path / "old"
     assert write_files("other", ["policies", "none"], old) == [str(old / "policies")]
     assert not (old / "policies/deep").exists()
+
+
+def _tree(*entries: tuple[str, str, str]) -> str:
+    """A tree as somebody may send it: git itself makes none with such names."""
+    rows = (f"{mode} {name}\0".encode() + bytes.fromhex(content) for mode, name, content in entries)
+    making = ["git", "hash-object", "-t", "tree", "-w", "--literally", "--stdin"]
+    made = subprocess.run(making, input=b"".join(rows), check=True, capture_output=True)
+    return made.stdout.decode().strip()
+
+
+def test_nothing_is_written_elsewhere(tmp_path: Path) -> None:
+    blob = git("hash-object", "-w", "policies/a.yaml")
+    above = _tree(("40000", "..", _tree(("40000", "..", _tree(("100644", "evil.yaml", blob))))))
+    policies = _tree(("40000", "..", above), ("100644", "a.yaml", blob))
+    revision = git("commit-tree", _tree(("40000", "policies", policies)), "-m", "evil")
+    folder = tmp_path / "a" / "b" / "out"
+    with pytest.raises(GitError, match=r"whose name leads out of its folder: `policies/\.\./"):
+        write_files(revision, ["policies"], folder)
+    assert not list(tmp_path.rglob("evil.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.crd import openapi_validation
 from celadon.kube.crd.openapi_validation import Result, value_errors
 from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError
@@ -19,6 +20,8 @@ _ERRORS = st.builds(
     st.sampled_from((ROOT, ROOT.child("a"), ROOT.child("a", "b"))),
     detail=st.sampled_from(("too long", "too short")),
 )
+
+REQUIRING = {"type": "object", "required": ["a", "b", "c"]}
 
 
 @given(st.lists(st.tuples(st.lists(_ERRORS, max_size=4), st.booleans()), max_size=6))
@@ -68,6 +71,26 @@ def test_of_what_fails_the_closest_is_shown(keywords: dict[str, Any], is_closer:
 
 
 OF_TYPE = "<nil>: Invalid value: {found}:  in body must be of type {wanted}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("below", "value"),
+    [
+        ({"type": "array", "items": REQUIRING}, [{}] * 10_000),
+        ({"type": "object", "additionalProperties": REQUIRING}, {str(n): {} for n in range(9999)}),
+        (
+            {"type": "object", "properties": {str(n): REQUIRING for n in range(9999)}},
+            {str(n): {} for n in range(9999)},
+        ),
+        ({"type": "array", "items": {"type": "object", "anyOf": [REQUIRING]}}, [{}] * 10_000),
+    ],
+)
+def test_no_more_errors_are_looked_for_than_a_refusal_shows(
+    below: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openapi_validation, "_MOST_ERRORS", 100)
+    schema = decode_schema({"type": "object", "properties": {"x": below}})
+    assert 100 <= len(value_errors({"x": value}, schema, Unknown())) <= 103
 
 
 @pytest.mark.parametrize(

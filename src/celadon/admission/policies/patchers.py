@@ -350,6 +350,7 @@ def apply_configuration(
     expected: GroupVersionKind,
 ) -> Patched:
     """Return the object with a constructed configuration in it. MutationRefused."""
+    _refuse_large([value])
     config = kinds.fitting(value, kind)
     if config is not None:
         return Patched(kinds.merged(live, config, kind, expected, fits=True))
@@ -368,7 +369,9 @@ def apply_patch(
 ) -> Patched:
     """Return the object with the operations applied; the same where a `test` does not hold.
     MutationRefused; StatusError (500) for a document that cannot be read."""
-    operations = [_operation(operation, data) for operation in map(unwrapped, value)]
+    made = [unwrapped(operation) for operation in value]
+    _refuse_large([operation["value"] for operation in made if operation.has_value])
+    operations = [_operation(operation, data) for operation in made]
     try:
         document = apply_json_patch(live, operations, raw_nulls=True)
     except JsonPatchError as error:
@@ -376,6 +379,30 @@ def apply_patch(
             return Patched(live)
         raise MutationRefused(f"JSON Patch: {error}") from None
     return kinds.patched(document, kind, expected)
+
+
+MOST_WRITTEN: Final = 64 << 20
+"""Characters, and parts of some characters each, that one mutation writes: no store takes more."""
+_PART: Final = 8
+
+
+def _refuse_large(values: Iterable[object]) -> None:
+    """MutationRefused for what is small as long as it is shared, and larger than memory once it is
+    written."""
+    left = MOST_WRITTEN
+    pending = list(values)
+    while pending:
+        part = unwrapped(pending.pop())
+        if isinstance(part, PatchObject):
+            pending += part.fields.values()
+        elif isinstance(part, str):
+            left -= len(part)
+        elif isinstance(part, list | Mapping):
+            left -= _PART * len(part)
+            if left >= 0:
+                pending += part if isinstance(part, list) else part.values()
+        if left < 0:
+            raise MutationRefused(f"more than {MOST_WRITTEN} characters would be written")
 
 
 def _operation(value: object, data: DataValues) -> JsonObject:

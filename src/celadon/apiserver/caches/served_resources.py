@@ -111,9 +111,7 @@ class ServedResources:
         news = self._mirror.news
         if news is None or sum(map(_version_count, definitions)) > _MANY_VERSIONS:
             return True
-        names = (metadata.name(after.object) for _, after in news if after is not None)
-        sizes = (self._objects.size(self._resource, "", name) for name in names)
-        return sum(sizes) > LARGE_BYTES
+        return sum(after.size for _, after in news if after is not None) > LARGE_BYTES
 
     def _made(self, definitions: Sequence[JsonObject]) -> Served:
         """Make the view, one definition after the other, in whatever thread."""

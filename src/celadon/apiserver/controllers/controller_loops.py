@@ -678,10 +678,9 @@ class StatusWrites:
         return await self.replace(stored, changed)
 
     def _work(self, stored: object_store.StoredObject) -> RequestWork:
-        size = self._objects.size(self._resource, "", metadata.name(stored.object))
-        if self._workers is None or size <= LARGE_BYTES:
+        if self._workers is None or stored.size <= LARGE_BYTES:
             return object_store.SMALL_WORK
-        return RequestWork(self._workers, _OWNER, is_large=True, size=size)
+        return RequestWork(self._workers, _OWNER, is_large=True, size=stored.size)
 
     def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
         """The object with that status and, if we are somebody, with us as its manager."""

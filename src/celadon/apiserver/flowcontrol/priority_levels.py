@@ -261,46 +261,32 @@ class SeatDemand:
     """The seats that one level could use: of what executes there and what waits. `highest` to
     `smoothed` are those of the last period."""
 
-    __slots__ = (
-        "_changed",
-        "_integral",
-        "_now",
-        "_peak",
-        "_squares",
-        "_started",
-        "average",
-        "deviation",
-        "highest",
-        "smoothed",
-    )  # fmt: skip
+    __slots__ = ("_changed", "_integral", "_most", "_squares", "_started", "average", "deviation",
+                 "highest", "seats", "smoothed")  # fmt: skip
 
     def __init__(self, now: float) -> None:
-        self._now = self._peak = 0
+        self.seats = self._most = 0
+        """How many are asked for now, and were at most."""
         self._changed = self._started = now
         self._integral = self._squares = 0.0
         self.highest = 0
         self.average = self.deviation = self.smoothed = 0.0
 
-    @property
-    def seats(self) -> int:
-        """Return how many seats are asked for now."""
-        return self._now
-
     def add(self, seats: int, now: float) -> None:
         """Note that so many seats more, or less, are asked for from now on."""
-        had, seconds = self._now, now - self._changed
+        had, seconds = self.seats, now - self._changed
         self._changed = now
         self._integral += seconds * had
         self._squares += seconds * had * had
-        self._now = had = had + seats
-        if had > self._peak:
-            self._peak = had
+        self.seats = had = had + seats
+        if had > self._most:
+            self._most = had
 
     def end_period(self, now: float) -> None:
         """A period is over, and the next one begins."""
         self.add(0, now)
         seconds = now - self._started
-        self.highest = self._peak
+        self.highest = self._most
         if seconds > 0:
             self.average = self._integral / seconds
             variance = self._squares / seconds - self.average * self.average
@@ -308,7 +294,7 @@ class SeatDemand:
             envelope = self.average + self.deviation
             smoothed = _SMOOTHING * self.smoothed + (1 - _SMOOTHING) * envelope
             self.smoothed = max(envelope, smoothed)
-        self._started, self._peak = now, self._now
+        self._started, self._most = now, self.seats
         self._integral = self._squares = 0.0
 
 

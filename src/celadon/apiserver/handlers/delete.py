@@ -19,6 +19,7 @@ from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import WriteResult, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
+from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
 
@@ -101,7 +102,7 @@ class Deleter:
     ) -> WriteResult:
         """Raises LostRace when somebody else has written in between."""
         target = call.target
-        call.work.is_large |= self._reader.is_large(call.endpoint)
+        call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
         dry_run = bool(options.dry_run)

@@ -127,7 +127,7 @@ class PodOperations:
     ) -> bool:
         """Return whether it could be stored in place of what was there."""
         namespace, name = metadata.namespace(obj), metadata.name(obj)
-        call.work.is_large |= self.objects.size(resource, namespace, name) > LARGE_BYTES
+        call.work.is_large |= stored.size > LARGE_BYTES
         ordered = await call.work.step(in_order, obj)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 

@@ -18,7 +18,7 @@ from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.apiserver.request_work import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
+from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
@@ -100,11 +100,6 @@ class Reader:
             raise _unreadable(error) if straight else status.plain_error(str(error)) from None
         await self.reach(revision, straight=straight)
         return self.existing(endpoint)
-
-    def is_large(self, endpoint: Endpoint) -> bool:
-        """Return whether reading and showing the object of an endpoint may take long."""
-        size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
-        return size > LARGE_BYTES
 
     def existing(self, endpoint: Endpoint) -> object_store.StoredObject:
         """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is

@@ -35,6 +35,7 @@ from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
+from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
@@ -174,7 +175,7 @@ class Verbs:
         match endpoint.verb:
             case "get":
                 stored = await self.reader.get(endpoint, call.request)
-                call.work.is_large |= self.reader.is_large(endpoint)
+                call.work.is_large |= stored.size > LARGE_BYTES
                 return await call.work.step(self._got, stored, forms)
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)

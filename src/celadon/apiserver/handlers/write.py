@@ -31,7 +31,7 @@ from celadon.apiserver.handlers.calls import (
 )
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.request_work import Pace
+from celadon.apiserver.request_work import LARGE_BYTES, Pace
 from celadon.kube import (
     FieldError,
     GroupResource,
@@ -374,7 +374,7 @@ class Writer:
         endpoint = call.endpoint
         while True:
             stored = self._reader.existing(endpoint)
-            call.work.is_large |= self._reader.is_large(endpoint)
+            call.work.is_large |= stored.size > LARGE_BYTES
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
                 return await self._change_once(call, stored, read, is_patch=is_patch)
 

@@ -46,7 +46,10 @@ def head(answer: http_messages.HttpAnswer, *, chunked: bool, close: bool) -> byt
     """Return the status line and the headers, with the empty line after them."""
     code = answer.code
     lines = [f"HTTP/1.1 {code} {_PHRASES.get(code, '')}", f"Date: {_date(int(time.time()))}"]
-    lines += [f"{name}: {_CONTROLS.sub(' ', value)}" for name, value in answer.headers]
+    headers = [f"{name}: {value}" for name, value in answer.headers]
+    if not "".join(headers).isprintable():  # one look at all of them: 1 % of a get
+        headers = [f"{name}: {_CONTROLS.sub(' ', value)}" for name, value in answer.headers]
+    lines += headers
     if answer.content_type:
         lines.append(f"Content-Type: {answer.content_type}")
     if chunked:

@@ -69,7 +69,8 @@ class KindView:
 
     def size(self, obj: JsonObject) -> int:
         """Return the bytes of an object as it is stored."""
-        return self._objects.size(self.resource, metadata.namespace(obj), metadata.name(obj))
+        stored = self._objects.get(self.resource, metadata.namespace(obj), metadata.name(obj))
+        return 0 if stored is None else stored.size
 
     def every(self) -> list[JsonObject]:
         """Return all objects in the order of their keys."""

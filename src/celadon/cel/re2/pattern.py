@@ -172,6 +172,9 @@ Search = Callable[[str], object]
 # Larger patterns are not worth the analysis: they go to the automaton.
 _MAX_SIZE = 400
 
+# Subjects up to so long are searched once in less time than it takes to find out how to do it best.
+_SHORT = 2_000
+
 # Subjects shorter than this are not worth asking `re` about first.
 _MIN_SHORT_LIMIT = 16
 
@@ -206,7 +209,7 @@ class Pattern:
     only read, to see whether they are right.
     """
 
-    __slots__ = ("__dict__", "groups", "source")
+    __slots__ = ("__dict__", "_is_new", "groups", "source")
 
     def __init__(self, source: str) -> None:
         """Compile the pattern. Raises `RegexError`."""
@@ -214,6 +217,7 @@ class Pattern:
         self.source = source
         self.groups = parsed.groups
         self._tree = parsed.tree
+        self._is_new = True
 
     def __repr__(self) -> str:
         return f"Pattern({self.source!r})"
@@ -234,16 +238,24 @@ class Pattern:
 
     def search(self, text: str) -> bool:
         """Return whether the pattern matches somewhere in `text`."""
-        return bool(self.search_fn(text))
+        return bool((_unanalysed(self._tree) if self._begins_with(text) else self.search_fn)(text))
+
+    def _begins_with(self, text: str) -> bool:
+        """Return whether this is the first text that it is searched in, and a short one. To work
+        out how to search takes a hundred times as long, and a hostile loop makes a new pattern in
+        each round."""
+        is_new, self._is_new = self._is_new, False
+        return is_new and "_searching" not in self.__dict__ and len(text) <= _SHORT
 
     def find(self, text: str) -> Span | None:
         """Return where the first match is."""
         if self._only_text:
             start = text.find(self._only_text)
             return None if start < 0 else (start, start + len(self._only_text))
-        if not self.search_fn(text):
+        is_first = self._begins_with(text)
+        if not (_unanalysed(self._tree) if is_first else self.search_fn)(text):
             return None
-        finder = self._find_first
+        finder = _NO_FINDER if is_first else self._find_first
         if len(text) <= finder.limit:
             span = finder.search(text)
             return None if span is None else span.span()
@@ -255,9 +267,10 @@ class Pattern:
         `FindAllString`: an empty match right after another match is left out."""
         if self._only_text:
             return _occurrences(text, self._only_text, limit)
-        if not self.search_fn(text):
+        is_first = self._begins_with(text)
+        if not (_unanalysed(self._tree) if is_first else self.search_fn)(text):
             return []
-        finder = self._find_next
+        finder = _NO_FINDER if is_first else self._find_next
         if len(text) > finder.limit:
             return [(slots[0], slots[1]) for slots in self._all_spans(text, limit)]
         result: list[Span] = []
@@ -329,6 +342,14 @@ def _occurrences(text: str, part: str, limit: int) -> list[Span]:
         result.append((start, start + len(part)))
         start = text.find(part, start + len(part))
     return result
+
+
+def _unanalysed(tree: Node) -> Search:
+    """Return how to search without looking further into the pattern."""
+    if tree.facts.height > MAX_HEIGHT:
+        return _automaton(Question(tree, starts_anchored(tree)))
+    query = question(tree)
+    return plain_search(query) or _automaton(query)
 
 
 def _searcher(tree: Node) -> tuple[Strategy, Search]:

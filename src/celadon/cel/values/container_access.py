@@ -226,9 +226,9 @@ class UnpaidWork:
             return False
 
     def contains(self, element: Any, elements: list[Value]) -> bool:
-        """`element in elements`."""
+        """`element in elements`. What a loop over a short list costs its rounds pay."""
         if len(elements) < LONG:
-            return self.walk(element, elements)
+            return self._is_among(element, elements)
         searched = self._lists.get(id(elements))
         if searched is None:
             searched = self._lists[id(elements)] = SearchedList(self, elements)
@@ -237,6 +237,9 @@ class UnpaidWork:
     def walk(self, element: Any, elements: list[Value]) -> bool:
         """`element in elements`, one after the other."""
         self.pay(len(elements))
+        return self._is_among(element, elements)
+
+    def _is_among(self, element: Any, elements: list[Value]) -> bool:
         if element.__class__ in _SCALARS:
             return _list_contains(element, elements)
         return any(self.surely_equal(element, x) for x in elements)

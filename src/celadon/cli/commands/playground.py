@@ -116,9 +116,9 @@ _PROGRAM: Final = "celadon playground"
 DESCRIPTION: Final = """\
 Serve the playground: a page on which policies are tried out while they are typed.
 
-The page has panes for a policy, an object and what is around them. It decides in the browser, with
-the code that this command is made of; nothing is sent anywhere. The server listens on loopback
-only, until it is interrupted.
+The page has panes for a policy, an object and what is around them. It decides and proves in the
+browser, with the code that this command is made of; nothing is sent anywhere. The server listens on
+loopback only, until it is interrupted.
 """
 
 EPILOG: Final = """\

@@ -19,6 +19,7 @@ from celadon.admission.lint import Finding, Settings, Severity, lint
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
+from celadon.cli.own_files import file_name
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -688,8 +689,10 @@ def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[Json
     for merged_outcome, written in merged_outcomes(outcomes):
         if written.documents:
             name = merged_outcome[0].translation.origin.policy
-            count = names[name] = names.get(name, 0) + 1
-            file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
+            file = file_name(name)
+            count = names[file] = names.get(file, 0) + 1
+            if count > 1:
+                file = file_name(name, str(count))
             yield file, list(written.documents)
 
 

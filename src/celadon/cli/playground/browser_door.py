@@ -39,19 +39,20 @@ def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
     """`question` is one of `prove`, `diff` and `claim`; `tell` gets what there is to say before the
     answer. The solver has to be there."""
 
-    def proved() -> JsonObject:
+    def tell_json(news: JsonObject) -> None:
+        tell(json.dumps(news, ensure_ascii=False))
+
+    def result() -> JsonObject:
         # late: what proves is loaded when somebody asks for it
         from celadon.cli.playground.proving import QUESTIONS, ProofQuestion
 
-        return QUESTIONS[question](ProofQuestion.of(json.loads(text)), told)
+        return QUESTIONS[question](ProofQuestion.of(json.loads(text)), tell_json)
 
-    def told(news: JsonObject) -> None:
-        tell(json.dumps(news, ensure_ascii=False))
-
-    return _answered(proved)
+    return _answered(result)
 
 
 def _answered(result_of: Callable[[], JsonObject]) -> str:
+    """The result as text, or what has gone wrong."""
     try:
         result = result_of()
     except panes.StateError as error:

@@ -194,7 +194,9 @@ class _Examples:
         documents = PaneReader().documents(state, _SUBJECTS)
         self._present = frozenset(_key(document.value) for document in documents)
         policies = validating_policies(side.sets.validating)
-        self._bindings = [binding_everywhere(one) for one in policies if one.name in unbound]
+        self._bindings = [
+            binding_everywhere(policy) for policy in policies if policy.name in unbound
+        ]
 
     def in_report(self, report: JsonDict) -> JsonDict:
         """The report with each example as panes, too."""
@@ -216,10 +218,8 @@ class _Examples:
     def shown(self, example: ProofExample) -> JsonDict:
         """The title, the operation and the panes of an example."""
         old, around = example.old_manifest, example.around
-        namespaces = [
-            obj for obj in around if metadata.gvk(obj) == _NAMESPACE and not _is_plain(obj)
-        ]
         params = [obj for obj in around if metadata.gvk(obj) != _NAMESPACE]
+        namespaces = [obj for obj in around if obj not in params and not _is_plain(obj)]
         user: JsonDict = {"username": example.user, "groups": list(example.groups)}
         texts = {
             Pane.OBJECT: yaml_text(example.manifest),

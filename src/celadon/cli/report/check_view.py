@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from celadon.cli.check import check_report, upgrade_report
+from celadon.cli.own_files import file_name
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict
-from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
 """Objects up to which the table also lists those that were simply admitted."""
@@ -556,8 +556,6 @@ def _rule_line(violation: check_report.Violation) -> str:
 
 # --- mutated objects as files ---------------------------------------------------------------------
 
-_UNSAFE: Final = late_pattern(r"[^A-Za-z0-9._-]")
-
 
 def write_mutated(report: check_report.Report, folder: str) -> list[Path]:
     """Write the objects that policies have changed as manifests: a file for each, named after kind,
@@ -567,15 +565,11 @@ def write_mutated(report: check_report.Report, folder: str) -> list[Path]:
     written = []
     for result in report.objects:
         if result.mutated is not None:
-            path = target / _file_name(result)
+            names = (result.kind.lower(), result.namespace, result.name)
+            path = target / file_name(*names)
             path.write_text(model.yaml_text(result.mutated.after), encoding="utf-8")
             written.append(path)
     return written
-
-
-def _file_name(result: check_report.ObjectResult) -> str:
-    parts = (result.kind.lower(), result.namespace, result.name)
-    return _UNSAFE.sub("_", "-".join(part for part in parts if part)) + ".yaml"
 
 
 # --- Several releases --------------------------------------------------------

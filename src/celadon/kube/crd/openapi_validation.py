@@ -466,6 +466,10 @@ def _is_multiple(value: int | float, factor: int | float) -> bool:
 
 _KINDS: Final = {bool: "boolean", str: "string", list: "array", dict: "object"}
 
+#: No error takes less than so many characters of a refusal: ` x: Required value`.
+_SHORTEST_ERROR: Final = 16
+_MOST_ERRORS: Final = fieldpath.MOST_ERROR_TEXT // _SHORTEST_ERROR
+
 _Told: TypeAlias = tuple[str, str, ErrorType]
 
 
@@ -478,6 +482,11 @@ class Result:
     _said: set[_Told] = field(default_factory=set, init=False)
     """What `_noted` errors say; all anew for each of thousands would be quadratic."""
     _noted: int = field(default=0, init=False)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether there are more errors than a refusal shows: nobody looks for others."""
+        return len(self.errors) >= _MOST_ERRORS
 
     def take(self, other: Result) -> None:
         """Adds what another check found, errors and matches. What was said before is not said
@@ -642,6 +651,8 @@ def _items(name: FieldPath, value: list[Json], schema: Schema, was: Correlated |
         for i, item in enumerate(value):
             below = None if was is None else was.item(i)
             result.take(_ratcheted(name.index(i), item, schema.items, below))
+            if result.is_full:
+                break
     limits, count = schema.limits, len(value)
     if limits.min_items is not None and count < limits.min_items:
         result.errors.append(too_few_items(name, count, limits.min_items))
@@ -659,9 +670,13 @@ def _object(
             place = additional(name, key)
             below = _member(name, was, key)
             result.take(_ratcheted(place, value[key], schema.additional_properties, below))
+            if result.is_full:
+                return result
     for key in sorted(schema.properties.keys() & value.keys()):
         below = _member(name, was, key)
         result.take(_ratcheted(name.child(key), value[key], schema.properties[key], below))
+        if result.is_full:
+            return result
     for key in schema.required:
         if key not in value:
             result.errors.append(required(name, key))

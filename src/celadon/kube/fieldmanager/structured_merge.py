@@ -387,8 +387,8 @@ def _is_number(value: object) -> bool:
 
 def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, comparison: Comparison) -> None:
     for name, was in old.items():
-        element = FIELD + name
         if name not in new:
+            element = FIELD + name
             comparison.removed.members.add(element)
             comparison.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
             continue
@@ -397,15 +397,17 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, comparison: C
             continue
         if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
             if not same(was, now):
-                comparison.modified.members.add(element)
+                comparison.modified.members.add(FIELD + name)
             continue
         child = rule.child(name) or DEDUCED
         if _are_equal(child, was, now):  # before three sets are made for it
             continue
-        below = Comparison()
+        element, below = FIELD + name, Comparison()
         if _compare(child, was, now, below):
             comparison.modified.members.add(element)
         comparison.put(element, below)
+    if new.keys() <= old.keys():
+        return
     for name, now in new.items():
         if name not in old:
             element = FIELD + name

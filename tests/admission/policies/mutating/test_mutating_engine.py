@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld, Operation, Outcome
+from celadon.admission.policies import patchers
 from celadon.kube import StatusError
 from celadon.kube.fieldmanager import MutatedKinds
 from tests.admission.building import WORLD, config_map, request
@@ -34,6 +35,34 @@ def refused(*registered: Any, **attributes: Any) -> StatusError:
     with pytest.raises(StatusError) as caught:
         mutated(request(**attributes), *registered)
     return caught.value
+
+
+TEXT = {"a": "x" * 1000}
+DOUBLED = "[object.data]" + ".map(x, [x, x])" * 40
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        patch(
+            "lists.range(200).map(i, "
+            "JSONPatch{op: 'add', path: '/data/' + string(i), value: object.data.a})"
+        ),
+        patch(f"[JSONPatch{{op: 'add', path: '/spec', value: {DOUBLED}}}]"),
+        patch(f"[JSONPatch{{op: 'test', path: '/spec', value: {{'a': {DOUBLED}}}}}]"),
+        apply(
+            "Object{data: lists.range(200).transformMap(i, j, object.data.a)"
+            ".transformMapEntry(k, v, {string(k): v})}"
+        ),
+    ],
+)
+def test_no_more_is_written_than_a_store_takes(
+    mutation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shared is small, and endless when it is written."""
+    monkeypatch.setattr(patchers, "MOST_WRITTEN", 100_000)
+    error = refused(policy("p", mutation), obj=config_map(data=TEXT))
+    assert "more than 100000 characters would be written" in str(error)
 
 
 def labels(made: dict[str, Any]) -> dict[str, str]:
