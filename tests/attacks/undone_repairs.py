@@ -338,7 +338,7 @@ UNDONE = (
     Undone(
         "a status of a large definition that is made on the event loop",
         "apiserver/controllers/controller_loops.py",
-        "        return RequestWork(self._workers, _OWNER, is_large=True, size=size)\n",
+        "        return RequestWork(self._workers, _OWNER, is_large=True, size=stored.size)\n",
         "        return SMALL_WORK\n",
         f"{SLOW}[the status of a definition]",
     ),
