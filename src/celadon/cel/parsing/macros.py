@@ -64,9 +64,10 @@ class CopyLimitExceeded(Exception):
 class Nodes:
     """Ids, positions and recorded macro calls of the tree being built."""
 
-    __slots__ = ("copied", "copy_limit", "last_id", "macro_calls", "positions")
+    __slots__ = ("copied", "copy_limit", "last_id", "macro_calls", "older_texts", "positions")
 
-    def __init__(self, copy_limit: int) -> None:
+    def __init__(self, copy_limit: int, *, older_texts: bool = False) -> None:
+        self.older_texts = older_texts
         self.last_id = 0
         self.positions: dict[int, int] = {}
         self.macro_calls: dict[int, Call] = {}
@@ -89,6 +90,11 @@ class Expansion:
         self._nodes = nodes
         self._offset = nodes.positions[call_id]
         self.call_id = call_id
+
+    @property
+    def may_shadow_accumulators(self) -> bool:
+        """Return whether a variable may be called as accumulators once were."""
+        return self._nodes.older_texts
 
     def literal(self, value: LiteralValue) -> Literal:
         """A literal, with an id of its own at the place of the macro's call. So have all nodes made
@@ -290,7 +296,7 @@ def _variable(x: Expansion, node: Expr, message: str) -> str:
     """The name of an iteration variable."""
     if not isinstance(node, Ident):
         x.fail(message, node)
-    if node.name in _ACCUMULATORS:
+    if node.name in _ACCUMULATORS and not x.may_shadow_accumulators:
         x.fail(OVERWRITES_ACCUMULATOR, node)
     return node.name
 
