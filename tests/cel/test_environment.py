@@ -153,7 +153,8 @@ OLDER = Switches(older_lines=True, older_texts=True, optional_syntax=True)
     ("text", "older", "newer"),
     [
         # what begins a line was shown at the end of the one before, but not to the grammar
-        ("true &&\nzz", "1:9: undeclared reference to 'zz' (in container '')\n | true &&\n | .......^",
+        ("true &&\nzz",
+         "1:9: undeclared reference to 'zz' (in container '')\n | true &&\n | .......^",
          "2:1: undeclared reference to 'zz' (in container '')\n | zz\n | ^"),
         ("\nvoid", "1:2: reserved identifier: void\n | \n | ^",
          "2:1: reserved identifier: void\n | void\n | ^"),
