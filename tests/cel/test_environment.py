@@ -15,7 +15,7 @@ from celadon.cel import (
 )
 from celadon.cel.errors import DeclarationError, Issues, Source
 from celadon.cel.extend import ObjectType, validators
-from celadon.cel.libraries import strings
+from celadon.cel.libraries import comprehensions, strings
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast
 
@@ -197,3 +197,20 @@ def test_names_of_declared_types_once_were_values_of_them() -> None:
         ("a.B{}", "'a.B' is not a type"),
     ):
         assert message in older.compile(text).issues.display()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[].all(__result__, 1, true)", "1:20: argument must be a simple name"),
+        (
+            "[].all(__result__, __result__, true)",
+            "1:20: duplicate variable name: __result__",
+        ),
+        ("[].all(i, __result__, true)", "1:11: iteration variable overwrites accumulator variable"),
+    ],
+)
+def test_names_of_two_variables_are_looked_at_in_this_order(text: str, message: str) -> None:
+    for switches in (OLDER, Switches()):
+        environment = Environment(libraries=[comprehensions.LIBRARY], switches=switches)
+        assert f"ERROR: <input>:{message}\n" in environment.compile(text).issues.display()
