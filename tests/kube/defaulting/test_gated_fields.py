@@ -109,7 +109,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("ContainerRestartRules", pod({"restartPolicyRules": [RULE]}), "*.restartPolicyRules"),
     ("ContainerRestartRules", pod({"restartPolicy": "Never"}), "*.restartPolicy"),
-    ("ProcMountType", pod({"securityContext": {"procMount": "Default"}}), "*.securityContext"),
+    ("ProcMountType", pod({"securityContext": {"procMount": "Unmasked"}}), "*.securityContext"),
     (
         "EnvFiles",
         pod({"env": [{"name": "E", "valueFrom": {"fileKeyRef": KEY}}]}),
@@ -276,6 +276,15 @@ def test_selectable_fields_of_definitions() -> None:
     for release, kept in (("1.30", False), ("1.31", True)):
         with answering_as(release):
             assert ("selectableFields" in admitted(obj)["spec"]["versions"][0]) is kept
+
+
+def test_masks_that_may_not_be_chosen_are_the_default() -> None:
+    for release, kept in (("1.32", "Default"), ("1.33", "Unmasked")):
+        for sent in ("Unmasked", "Default"):
+            with answering_as(release):
+                made = admitted(pod({"securityContext": {"procMount": sent}}, hostUsers=False))
+            shown = made["spec"]["containers"][0]["securityContext"]["procMount"]
+            assert shown == (kept if sent == "Unmasked" else "Default")
 
 
 def test_profiles_had_annotations_for_older_nodes() -> None:

@@ -23,6 +23,29 @@ SERVICE = {
 }
 
 
+ESCALATING = {
+    "name": "c",
+    "image": "i",
+    "securityContext": {"privileged": True, "allowPrivilegeEscalation": False},
+}
+VOLUME = {"csi": {"driver": "d.example.com", "volumeHandle": "h"}}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    rule = {
+        "subjects": [{"kind": "Group", "group": {"name": "g"}}],
+        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+    }
+    spec = {
+        "priorityLevelConfiguration": {"name": name},
+        "matchingPrecedence": 5,
+        "rules": [rule],
+    }
+    made = obj("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", spec=spec)
+    made["metadata"]["name"] = name
+    return made
+
+
 def deployment() -> dict[str, Any]:
     template = {
         "metadata": {"labels": {"a": "b"}},
@@ -70,6 +93,21 @@ def autoscaler() -> dict[str, Any]:
             '[]networking.PolicyType{"a", "b", "c"}: may not specify more than two',
             '["a","b","c"]: may not specify more than two',
         ),
+        (
+            obj("v1", "Pod", spec={"containers": [ESCALATING]}),
+            "core.SecurityContext{Capabilities:(*core.Capabilities)(nil), "
+            "Privileged:(*bool)(0xc000000000), SELinuxOptions:(*core.SELinuxOptions)(nil), ",
+            '{"Capabilities":null,"Privileged":true,"SELinuxOptions":null,',
+        ),
+        (
+            schema_of("catch-all"),
+            "flowcontrol.FlowSchemaSpec{PriorityLevelConfiguration:"
+            'flowcontrol.PriorityLevelConfigurationReference{Name:"catch-all"}, '
+            "MatchingPrecedence:5, DistinguisherMethod:(*flowcontrol.FlowDistinguisherMethod)(nil),"
+            " Rules:[]flowcontrol.PolicyRulesWithSubjects{flowcontrol.PolicyRulesWithSubjects{"
+            'Subjects:[]flowcontrol.Subject{flowcontrol.Subject{Kind:"Group", ',
+            '{"PriorityLevelConfiguration":{"Name":"catch-all"},"MatchingPrecedence":5,',
+        ),
     ],
 )
 def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None:
@@ -86,6 +124,13 @@ def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None
             "runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d}, "
             "Object:runtime.Object(nil)}: field is immutable",
             '{"a":1}: field is immutable',
+        ),
+        (
+            *("v1", "PersistentVolume"),
+            {"spec": {**VOLUME, "nodeAffinity": {"required": {"nodeSelectorTerms": []}}}},
+            {"spec": {**VOLUME, "nodeAffinity": {}}},
+            "core.VolumeNodeAffinity{Required:(*core.NodeSelector)(nil)}: field is immutable",
+            '{"Required":null}: field is immutable',
         ),
         (
             *("networking.k8s.io/v1", "IPAddress"),

@@ -387,10 +387,32 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Operator core.ScopeSelectorOperator; Values []string""",
     "core.ServicePort": """Name string; Protocol string; AppProtocol *string; Port int32;
         TargetPort intstr.IntOrString; NodePort int32""",
+    "core.SecurityContext": """Capabilities *core.Capabilities; Privileged *bool;
+        SELinuxOptions *core.SELinuxOptions; WindowsOptions *core.WindowsSecurityContextOptions;
+        RunAsUser *int64; RunAsGroup *int64; RunAsNonRoot *bool; ReadOnlyRootFilesystem *bool;
+        AllowPrivilegeEscalation *bool; ProcMount *core.ProcMountType;
+        SeccompProfile *core.SeccompProfile; AppArmorProfile *core.AppArmorProfile""",
     "core.Taint": """Key string; Value string; Effect core.TaintEffect;
         TimeAdded *v1.Time""",
     "core.Toleration": """Key string; Operator core.TolerationOperator; Value string;
         Effect core.TaintEffect; TolerationSeconds *int64""",
+    "core.VolumeNodeAffinity": "Required *core.NodeSelector",
+    "flowcontrol.FlowSchemaSpec": """
+        PriorityLevelConfiguration flowcontrol.PriorityLevelConfigurationReference;
+        MatchingPrecedence int32; DistinguisherMethod *flowcontrol.FlowDistinguisherMethod;
+        Rules []flowcontrol.PolicyRulesWithSubjects""",
+    "flowcontrol.NonResourcePolicyRule": "Verbs []string; NonResourceURLs []string",
+    "flowcontrol.PolicyRulesWithSubjects": """Subjects []flowcontrol.Subject;
+        ResourceRules []flowcontrol.ResourcePolicyRule;
+        NonResourceRules []flowcontrol.NonResourcePolicyRule""",
+    "flowcontrol.PriorityLevelConfigurationReference": "Name string",
+    "flowcontrol.PriorityLevelConfigurationSpec": """Type string;
+        Limited *flowcontrol.LimitedPriorityLevelConfiguration;
+        Exempt *flowcontrol.ExemptPriorityLevelConfiguration""",
+    "flowcontrol.ResourcePolicyRule": """Verbs []string; APIGroups []string; Resources []string;
+        ClusterScope bool; Namespaces []string""",
+    "flowcontrol.Subject": """Kind string; User *flowcontrol.UserSubject;
+        Group *flowcontrol.GroupSubject; ServiceAccount *flowcontrol.ServiceAccountSubject""",
     "networking.ParentReference": "Group string; Resource string; Namespace string; Name string",
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
