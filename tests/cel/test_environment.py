@@ -160,6 +160,8 @@ OLDER = Switches(older_lines=True, older_texts=True, optional_syntax=True)
          "2:1: reserved identifier: void\n | void\n | ^"),
         ("1 +\n)", "2:1: Syntax error: mismatched input ')' expecting",
          "2:1: Syntax error: mismatched input ')' expecting"),
+        ("", "1:1: Syntax error: mismatched input '<EOF>'",
+         "1:0: Syntax error: mismatched input '<EOF>'"),
         ("'\\U00110000'", "1:1: unable to unescape string", "1:1: invalid unicode code point"),
         ("1 %", "1:4: Syntax error: mismatched input '<EOF>' expecting",
          "1:4: Syntax error: mismatched input '<EOF>' expecting"),

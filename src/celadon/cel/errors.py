@@ -239,8 +239,13 @@ class Issues:
         return "\n".join(lines)
 
     def _shown_location(self, issue: Issue) -> tuple[int, int]:
-        """What begins a line stood behind the end of the one before, except to the grammar."""
+        """What begins a line stood behind the end of the one before, except to the grammar.
+
+        And an empty text had a first column.
+        """
         line, column = self.location(issue)
+        if self.source.older_lines and not self.source.text:
+            return line, 0
         is_moved = self.source.older_lines and line > 1 and column == 0
         if not is_moved or issue.message.startswith(SYNTAX_ERROR):
             return line, column

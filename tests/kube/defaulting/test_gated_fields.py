@@ -230,6 +230,21 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
 
 
+def test_templates_of_jobs_keep_what_jobs_lose() -> None:
+    """The strategy of CronJobs drops only what belongs to pods."""
+    kept = {"managedBy": "example.com/x", "successPolicy": {"rules": [{"succeededCount": 1}]}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
+    obj = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "j"},
+        "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {**kept, "template": template}}},
+    }
+    with answering_as("1.31"):
+        made = admitted(obj, JobSuccessPolicy=False)["spec"]["jobTemplate"]["spec"]
+    assert {name: made.get(name) for name in kept} == kept
+
+
 def test_volumes_that_are_images_go_with_their_mounts() -> None:
     mounts = [{"name": "v", "mountPath": "/v"}, {"name": "w", "mountPath": "/w"}]
     volumes = [{"name": "v", "image": {"reference": "i"}}, {"name": "w", "emptyDir": {}}]

@@ -31,7 +31,14 @@ ESCALATING = {
 VOLUME = {"csi": {"driver": "d.example.com", "volumeHandle": "h"}}
 
 
-def schema_of(name: str) -> dict[str, Any]:
+CONFINED = {
+    "name": "c",
+    "image": "i",
+    "securityContext": {"seccompProfile": {"type": "RuntimeDefault", "localhostProfile": "p"}},
+}
+
+
+def schema_of(name: str, **given: Any) -> dict[str, Any]:
     rule = {
         "subjects": [{"kind": "Group", "group": {"name": "g"}}],
         "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
@@ -40,6 +47,7 @@ def schema_of(name: str) -> dict[str, Any]:
         "priorityLevelConfiguration": {"name": name},
         "matchingPrecedence": 5,
         "rules": [rule],
+        **given,
     }
     made = obj("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", spec=spec)
     made["metadata"]["name"] = name
@@ -108,6 +116,16 @@ def autoscaler() -> dict[str, Any]:
             'Subjects:[]flowcontrol.Subject{flowcontrol.Subject{Kind:"Group", ',
             '{"PriorityLevelConfiguration":{"Name":"catch-all"},"MatchingPrecedence":5,',
         ),
+        (
+            schema_of("f", distinguisherMethod={"type": "Foo"}),
+            'flowcontrol.FlowDistinguisherMethod{Type:"Foo"}: supported values',
+            '{"Type":"Foo"}: supported values',
+        ),
+        (
+            obj("v1", "Pod", spec={"containers": [CONFINED]}),
+            'core.SeccompProfile{Type:"RuntimeDefault", LocalhostProfile:(*string)(0xc000000000)}',
+            '{"Type":"RuntimeDefault","LocalhostProfile":"p"}',
+        ),
     ],
 )
 def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None:
@@ -124,6 +142,11 @@ def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None
             "runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d}, "
             "Object:runtime.Object(nil)}: field is immutable",
             '{"a":1}: field is immutable',
+        ),
+        (
+            *("apps/v1", "ControllerRevision", {"data": {"a": 2}}, {"data": None}),
+            "runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}: field is",
+            "null: field is immutable",
         ),
         (
             *("v1", "PersistentVolume"),

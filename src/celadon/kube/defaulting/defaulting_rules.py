@@ -209,10 +209,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "apps/v1/Deployment": {**_below("spec.template.", _POD), **_TERMINATING},
     "apps/v1/ReplicaSet": {**_below("spec.template.", _POD), **_TERMINATING},
-    "batch/v1/CronJob": {
-        **_below("spec.jobTemplate.spec.template.", _POD),
-        **_below("spec.jobTemplate.", _JOB),
-    },
+    "batch/v1/CronJob": _below("spec.jobTemplate.spec.template.", _POD),
     "batch/v1/Job": {**_below("spec.template.", _POD), **_JOB},
     "apiextensions.k8s.io/v1/CustomResourceDefinition": {
         "CustomResourceFieldSelectors": ("spec.versions[*].selectableFields",)

@@ -392,11 +392,13 @@ _STRUCTS: Final[Mapping[str, str]] = {
         RunAsUser *int64; RunAsGroup *int64; RunAsNonRoot *bool; ReadOnlyRootFilesystem *bool;
         AllowPrivilegeEscalation *bool; ProcMount *core.ProcMountType;
         SeccompProfile *core.SeccompProfile; AppArmorProfile *core.AppArmorProfile""",
+    "core.SeccompProfile": "Type string; LocalhostProfile *string",
     "core.Taint": """Key string; Value string; Effect core.TaintEffect;
         TimeAdded *v1.Time""",
     "core.Toleration": """Key string; Operator core.TolerationOperator; Value string;
         Effect core.TaintEffect; TolerationSeconds *int64""",
     "core.VolumeNodeAffinity": "Required *core.NodeSelector",
+    "flowcontrol.FlowDistinguisherMethod": "Type string",
     "flowcontrol.FlowSchemaSpec": """
         PriorityLevelConfiguration flowcontrol.PriorityLevelConfigurationReference;
         MatchingPrecedence int32; DistinguisherMethod *flowcontrol.FlowDistinguisherMethod;
@@ -424,7 +426,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "resource.DeviceAllocationResult": """Results []resource.DeviceRequestAllocationResult;
         Config []resource.DeviceAllocationConfiguration""",
     "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
-        Device string; AdminAccess *bool; Tolerations []resource.DeviceToleration 1.33""",
+        Device string; AdminAccess *bool 1.32; Tolerations []resource.DeviceToleration 1.33""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "storage.VolumeAttachmentSource": """PersistentVolumeName *string;
@@ -586,6 +588,8 @@ def _printed_bytes(value: Any) -> str:
 
 def _printed_raw(value: object) -> str:
     """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    if value is None:
+        return "runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}"
     data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
     text = ", ".join(f"{byte:#x}" for byte in data)
     return f"runtime.RawExtension{{Raw:[]uint8{{{text}}}, Object:runtime.Object(nil)}}"

@@ -96,7 +96,8 @@ def flow_schema(obj: JsonObject) -> field_checks.Errors:
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in DISTINGUISHERS:
         path = field_checks.SPEC.child("distinguisherMethod", "type")
-        yield fieldpath.not_supported(path, {"Type": method.get("type") or ""}, DISTINGUISHERS)
+        shown = GoValue({"Type": method.get("type") or ""}, "flowcontrol.FlowDistinguisherMethod")
+        yield fieldpath.not_supported(path, shown, DISTINGUISHERS)
     level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
     path = field_checks.SPEC.child("priorityLevelConfiguration", "name")
     if level:

@@ -349,7 +349,7 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> field_checks.Errors
     localhost_profile_path = path.child("localhostProfile")
     if kind != "Localhost":
         if local is not None:
-            printed = {"Type": kind, "LocalhostProfile": local}
+            printed = GoValue({"Type": kind, "LocalhostProfile": local}, "core.SeccompProfile")
             yield fieldpath.invalid(
                 localhost_profile_path, printed, "can only be set when seccomp type is Localhost"
             )
