@@ -246,7 +246,7 @@ def test_candidates_for_leases_are_changed_in_a_named_version() -> None:
 POD = GroupVersionKind("", "v1", "Pod")
 CPU = {"requests": {"cpu": "1"}}
 CONTAINER = {"name": "c", "image": "i"}
-STORED_POD = {
+STORED_POD: dict[str, Any] = {
     "metadata": {"name": "p", "namespace": "ns", "uid": "u", "labels": {"a": "b"}},
     "spec": {"nodeName": "n", "initContainers": [CONTAINER], "containers": [CONTAINER]},
 }

@@ -232,6 +232,39 @@ def test_templates_of_pods() -> None:
         assert part in found
 
 
+def test_metadata_of_templates() -> None:
+    """Nobody refuses it."""
+    given = {
+        "name": "n",
+        "generateName": "g-",
+        "namespace": "ns",
+        "creationTimestamp": "2020-03-01T01:02:03Z",
+        "deletionTimestamp": "2021-12-31T00:00:00Z",
+        "deletionGracePeriodSeconds": 5,
+        "ownerReferences": [
+            {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u", "controller": True}
+        ],
+        "finalizers": ["a.b/c"],
+        "managedFields": [{"manager": "m", "time": "2020-03-01T01:02:03Z", "fieldsV1": {}}],
+    }
+    with answering_as("1.33"):
+        found = shown_template({"metadata": given}).go_syntax
+    assert found.partition(", Spec:")[0] == (
+        'core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:"n", GenerateName:"g-", '
+        'Namespace:"ns", SelfLink:"", UID:"", ResourceVersion:"", Generation:0, '
+        "CreationTimestamp:time.Date(2020, time.March, 1, 1, 2, 3, 0, time.Local), "
+        "DeletionTimestamp:time.Date(2021, time.December, 31, 0, 0, 0, 0, time.Local), "
+        "DeletionGracePeriodSeconds:(*int64)(0xc000000000), Labels:map[string]string(nil), "
+        "Annotations:map[string]string(nil), OwnerReferences:[]v1.OwnerReference{"
+        'v1.OwnerReference{APIVersion:"v1", Kind:"A", Name:"a", UID:"u", '
+        "Controller:(*bool)(0xc000000000), BlockOwnerDeletion:(*bool)(nil)}}, "
+        'Finalizers:[]string{"a.b/c"}, ManagedFields:[]v1.ManagedFieldsEntry{'
+        'v1.ManagedFieldsEntry{Manager:"m", Operation:"", APIVersion:"", '
+        "Time:time.Date(2020, time.March, 1, 1, 2, 3, 0, time.Local), "
+        'FieldsType:"", FieldsV1:(*v1.FieldsV1)(0xc000000000), Subresource:""}}}'
+    )
+
+
 def test_addresses_of_nodes() -> None:
     twice = {"status": {"addresses": [{"type": "Hostname", "address": "h"}] * 2}}
     for release, shown in (

@@ -540,15 +540,15 @@ def _untyped(value: object) -> str:
 def data_syntax(data: GoData) -> str:
     """A value whose types are known, down to what pointers lead to, as `%#v` prints it."""
     if data.type == "v1.Time":
-        return _TIME_OF_NOBODY
+        return _date_syntax((data.members or {})["Time"].text)
     match data.kind:
         case Kind.TEXT:
             return quote(data.text)
         case Kind.PLAIN:
             return data.text
         case Kind.POINTER:
-            if data.type == _TIME and data.target is None:
-                return "<nil>"
+            if data.type == _TIME:
+                return "<nil>" if data.target is None else data_syntax(data.target)
             address = "nil" if data.target is None else ADDRESS
             return f"({data.type})({address})"
     if data.members is None:
@@ -563,7 +563,21 @@ def data_syntax(data: GoData) -> str:
     return f"{data.type}{{{', '.join(printed)}}}"
 
 
-_TIME_OF_NOBODY: Final = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
+def _date_syntax(text: str) -> str:
+    """A time, in the zone of the server if it was read, or the one that nobody has set."""
+    if not text:
+        return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
+    year, month, *rest = map(int, _NUMBERS.findall(text))
+    numbers = ", ".join(map(str, rest))
+    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.Local)"
+
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+"""Months by the names of the constants of the package `time`."""
+_NUMBERS: Final = late_pattern("[0-9]+")
 
 
 # --- Types with a form of their own ------------------------------------------
