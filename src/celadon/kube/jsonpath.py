@@ -106,6 +106,7 @@ class Word:
 
 Step: TypeAlias = Literal | Field | EveryMember | Slice | Union | Filter | Descent | Word
 Steps: TypeAlias = tuple[Step, ...]
+"""What one template selects, step by step."""
 
 
 def parse_jsonpath(template: str) -> Steps:

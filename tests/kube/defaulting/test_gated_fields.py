@@ -11,7 +11,7 @@ import pytest
 from celadon.kube import GroupVersionKind, parse_api_version
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_context import lookup
-from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
+from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.registry import create
 from celadon.kube.registry.draft import drafted
 from celadon.kube.registry.update import prepare_for_update
@@ -227,6 +227,10 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     obj = {"apiVersion": "batch/v1", "kind": "Job", **job}
     with answering_as("1.31"):
         assert seen(admitted(obj), "spec.managedBy") is None
+        changed = prepare_for_update(
+            drafted(obj, GroupVersionKind("batch", "v1", "Job")), {**obj, "spec": {}}
+        )
+    assert seen(changed, "spec.managedBy") == "example.com/x"
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
 
 
