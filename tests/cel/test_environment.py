@@ -15,7 +15,7 @@ from celadon.cel import (
 )
 from celadon.cel.errors import DeclarationError, Issues, Source
 from celadon.cel.extend import ObjectType, validators
-from celadon.cel.libraries import strings
+from celadon.cel.libraries import comprehensions, strings
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast
 
@@ -144,3 +144,75 @@ def test_a_wrong_text_is_wrong_each_time(parsed: list[str]) -> None:
     env = ENVIRONMENT.extend().shared()
     texts = [env.compile_once_more("x + ").issues.display() for _ in range(2)]
     assert texts[0] == texts[1] == ENVIRONMENT.compile("x + ").issues.display()
+
+
+OLDER = Switches(older_lines=True, older_texts=True, optional_syntax=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "older", "newer"),
+    [
+        # what begins a line was shown at the end of the one before, but not to the grammar
+        ("true &&\nzz",
+         "1:9: undeclared reference to 'zz' (in container '')\n | true &&\n | .......^",
+         "2:1: undeclared reference to 'zz' (in container '')\n | zz\n | ^"),
+        ("\nvoid", "1:2: reserved identifier: void\n | \n | ^",
+         "2:1: reserved identifier: void\n | void\n | ^"),
+        ("1 +\n)", "2:1: Syntax error: mismatched input ')' expecting",
+         "2:1: Syntax error: mismatched input ')' expecting"),
+        ("", "1:1: Syntax error: mismatched input '<EOF>'",
+         "1:0: Syntax error: mismatched input '<EOF>'"),
+        ("'\\U00110000'", "1:1: unable to unescape string", "1:1: invalid unicode code point"),
+        ("1 %", "1:4: Syntax error: mismatched input '<EOF>' expecting",
+         "1:4: Syntax error: mismatched input '<EOF>' expecting"),
+        ("%", "1:1: Syntax error: mismatched input '%!'(MISSING) expecting",
+         "1:1: Syntax error: mismatched input '%' expecting"),
+        ("{}.?0", "1:5: Syntax error: mismatched input '0' expecting IDENTIFIER\n",
+         "1:5: Syntax error: mismatched input '0' expecting {IDENTIFIER, ESC_IDENTIFIER}\n"),
+    ],
+)  # fmt: skip
+def test_texts_of_older_releases(text: str, older: str, newer: str) -> None:
+    for switches, shown in (
+        (OLDER, older),
+        (OLDER._replace(older_lines=False, older_texts=False), newer),
+    ):
+        issues = Environment(switches=switches).compile(text).issues
+        assert f"ERROR: <input>:{shown}" in f"{issues.display()}\n"
+
+
+def test_what_was_no_mistake_in_older_releases() -> None:
+    environment = Environment(switches=OLDER)
+    checked = environment.compile(r"'\ud800' == '\uFFFD' && [1].all(__result__, true)").checked()
+    assert environment.program(checked).evaluate({}) is True
+    assert not environment.compile("{}.?0").issues.display().endswith("unsupported ident kind")
+
+
+def test_names_of_declared_types_once_were_values_of_them() -> None:
+    switches = OLDER._replace(older_schemas=True)
+    record = ObjectType("a.B", {"c": types.STRING})
+    older = Environment(switches=switches).extend({}, [record])
+    for text, message in (
+        ("timestamp == 1", "'_==_' applied to '(timestamp, int)'"),
+        ("a.B == 1", "'_==_' applied to '(a.B, int)'"),
+        ("timestamp{a: 1}", "'google.protobuf.Timestamp' is not a type"),
+        ("a.B{d: 1}", "undefined field 'd'"),
+        ("a.B{}", "'a.B' is not a type"),
+    ):
+        assert message in older.compile(text).issues.display()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[].all(__result__, 1, true)", "1:20: argument must be a simple name"),
+        (
+            "[].all(__result__, __result__, true)",
+            "1:20: duplicate variable name: __result__",
+        ),
+        ("[].all(i, __result__, true)", "1:11: iteration variable overwrites accumulator variable"),
+    ],
+)
+def test_names_of_two_variables_are_looked_at_in_this_order(text: str, message: str) -> None:
+    for switches in (OLDER, Switches()):
+        environment = Environment(libraries=[comprehensions.LIBRARY], switches=switches)
+        assert f"ERROR: <input>:{message}\n" in environment.compile(text).issues.display()

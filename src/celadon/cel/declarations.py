@@ -280,7 +280,10 @@ class Switches(NamedTuple):
     variable, and messages show `list` and `map` as types of lists and maps of anything
     (`type(list(A))`). `older_sizes` estimates costs as before 0.23, when nothing was known of the
     sizes of what an expression makes itself and everything in a loop had the size of its range;
-    `backticks_are_junk` reads texts as before 0.23, when a backtick began no token.
+    `older_texts` reads texts as before 0.23, when a backtick began no token, a surrogate was a
+    character and a loop's variable could be `__result__`; `older_lines` shows what begins a line at
+    the end of the one before, as before 0.22. With `older_schemas` the names of types that a schema
+    declares are values of these types to the checker, as in Kubernetes before 1.32.
 
     The last three bring cel-go closer to the specification. `bad_presence_test_is_error` (cel-go's
     `EnableErrorOnBadPresenceTest`) fails `has(x.f)` and `x.?f` where x has no fields at all;
@@ -298,7 +301,9 @@ class Switches(NamedTuple):
     keyword_fields: bool = False
     older_names: bool = False
     older_sizes: bool = False
-    backticks_are_junk: bool = False
+    older_texts: bool = False
+    older_lines: bool = False
+    older_schemas: bool = False
     bad_presence_test_is_error: bool = False
     strict_map_keys: bool = False
     nullable_joins: bool = False

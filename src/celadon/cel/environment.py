@@ -92,6 +92,7 @@ class Environment:
             keyword_fields=switches.keyword_fields,
             nullable_joins=switches.nullable_joins,
             older_names=switches.older_names,
+            older_schemas=switches.older_schemas,
             family=_either(family, types),
             constants=None if types is None else types.find_constant,
         )
@@ -100,7 +101,8 @@ class Environment:
             macros=macros,
             optional_syntax=switches.optional_syntax,
             escape_syntax=switches.escaped_identifiers,
-            backticks_are_junk=switches.backticks_are_junk,
+            older_texts=switches.older_texts,
+            older_lines=switches.older_lines,
             macro_calls=switches.track_macros,
         )
         self._trees = _trees_of(self.parse_options)
@@ -172,7 +174,8 @@ class Environment:
 
     def parse(self, text: str, description: str = "<input>") -> tuple[Ast | None, Issues]:
         """Return the tree with macros expanded, or the issues; nothing is checked."""
-        return parse(Source(text, description), self.parse_options)
+        source = Source(text, description, older_lines=self.switches.older_lines)
+        return parse(source, self.parse_options)
 
     def unchecked(self, ast: Ast) -> CheckedAst:
         """A parsed tree ready for `program` without a check: everything is dyn."""

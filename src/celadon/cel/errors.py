@@ -116,9 +116,13 @@ _SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class Source:
-    """Immutable. `description` is the name that error texts show."""
+    """Immutable. `description` is the name that error texts show; `older_lines` is that of
+    `Switches`."""
 
-    def __init__(self, text: str, description: str = DEFAULT_DESCRIPTION) -> None:
+    def __init__(
+        self, text: str, description: str = DEFAULT_DESCRIPTION, *, older_lines: bool = False
+    ) -> None:
+        self.older_lines = older_lines
         self.text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
         self.description = description
 
@@ -158,6 +162,8 @@ class Source:
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
 MAX_ISSUES = 100
+SYNTAX_ERROR = "Syntax error: "
+"""How messages of the grammar begin."""
 #: Longest line shown below an issue, in UTF-8 bytes (cel-go `common/error.go`).
 MAX_SNIPPET_BYTES = 16384
 #: Line and column of an issue that has no position.
@@ -225,13 +231,29 @@ class Issues:
 
     def display(self) -> str:
         """All issues with the lines they are in, joined by line feeds, without a final one."""
-        lines = [self._display_one(issue) for issue in self]
+        lines = [
+            self._display_one(issue) for issue in sorted(self._issues, key=self._shown_location)
+        ]
         if self._count > MAX_ISSUES:
             lines.append(f"{self._count - MAX_ISSUES} more errors were truncated")
         return "\n".join(lines)
 
-    def _display_one(self, issue: Issue) -> str:
+    def _shown_location(self, issue: Issue) -> tuple[int, int]:
+        """What begins a line stood behind the end of the one before, except to the grammar.
+
+        And an empty text had a first column.
+        """
         line, column = self.location(issue)
+        if self.source.older_lines and not self.source.text:
+            return line, 0
+        is_moved = self.source.older_lines and line > 1 and column == 0
+        if not is_moved or issue.message.startswith(SYNTAX_ERROR):
+            return line, column
+        _, last = self.source.location((issue.offset or 0) - 1)
+        return line - 1, last + 1
+
+    def _display_one(self, issue: Issue) -> str:
+        line, column = self._shown_location(issue)
         text = f"ERROR: {self.source.description}:{line}:{column + 1}: {issue.message}"
         snippet = self.source.line(line) if self.source.text else None
         if snippet is None or len(snippet.encode()) > MAX_SNIPPET_BYTES:

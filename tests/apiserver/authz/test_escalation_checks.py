@@ -9,6 +9,7 @@ import pytest
 from celadon.apiserver.authz.escalation_checks import EscalationChecks
 from celadon.kube import Attributes, StatusError, User
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
+from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import RBAC_GROUP
 from tests.kube.rbac.role_objects import bound, role
 
@@ -122,17 +123,35 @@ def test_refused(
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "message"),
+    ("release", "kind", "namespace", "code", "message"),
     [
-        ("ClusterRole", 404, 'clusterroles.rbac.authorization.k8s.io "t" not found'),
-        ("Role", 404, 'roles.rbac.authorization.k8s.io "t" not found'),
-        ("Robot", 500, 'unsupported role reference kind: "Robot"'),
+        ("1.31", "ClusterRole", "ns", 404, 'clusterroles.rbac.authorization.k8s.io "t" not found'),
+        ("1.31", "Role", "ns", 404, 'roles.rbac.authorization.k8s.io "t" not found'),
+        ("1.32", "ClusterRole", "ns", 404, 'rolebindings.rbac.authorization.k8s.io "t" not found'),
+        ("1.32", "Role", "ns", 404, 'rolebindings.rbac.authorization.k8s.io "t" not found'),
+        (
+            *("1.32", "ClusterRole", "", 404),
+            'clusterrolebindings.rbac.authorization.k8s.io "t" not found',
+        ),
+        ("1.31", "Role", "", 400, "Namespace parameter required."),
+        ("1.36", "Robot", "ns", 500, 'unsupported role reference kind: "Robot"'),
     ],
 )
-def test_references_that_lead_nowhere(kind: str, code: int, message: str) -> None:
-    with pytest.raises(StatusError) as refused:
-        check(held(), bound("x", kind, "t", TO_BOB, "ns"))
+def test_references_that_lead_nowhere(
+    release: str, kind: str, namespace: str, code: int, message: str
+) -> None:
+    """Since 1.32 upstream names the resource of the request in place of the role's."""
+    with answering_as(release), pytest.raises(StatusError) as refused:
+        check(held(), bound("x", kind, "t", TO_BOB, namespace))
     assert (refused.value.code, refused.value.status.message) == (code, message)
+
+
+def test_roles_that_were_not_found_are_told_by_the_resource_of_the_request() -> None:
+    there = [*held(), bound("lost", "ClusterRole", "gone", TO_BOB)]
+    for release, resource in (("1.31", "clusterroles"), ("1.32", "roles")):
+        with answering_as(release), pytest.raises(StatusError) as refused:
+            check(there, role("x", SECRETS, namespace="ns"))
+        assert f'[{resource}.{RBAC_GROUP} "gone" not found]' in str(refused.value)
 
 
 def test_masters_are_not_asked() -> None:

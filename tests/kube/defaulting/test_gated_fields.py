@@ -11,7 +11,7 @@ import pytest
 from celadon.kube import GroupVersionKind, parse_api_version
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_context import lookup
-from celadon.kube.defaulting.defaulting_rules import ON_BY_DEFAULT, gated_rules
+from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.registry import create
 from celadon.kube.registry.draft import drafted
 from celadon.kube.registry.update import prepare_for_update
@@ -109,7 +109,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("ContainerRestartRules", pod({"restartPolicyRules": [RULE]}), "*.restartPolicyRules"),
     ("ContainerRestartRules", pod({"restartPolicy": "Never"}), "*.restartPolicy"),
-    ("ProcMountType", pod({"securityContext": {"procMount": "Default"}}), "*.securityContext"),
+    ("ProcMountType", pod({"securityContext": {"procMount": "Unmasked"}}), "*.securityContext"),
     (
         "EnvFiles",
         pod({"env": [{"name": "E", "valueFrom": {"fileKeyRef": KEY}}]}),
@@ -227,7 +227,26 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     obj = {"apiVersion": "batch/v1", "kind": "Job", **job}
     with answering_as("1.31"):
         assert seen(admitted(obj), "spec.managedBy") is None
+        changed = prepare_for_update(
+            drafted(obj, GroupVersionKind("batch", "v1", "Job")), {**obj, "spec": {}}
+        )
+    assert seen(changed, "spec.managedBy") == "example.com/x"
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
+
+
+def test_templates_of_jobs_keep_what_jobs_lose() -> None:
+    """The strategy of CronJobs drops only what belongs to pods."""
+    kept = {"managedBy": "example.com/x", "successPolicy": {"rules": [{"succeededCount": 1}]}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
+    obj = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "j"},
+        "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {**kept, "template": template}}},
+    }
+    with answering_as("1.31"):
+        made = admitted(obj, JobSuccessPolicy=False)["spec"]["jobTemplate"]["spec"]
+    assert {name: made.get(name) for name in kept} == kept
 
 
 def test_volumes_that_are_images_go_with_their_mounts() -> None:
@@ -276,6 +295,15 @@ def test_selectable_fields_of_definitions() -> None:
     for release, kept in (("1.30", False), ("1.31", True)):
         with answering_as(release):
             assert ("selectableFields" in admitted(obj)["spec"]["versions"][0]) is kept
+
+
+def test_masks_that_may_not_be_chosen_are_the_default() -> None:
+    for release, kept in (("1.32", "Default"), ("1.33", "Unmasked")):
+        for sent in ("Unmasked", "Default"):
+            with answering_as(release):
+                made = admitted(pod({"securityContext": {"procMount": sent}}, hostUsers=False))
+            shown = made["spec"]["containers"][0]["securityContext"]["procMount"]
+            assert shown == (kept if sent == "Unmasked" else "Default")
 
 
 def test_profiles_had_annotations_for_older_nodes() -> None:

@@ -481,13 +481,15 @@ def test_images_were_mounted_whole() -> None:
 def test_the_metadata_of_changed_attachments_were_looked_at_twice() -> None:
     spec = {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
     old = admitted(obj("storage.k8s.io/v1", "VolumeAttachment", spec=spec))
-    new = {**old, "metadata": {**old["metadata"], "labels": {"a b": ""}}}
-    times = {}
-    for release in ("1.34", "1.35"):
-        with answering_as(release):
-            found = validate_update(new, old, metadata.gvk(old))
-        times[release] = sum(one.field == "metadata.labels" for one in found)
-    assert times["1.34"] - times["1.35"] == 1
+    given = {"labels": {"a b": ""}, "finalizers": ["a.b"]}
+    new = {**old, "metadata": {**old["metadata"], **given}}
+    for field in ("metadata.labels", "metadata.finalizers[0]"):
+        times = {}
+        for release in ("1.34", "1.35"):
+            with answering_as(release):
+                found = validate_update(new, old, metadata.gvk(old))
+            times[release] = sum(one.field == field for one in found)
+        assert times["1.34"] - times["1.35"] == 1
 
 
 def test_changed_claims_were_looked_at_twice() -> None:

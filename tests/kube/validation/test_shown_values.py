@@ -23,6 +23,37 @@ SERVICE = {
 }
 
 
+ESCALATING = {
+    "name": "c",
+    "image": "i",
+    "securityContext": {"privileged": True, "allowPrivilegeEscalation": False},
+}
+VOLUME = {"csi": {"driver": "d.example.com", "volumeHandle": "h"}}
+
+
+CONFINED = {
+    "name": "c",
+    "image": "i",
+    "securityContext": {"seccompProfile": {"type": "RuntimeDefault", "localhostProfile": "p"}},
+}
+
+
+def schema_of(name: str, **given: Any) -> dict[str, Any]:
+    rule = {
+        "subjects": [{"kind": "Group", "group": {"name": "g"}}],
+        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+    }
+    spec = {
+        "priorityLevelConfiguration": {"name": name},
+        "matchingPrecedence": 5,
+        "rules": [rule],
+        **given,
+    }
+    made = obj("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", spec=spec)
+    made["metadata"]["name"] = name
+    return made
+
+
 def deployment() -> dict[str, Any]:
     template = {
         "metadata": {"labels": {"a": "b"}},
@@ -70,6 +101,31 @@ def autoscaler() -> dict[str, Any]:
             '[]networking.PolicyType{"a", "b", "c"}: may not specify more than two',
             '["a","b","c"]: may not specify more than two',
         ),
+        (
+            obj("v1", "Pod", spec={"containers": [ESCALATING]}),
+            "core.SecurityContext{Capabilities:(*core.Capabilities)(nil), "
+            "Privileged:(*bool)(0xc000000000), SELinuxOptions:(*core.SELinuxOptions)(nil), ",
+            '{"Capabilities":null,"Privileged":true,"SELinuxOptions":null,',
+        ),
+        (
+            schema_of("catch-all"),
+            "flowcontrol.FlowSchemaSpec{PriorityLevelConfiguration:"
+            'flowcontrol.PriorityLevelConfigurationReference{Name:"catch-all"}, '
+            "MatchingPrecedence:5, DistinguisherMethod:(*flowcontrol.FlowDistinguisherMethod)(nil),"
+            " Rules:[]flowcontrol.PolicyRulesWithSubjects{flowcontrol.PolicyRulesWithSubjects{"
+            'Subjects:[]flowcontrol.Subject{flowcontrol.Subject{Kind:"Group", ',
+            '{"PriorityLevelConfiguration":{"Name":"catch-all"},"MatchingPrecedence":5,',
+        ),
+        (
+            schema_of("f", distinguisherMethod={"type": "Foo"}),
+            'flowcontrol.FlowDistinguisherMethod{Type:"Foo"}: supported values',
+            '{"Type":"Foo"}: supported values',
+        ),
+        (
+            obj("v1", "Pod", spec={"containers": [CONFINED]}),
+            'core.SeccompProfile{Type:"RuntimeDefault", LocalhostProfile:(*string)(0xc000000000)}',
+            '{"Type":"RuntimeDefault","LocalhostProfile":"p"}',
+        ),
     ],
 )
 def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None:
@@ -86,6 +142,18 @@ def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None
             "runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d}, "
             "Object:runtime.Object(nil)}: field is immutable",
             '{"a":1}: field is immutable',
+        ),
+        (
+            *("apps/v1", "ControllerRevision", {"data": {"a": 2}}, {"data": None}),
+            "runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}: field is",
+            "null: field is immutable",
+        ),
+        (
+            *("v1", "PersistentVolume"),
+            {"spec": {**VOLUME, "nodeAffinity": {"required": {"nodeSelectorTerms": []}}}},
+            {"spec": {**VOLUME, "nodeAffinity": {}}},
+            "core.VolumeNodeAffinity{Required:(*core.NodeSelector)(nil)}: field is immutable",
+            '{"Required":null}: field is immutable',
         ),
         (
             *("networking.k8s.io/v1", "IPAddress"),
@@ -162,6 +230,39 @@ def test_templates_of_pods() -> None:
         "OS:(*core.PodOS)(nil), ",
     ):
         assert part in found
+
+
+def test_metadata_of_templates() -> None:
+    """Nobody refuses it."""
+    given = {
+        "name": "n",
+        "generateName": "g-",
+        "namespace": "ns",
+        "creationTimestamp": "2020-03-01T01:02:03Z",
+        "deletionTimestamp": "2021-12-31T00:00:00Z",
+        "deletionGracePeriodSeconds": 5,
+        "ownerReferences": [
+            {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u", "controller": True}
+        ],
+        "finalizers": ["a.b/c"],
+        "managedFields": [{"manager": "m", "time": "2020-03-01T01:02:03Z", "fieldsV1": {}}],
+    }
+    with answering_as("1.33"):
+        found = shown_template({"metadata": given}).go_syntax
+    assert found.partition(", Spec:")[0] == (
+        'core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:"n", GenerateName:"g-", '
+        'Namespace:"ns", SelfLink:"", UID:"", ResourceVersion:"", Generation:0, '
+        "CreationTimestamp:time.Date(2020, time.March, 1, 1, 2, 3, 0, time.Local), "
+        "DeletionTimestamp:time.Date(2021, time.December, 31, 0, 0, 0, 0, time.Local), "
+        "DeletionGracePeriodSeconds:(*int64)(0xc000000000), Labels:map[string]string(nil), "
+        "Annotations:map[string]string(nil), OwnerReferences:[]v1.OwnerReference{"
+        'v1.OwnerReference{APIVersion:"v1", Kind:"A", Name:"a", UID:"u", '
+        "Controller:(*bool)(0xc000000000), BlockOwnerDeletion:(*bool)(nil)}}, "
+        'Finalizers:[]string{"a.b/c"}, ManagedFields:[]v1.ManagedFieldsEntry{'
+        'v1.ManagedFieldsEntry{Manager:"m", Operation:"", APIVersion:"", '
+        "Time:time.Date(2020, time.March, 1, 1, 2, 3, 0, time.Local), "
+        'FieldsType:"", FieldsV1:(*v1.FieldsV1)(0xc000000000), Subresource:""}}}'
+    )
 
 
 def test_addresses_of_nodes() -> None:

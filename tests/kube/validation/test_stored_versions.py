@@ -277,3 +277,12 @@ def reported(*servers: Json, common: str | None = "v1", **fields: Any) -> Json:
 )  # fmt: skip
 def test_versions_that_servers_report(value: Json, expected: list[str]) -> None:
     assert list(map(str, storage_version_status(value, {}))) == expected
+
+
+def test_conditions_without_words_before_1_34() -> None:
+    value = reported(server(), conditions=[{**condition("A"), "message": "", "reason": ""}])
+    with answering_as("1.33"):
+        assert list(map(str, storage_version_status(value, {}))) == [
+            "status[0].reason: Required value: reason cannot be empty",
+            "status[0].message: Required value: message cannot be empty",
+        ]

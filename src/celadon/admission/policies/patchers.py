@@ -17,7 +17,7 @@ from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import ADDRESS, quote
+from celadon.kube.go import ADDRESS, MONTHS, quote
 from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
@@ -32,10 +32,6 @@ NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
 """A null of an expression; one that is in the data of a request is JSON's."""
 
 _SECONDS_PER_DAY: Final = 86_400
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 _POINTERS: Final = {
     "kubernetes.NamedFormat": "*apiservercel.Format",
     "kubernetes.Quantity": "*resource.Quantity",
@@ -105,7 +101,7 @@ def _written_time(time: Timestamp) -> str:
     hour, rest = divmod(of_day, 3600)
     minute, second = divmod(rest, 60)
     zone = "time.UTC" if time.offset_minutes == 0 else 'time.Location("")'
-    date = f"{year}, time.{_MONTHS[month - 1]}, {day}"
+    date = f"{year}, time.{MONTHS[month - 1]}, {day}"
     return f"time.Date({date}, {hour}, {minute}, {second}, {time.nanos}, {zone})"
 
 

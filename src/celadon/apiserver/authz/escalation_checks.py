@@ -33,6 +33,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.records import dataclass, replace
 
@@ -75,14 +76,14 @@ class EscalationChecks:
         escalate = replace(attributes, verb="escalate", version="*")
         if self._may(escalate) or _is_the_same(new, old):
             return
-        lacking = self._lacking(attributes.user, attributes.namespace, rbac.policy_rules(new))
+        lacking = self._lacking(attributes, rbac.policy_rules(new))
         if lacking:
             raise _forbidden(attributes, new, lacking)
         before = None if old is None else old.get("aggregationRule")
         aggregation_rule = new.get("aggregationRule")
         if before == aggregation_rule or not (_collects(aggregation_rule) or _collects(before)):
             return
-        if self._lacking(attributes.user, attributes.namespace, FULL_AUTHORITY):
+        if self._lacking(attributes, FULL_AUTHORITY):
             reason = "must have cluster-admin privileges to use the aggregationRule"
             raise _forbidden(attributes, new, reason)
 
@@ -98,8 +99,8 @@ class EscalationChecks:
             raise status.plain_error(ref.error)
         rules = self.roles.index.rules_of(ref, attributes.namespace)
         if rules is None:
-            raise _no_such_role(ref)
-        lacking = self._lacking(attributes.user, attributes.namespace, rules)
+            raise _no_such_role(ref, attributes)
+        lacking = self._lacking(attributes, rules)
         if lacking:
             raise _forbidden(attributes, new, lacking)
 
@@ -120,14 +121,19 @@ class EscalationChecks:
     def _may(self, attributes: Attributes) -> bool:
         return self.authorizer.authorize(attributes)[0] is Ruling.ALLOW
 
-    def _lacking(self, user: User, namespace: str, rules: Sequence[rbac.PolicyRule]) -> str:
+    def _lacking(self, attributes: Attributes, rules: Sequence[rbac.PolicyRule]) -> str:
         """Return what the user would grant without holding it; empty if there is nothing."""
-        granted, unknown = self.roles.rules_for(user, namespace)
+        user = attributes.user
+        granted, unknown = self.roles.rules_for(user, attributes.namespace)
         missing = rbac.uncovered(granted, rules)
         if not missing:
             return ""
         text = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
-        errors = rbac.aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
+        errors = (
+            rbac.aggregated(str(_no_such_role(ref, attributes)) for ref in unknown)
+            if unknown
+            else ""
+        )
         return (
             f"user {quote(user.name)} (groups={rbac.quoted_list(user.groups)}) is attempting to "
             f"grant RBAC permissions not currently held:\n{text}"
@@ -135,11 +141,16 @@ class EscalationChecks:
         )
 
 
-def _no_such_role(ref: rbac.RoleRef) -> StatusError:
+def _no_such_role(ref: rbac.RoleRef, attributes: Attributes) -> StatusError:
+    """Return why a role is not found: since 1.32 upstream looks for it as if that were what the
+    request is about, and so names the resource of that."""
     resource = ROLE_RESOURCES.get(ref.kind)
     if resource is None:
         return status.plain_error(ref.error)
-    return status.not_found(GroupResource(RBAC_GROUP, resource), ref.name)
+    if ref.kind == "Role" and not attributes.namespace:
+        return status.namespace_required()
+    named = attributes.resource if is_since("1.32") else resource
+    return status.not_found(GroupResource(RBAC_GROUP, named), ref.name)
 
 
 def _forbidden(attributes: Attributes, obj: JsonObject, reason: str) -> StatusError:

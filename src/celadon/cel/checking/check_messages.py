@@ -80,6 +80,11 @@ def not_a_range(actual: Type) -> str:
     )
 
 
+def not_a_type(name: str) -> str:
+    """A literal is of what is no type, but has one."""
+    return f"'{name}' is not a type"
+
+
 def not_a_message_type(name: str) -> str:
     """The name before `{` is that of a type without fields."""
     return f"'{name}' is not a message type"

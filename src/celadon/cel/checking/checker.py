@@ -477,6 +477,10 @@ def _check_struct(checker: _Checker, node: Struct) -> Expr:
         return node
     name = find_type.reference.name
     checker.references[node.id] = Reference(name)
+    if find_type.type.kind is not Kind.TYPE:
+        checker.report(node.id, check_messages.not_a_type(find_type.type.runtime_name))
+        checker.types[node.id] = ERROR
+        return Struct(node.id, name, _checked_fields(checker, name, node))
     result = find_type.type.params[0]
     message_name = checker.scope.message_of(find_type)
     if message_name is None:
@@ -485,11 +489,15 @@ def _check_struct(checker: _Checker, node: Struct) -> Expr:
     else:
         name = message_name
     checker.types[node.id] = result
-    fields = tuple([_check_field(checker, name, field) for field in node.fields])
+    fields = _checked_fields(checker, name, node)
     resolved = checker.references[node.id].name
     if fields == node.fields and resolved == node.type_name:
         return node
     return Struct(node.id, resolved, fields)
+
+
+def _checked_fields(checker: _Checker, name: str, node: Struct) -> tuple[StructField, ...]:
+    return tuple([_check_field(checker, name, field) for field in node.fields])
 
 
 def _check_field(checker: _Checker, type_name: str, field: StructField) -> StructField:

@@ -266,8 +266,8 @@ class Declarations:
 
     `container` is what `undeclared reference` texts print. `cross_type_numeric_comparisons` admits
     `1 < 2.5`. `keyword_fields` lets `x.namespace` find a field declared as `__namespace__`, and so
-    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins` and `older_names` are those
-    of `Switches`.
+    for all reserved words (k8s.io/apiserver pkg/cel). `nullable_joins`, `older_names` and
+    `older_schemas` are those of `Switches`.
     """
 
     __slots__ = (
@@ -286,6 +286,7 @@ class Declarations:
         "nullable_joins",
         "objects",
         "older_names",
+        "older_schemas",
         "types",
         "variables",
     )
@@ -304,6 +305,7 @@ class Declarations:
         keyword_fields: bool,
         nullable_joins: bool,
         older_names: bool,
+        older_schemas: bool,
         indices: dict[str, FunctionIndex],
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
@@ -320,6 +322,7 @@ class Declarations:
         self.keyword_fields = keyword_fields
         self.nullable_joins = nullable_joins
         self.older_names = older_names
+        self.older_schemas = older_schemas
         self.family = family
         self.constants = constants
         self.has_schema = has_schema
@@ -346,6 +349,7 @@ class Declarations:
         keyword_fields: bool = False,
         nullable_joins: bool = False,
         older_names: bool = False,
+        older_schemas: bool = False,
         family: ObjectFamily | None = None,
         constants: ConstantFamily | None = None,
     ) -> Declarations:
@@ -366,6 +370,7 @@ class Declarations:
             keyword_fields=keyword_fields,
             nullable_joins=nullable_joins,
             older_names=older_names,
+            older_schemas=older_schemas,
             indices={},
             family=family,
             constants=constants,
@@ -389,6 +394,7 @@ class Declarations:
             keyword_fields=self.keyword_fields,
             nullable_joins=self.nullable_joins,
             older_names=self.older_names,
+            older_schemas=self.older_schemas,
             indices=self._indices,
             family=self.family,
             constants=self.constants,
@@ -471,14 +477,18 @@ class Declarations:
 
     def _global_type(self, name: str) -> Identifier | None:
         if self.has_schema and name in SCALARS:
-            return Identifier(type_of(SCALARS[name]), Reference(name))
+            return Identifier(self._named(SCALARS[name]), Reference(name))
         if name in self.types:
             return Identifier(type_of(self.types[name]), Reference(name))
         if name in TYPES:
             return Identifier(type_of(TYPES[name]), Reference(name))
         if self.objects.get(name) or (self.family is not None and self.family(name)):
-            return Identifier(type_of(object_type(name)), Reference(name))
+            return Identifier(self._named(object_type(name)), Reference(name))
         return None
+
+    def _named(self, t: Type) -> Type:
+        """Return the type of the name of a type that a schema declares."""
+        return t if self.has_schema and self.older_schemas else type_of(t)
 
     def find_function(self, name: str) -> FunctionIndex | None:
         """The function of that name, as written."""

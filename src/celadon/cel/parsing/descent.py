@@ -146,14 +146,15 @@ class ParseOptions:
     """Make one and use it often: the table of macros is built once per instance.
 
     `optional_syntax` allows `.?`, `[?`, `{?` and `[?e]`; `escape_syntax` field names in backticks.
-    `backticks_are_junk` says that a backtick begins no token. `macro_calls` keeps in the tree what
+    `older_texts` and `older_lines` are those of `Switches`. `macro_calls` keeps in the tree what
     macros were before their expansion, for the unparser.
     """
 
     macros: tuple[Macro, ...] = STANDARD_MACROS
     optional_syntax: bool = True
     escape_syntax: bool = False
-    backticks_are_junk: bool = False
+    older_texts: bool = False
+    older_lines: bool = False
     macro_calls: bool = True
     limits: ParseLimits = field(default_factory=ParseLimits)
 
@@ -230,7 +231,7 @@ class _Descent:
         self.options = options
         self.macros: MacroTable = options.macro_table
         self.limit = options.limits.recursion
-        self.nodes = Nodes(options.limits.copied_nodes)
+        self.nodes = Nodes(options.limits.copied_nodes, older_texts=options.older_texts)
         self.has_braces = "{" in self.kinds
         self.exprs = self.relations = self.calcs = 0
         self.height = 0
@@ -442,7 +443,9 @@ class _Descent:
             kind = self.kinds[index + 1]
             if kind not in tokens.SIGNED:
                 raise _GiveUp
-        value = lexer.decode_literal(kind, self.texts[self.at], negative=negative)
+        value = lexer.decode_literal(
+            kind, self.texts[self.at], negative=negative, older=self.options.older_texts
+        )
         self.at += 1
         self.height = 0
         return Literal(self.nodes.new_id(self.offsets[index]), value)

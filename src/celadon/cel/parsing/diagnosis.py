@@ -12,11 +12,12 @@ Python's does not limit the nesting.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from typing import Final, TypeAlias
 
 from celadon.cel import syntax
-from celadon.cel.errors import NOWHERE, Issues, Source
+from celadon.cel.errors import NOWHERE, SYNTAX_ERROR, Issues, Source
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.antlr_parser import Machine, ParseNode, ParseStopped, Token
@@ -62,7 +63,7 @@ class Reader:
     def __init__(self, options: ParseOptions, report: _Report) -> None:
         self._options = options
         self._report = report
-        self.nodes = Nodes(options.limits.copied_nodes)
+        self.nodes = Nodes(options.limits.copied_nodes, older_texts=options.older_texts)
 
     def read(self, root: ParseNode) -> syntax.Expr:
         """Read the whole text. Raises `ParseStopped` at the limit of nesting."""
@@ -155,6 +156,8 @@ class Reader:
             name = self._field_name(field)
         except _FieldNameError as error:
             name = ""
+            if self._options.older_texts and error.message == IDENTIFIER_UNSUPPORTED:
+                return self._unspecified(node.start.start)
             self._report(error.message, field.start.start)
         if "opt" not in node.parts:
             return syntax.Select(self.nodes.new_id(_offset(node, "op")), operand, name)
@@ -298,7 +301,12 @@ class Reader:
         if token is None:
             return self._unspecified(offset)
         try:
-            value = decode_literal(kind, token.text, negative="sign" in node.parts)
+            value = decode_literal(
+                kind,
+                token.text,
+                negative="sign" in node.parts,
+                older=self._options.older_texts,
+            )
         except LiteralError as error:
             self._report(str(error), offset)
             value = None
@@ -385,21 +393,36 @@ def _offset(node: ParseNode, label: str) -> int:
 # First come the errors of syntax; then, if parsing was not given up, the tree is read for other
 # errors.
 
-_ESCAPED_EXPECTED: Final = late_pattern(", ESC_IDENTIFIER(?=})")
-"""What is expected where names may stand in backticks; together with the name without."""
+_ESCAPED_EXPECTED: Final = late_pattern("{IDENTIFIER, ESC_IDENTIFIER}|, ESC_IDENTIFIER(?=})")
+"""What is expected where names may stand in backticks, alone or with others."""
+_GO_VERB: Final = late_pattern(r"%[#0+\- ]*[0-9]*(?:\.[0-9]*)?(.)?", re.DOTALL)
+
+
+def _older_message(message: str) -> str:
+    """Return a message as before cel-go 0.23: it knew no names in backticks, and was itself taken
+    for a format of Go's, of which nothing is given."""
+    message = _ESCAPED_EXPECTED.sub(lambda m: "IDENTIFIER" if m[0][0] == "{" else "", message)
+    return _GO_VERB.sub(_unformatted, message)
+
+
+def _unformatted(match: re.Match[str]) -> str:
+    verb = match[1]
+    if verb is None:
+        return "%!(NOVERB)"
+    return "%" if verb == "%" else f"%!{verb}(MISSING)"
 
 
 def diagnose(source: Source, options: ParseOptions, issues: Issues) -> syntax.Ast | None:
     """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
 
     def report_syntax_error(message: str, offset: int) -> None:
-        if options.backticks_are_junk:
-            message = _ESCAPED_EXPECTED.sub("", message)
-        issues.add(f"Syntax error: {message}", offset)
+        if options.older_texts:
+            message = _older_message(message)
+        issues.add(f"{SYNTAX_ERROR}{message}", offset)
 
     reader = Reader(options, issues.add)
     try:
-        junk = "`" if options.backticks_are_junk else ""
+        junk = "`" if options.older_texts else ""
         tree = Machine(source.text, options.limits, report_syntax_error, junk).parse()
         root = reader.read(tree)
     except ParseStopped as stopped:

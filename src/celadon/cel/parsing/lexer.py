@@ -169,11 +169,14 @@ class LiteralError(Exception):
     """A literal without a value; the text is cel-go's."""
 
 
-def decode_literal(kind: str, text: str, *, negative: bool = False) -> LiteralValue:
-    """Return the value of a literal token; `negative` if a minus sign belongs to it."""
+def decode_literal(
+    kind: str, text: str, *, negative: bool = False, older: bool = False
+) -> LiteralValue:
+    """Return the value of a literal token; `negative` if a minus sign belongs to it. `older` texts are
+    those of cel-go before 0.23."""
     match kind:
         case tokens.STRING:
-            return decode_string(text)
+            return decode_string(text, older=older)
         case tokens.INT:
             return _decode_int(text, negative=negative)
         case tokens.FLOAT:
@@ -223,13 +226,13 @@ def _decode_double(text: str, *, negative: bool) -> float:
     return -value if negative else value
 
 
-def decode_string(text: str) -> str:
-    """Return the text of a string literal, as written with prefix and quotes. Raises
-    `LiteralError`."""
+def decode_string(text: str, *, older: bool = False) -> str:
+    """Return the text of a string literal, as written with prefix and quotes. In `older` ones a surrogate
+    is no error. Raises `LiteralError`."""
     content, raw = _content(text)
     if raw or "\\" not in content:
         return content
-    return _LITERALS_ESCAPE.sub(_string_escape, content)
+    return _LITERALS_ESCAPE.sub(_older_string_escape if older else _string_escape, content)
 
 
 def decode_bytes(text: str) -> bytes:
@@ -271,6 +274,17 @@ def _string_escape(match: re.Match[str]) -> str:
     if code_point > _MAX_CODE_POINT or 0xD800 <= code_point <= 0xDFFF:
         raise LiteralError(INVALID_CODE_POINT)
     return chr(code_point)
+
+
+def _older_string_escape(match: re.Match[str]) -> str:
+    """Go writes U+FFFD for a surrogate."""
+    try:
+        return _string_escape(match)
+    except LiteralError:
+        code_point = int(next(filter(None, match.groups())), 16)
+        if code_point > _MAX_CODE_POINT:
+            raise LiteralError(INVALID_ESCAPE) from None
+        return "\ufffd"
 
 
 def _byte_escape(match: re.Match[str]) -> bytes:

@@ -64,9 +64,10 @@ class CopyLimitExceeded(Exception):
 class Nodes:
     """Ids, positions and recorded macro calls of the tree being built."""
 
-    __slots__ = ("copied", "copy_limit", "last_id", "macro_calls", "positions")
+    __slots__ = ("copied", "copy_limit", "last_id", "macro_calls", "older_texts", "positions")
 
-    def __init__(self, copy_limit: int) -> None:
+    def __init__(self, copy_limit: int, *, older_texts: bool = False) -> None:
+        self.older_texts = older_texts
         self.last_id = 0
         self.positions: dict[int, int] = {}
         self.macro_calls: dict[int, Call] = {}
@@ -89,6 +90,11 @@ class Expansion:
         self._nodes = nodes
         self._offset = nodes.positions[call_id]
         self.call_id = call_id
+
+    @property
+    def may_shadow_accumulators(self) -> bool:
+        """Return whether a variable may be called as accumulators once were."""
+        return self._nodes.older_texts
 
     def literal(self, value: LiteralValue) -> Literal:
         """A literal, with an id of its own at the place of the macro's call. So have all nodes made
@@ -290,20 +296,27 @@ def _variable(x: Expansion, node: Expr, message: str) -> str:
     """The name of an iteration variable."""
     if not isinstance(node, Ident):
         x.fail(message, node)
-    if node.name in _ACCUMULATORS:
-        x.fail(OVERWRITES_ACCUMULATOR, node)
     return node.name
 
 
+def _refuse_accumulator(x: Expansion, name: str, node: Expr) -> None:
+    if name in _ACCUMULATORS:
+        x.fail(OVERWRITES_ACCUMULATOR, node)
+
+
 def _one_variable(x: Expansion, args: Sequence[Expr], message: str) -> tuple[str, str]:
-    return _variable(x, args[0], message), ""
+    name = _variable(x, args[0], message)
+    if not x.may_shadow_accumulators:
+        _refuse_accumulator(x, name, args[0])
+    return name, ""
 
 
 def _two_variables(x: Expansion, args: Sequence[Expr]) -> tuple[str, str]:
-    first = _variable(x, args[0], NOT_A_SIMPLE_NAME)
-    second = _variable(x, args[1], NOT_A_SIMPLE_NAME)
+    first, second = (_variable(x, node, NOT_A_SIMPLE_NAME) for node in args[:2])
     if first == second:
         x.fail(f"duplicate variable name: {first}", args[1])
+    for name, node in zip((first, second), args, strict=False):
+        _refuse_accumulator(x, name, node)
     return first, second
 
 

@@ -518,8 +518,7 @@ def _field_path(
         result.append(fieldpath.invalid(place, path, EMPTY_PATH.text))
     if _has_breaks(path):
         result.append(fieldpath.invalid(place, path, BROKEN_PATH.text))
-    is_judged = path and readable
-    if is_judged and schema is not None and field_path(path, schema) is None:
+    if path and readable and schema is not None and field_path(path, schema) is None:
         result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
     return result
 

@@ -86,10 +86,12 @@ FieldFunction = Callable[[Any, Any, Run, Rule], None]
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
 DROP_INIT_POLICIES: Final = "dropInitPolicies"
+PLAIN_PROC_MOUNT: Final = "plainProcMount"
 DROPPING: Final[Mapping[str, str]] = {
     DROP_IMAGE_VOLUMES: "[*].image",
     DROP_INIT_POLICIES: "[*].restartPolicy",
     DROP_STOP_SIGNAL: ".stopSignal",
+    PLAIN_PROC_MOUNT: "",
 }
 """The functions that take a field away without its gate, and what is empty or useless without it,
 with where below their target the field is."""
@@ -97,9 +99,10 @@ with where below their target the field is."""
 
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
     "initContainers": {"fn": DROP_INIT_POLICIES},
+    "procMount": {"fn": PLAIN_PROC_MOUNT},
     "volumes": {"fn": DROP_IMAGE_VOLUMES},
 }
-"""What drops parts of the lists that a gate has to do with, by their fields."""
+"""What drops parts of the lists that a gate has to do with, or leaves a default, by the fields."""
 
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
@@ -235,6 +238,13 @@ def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
             del parent[key]
 
 
+def plain_proc_mount(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """A mask that may not be chosen is the default one."""
+    if parent.get(key) not in (None, "Default"):
+        run.is_disturbed = True
+        parent[key] = "Default"
+
+
 def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
     """Drop volumes that are images without their feature gate, and with them the places where they
     are mounted."""
@@ -274,6 +284,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     DROP_IMAGE_VOLUMES: drop_image_volumes,
     DROP_INIT_POLICIES: drop_init_policies,
     DROP_STOP_SIGNAL: drop_stop_signal,
+    PLAIN_PROC_MOUNT: plain_proc_mount,
     "emptyObjectIfOnlyKeys": empty_object_if_only_keys,
     "keepKeys": keep_keys,
     "lower": lower,

@@ -9,6 +9,7 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
+    MONTHS,
     GoValue,
     escaped_html,
     int_or,
@@ -29,6 +30,7 @@ from celadon.kube.go.go_url import parse as parse_url
 
 __all__ = [
     "ADDRESS",
+    "MONTHS",
     "TOO_DEEP",
     "URL",
     "Document",

@@ -387,10 +387,34 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Operator core.ScopeSelectorOperator; Values []string""",
     "core.ServicePort": """Name string; Protocol string; AppProtocol *string; Port int32;
         TargetPort intstr.IntOrString; NodePort int32""",
+    "core.SecurityContext": """Capabilities *core.Capabilities; Privileged *bool;
+        SELinuxOptions *core.SELinuxOptions; WindowsOptions *core.WindowsSecurityContextOptions;
+        RunAsUser *int64; RunAsGroup *int64; RunAsNonRoot *bool; ReadOnlyRootFilesystem *bool;
+        AllowPrivilegeEscalation *bool; ProcMount *core.ProcMountType;
+        SeccompProfile *core.SeccompProfile; AppArmorProfile *core.AppArmorProfile""",
+    "core.SeccompProfile": "Type string; LocalhostProfile *string",
     "core.Taint": """Key string; Value string; Effect core.TaintEffect;
         TimeAdded *v1.Time""",
     "core.Toleration": """Key string; Operator core.TolerationOperator; Value string;
         Effect core.TaintEffect; TolerationSeconds *int64""",
+    "core.VolumeNodeAffinity": "Required *core.NodeSelector",
+    "flowcontrol.FlowDistinguisherMethod": "Type string",
+    "flowcontrol.FlowSchemaSpec": """
+        PriorityLevelConfiguration flowcontrol.PriorityLevelConfigurationReference;
+        MatchingPrecedence int32; DistinguisherMethod *flowcontrol.FlowDistinguisherMethod;
+        Rules []flowcontrol.PolicyRulesWithSubjects""",
+    "flowcontrol.NonResourcePolicyRule": "Verbs []string; NonResourceURLs []string",
+    "flowcontrol.PolicyRulesWithSubjects": """Subjects []flowcontrol.Subject;
+        ResourceRules []flowcontrol.ResourcePolicyRule;
+        NonResourceRules []flowcontrol.NonResourcePolicyRule""",
+    "flowcontrol.PriorityLevelConfigurationReference": "Name string",
+    "flowcontrol.PriorityLevelConfigurationSpec": """Type string;
+        Limited *flowcontrol.LimitedPriorityLevelConfiguration;
+        Exempt *flowcontrol.ExemptPriorityLevelConfiguration""",
+    "flowcontrol.ResourcePolicyRule": """Verbs []string; APIGroups []string; Resources []string;
+        ClusterScope bool; Namespaces []string""",
+    "flowcontrol.Subject": """Kind string; User *flowcontrol.UserSubject;
+        Group *flowcontrol.GroupSubject; ServiceAccount *flowcontrol.ServiceAccountSubject""",
     "networking.ParentReference": "Group string; Resource string; Namespace string; Name string",
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
@@ -402,7 +426,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "resource.DeviceAllocationResult": """Results []resource.DeviceRequestAllocationResult;
         Config []resource.DeviceAllocationConfiguration""",
     "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
-        Device string; AdminAccess *bool; Tolerations []resource.DeviceToleration 1.33""",
+        Device string; AdminAccess *bool 1.32; Tolerations []resource.DeviceToleration 1.33""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "storage.VolumeAttachmentSource": """PersistentVolumeName *string;
@@ -516,15 +540,15 @@ def _untyped(value: object) -> str:
 def data_syntax(data: GoData) -> str:
     """A value whose types are known, down to what pointers lead to, as `%#v` prints it."""
     if data.type == "v1.Time":
-        return _TIME_OF_NOBODY
+        return _date_syntax((data.members or {})["Time"].text)
     match data.kind:
         case Kind.TEXT:
             return quote(data.text)
         case Kind.PLAIN:
             return data.text
         case Kind.POINTER:
-            if data.type == _TIME and data.target is None:
-                return "<nil>"
+            if data.type == _TIME:
+                return "<nil>" if data.target is None else data_syntax(data.target)
             address = "nil" if data.target is None else ADDRESS
             return f"({data.type})({address})"
     if data.members is None:
@@ -539,7 +563,21 @@ def data_syntax(data: GoData) -> str:
     return f"{data.type}{{{', '.join(printed)}}}"
 
 
-_TIME_OF_NOBODY: Final = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
+def _date_syntax(text: str) -> str:
+    """A time, in the zone of the server if it was read, or the one that nobody has set."""
+    if not text:
+        return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
+    year, month, *rest = map(int, _NUMBERS.findall(text))
+    numbers = ", ".join(map(str, rest))
+    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.Local)"
+
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+"""Months by the names of the constants of the package `time`."""
+_NUMBERS: Final = late_pattern("[0-9]+")
 
 
 # --- Types with a form of their own ------------------------------------------
@@ -564,6 +602,8 @@ def _printed_bytes(value: Any) -> str:
 
 def _printed_raw(value: object) -> str:
     """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    if value is None:
+        return "runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}"
     data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
     text = ", ".join(f"{byte:#x}" for byte in data)
     return f"runtime.RawExtension{{Raw:[]uint8{{{text}}}, Object:runtime.Object(nil)}}"

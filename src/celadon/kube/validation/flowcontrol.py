@@ -11,6 +11,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import wording
 from celadon.kube.validation import field_checks
@@ -95,7 +96,8 @@ def flow_schema(obj: JsonObject) -> field_checks.Errors:
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in DISTINGUISHERS:
         path = field_checks.SPEC.child("distinguisherMethod", "type")
-        yield fieldpath.not_supported(path, {"Type": method.get("type") or ""}, DISTINGUISHERS)
+        shown = GoValue({"Type": method.get("type") or ""}, "flowcontrol.FlowDistinguisherMethod")
+        yield fieldpath.not_supported(path, shown, DISTINGUISHERS)
     level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
     path = field_checks.SPEC.child("priorityLevelConfiguration", "name")
     if level:
@@ -108,8 +110,9 @@ def flow_schema(obj: JsonObject) -> field_checks.Errors:
     if fixed is not None:
         printed = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
         if printed != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
+            shown = GoValue(printed, "flowcontrol.FlowSchemaSpec")
             yield fieldpath.invalid(
-                field_checks.SPEC, printed, f"spec of '{name}' must equal the fixed value"
+                field_checks.SPEC, shown, f"spec of '{name}' must equal the fixed value"
             )
     yield from typed_conditions(obj)
 
@@ -282,14 +285,16 @@ def priority_level(obj: JsonObject) -> field_checks.Errors:
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
         printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         detail = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
-        yield fieldpath.invalid(field_checks.SPEC, printed, detail)
+        shown = GoValue(printed, "flowcontrol.PriorityLevelConfigurationSpec")
+        yield fieldpath.invalid(field_checks.SPEC, shown, detail)
     if name == CATCH_ALL:
         printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         if printed != internal_value(
             MANDATORY_LEVEL, "flowcontrol.v1.PriorityLevelConfigurationSpec"
         ):
+            shown = GoValue(printed, "flowcontrol.PriorityLevelConfigurationSpec")
             yield fieldpath.invalid(
-                field_checks.SPEC, printed, f"spec of '{name}' must equal the fixed value"
+                field_checks.SPEC, shown, f"spec of '{name}' must equal the fixed value"
             )
     yield from typed_conditions(obj)
 

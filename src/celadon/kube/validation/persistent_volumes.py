@@ -429,7 +429,8 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> field_checks.E
             None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         )
         reason = f"{field_checks.IMMUTABLE}, except for updating from beta label to GA"
-        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), printed, reason)
+        shown = printed and GoValue(printed, "core.VolumeNodeAffinity")
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, reason)
         yield from field_checks.only_with(f"!{field_checks.MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 

@@ -34,7 +34,6 @@ from celadon.kube.validation.field_checks import (
     immutable,
     items,
     not_negative,
-    present,
     printed_condition,
     required_name,
     supported,
@@ -388,7 +387,10 @@ def _version_condition(
     yield from each(path.child("type"), kind, qualified_name(kind))
     state = condition.get("status") or ""
     yield from each(path.child("status"), state, qualified_name(state))
-    yield from present(condition, path, "reason", "message")
+    for field in ("reason", "message"):
+        if not condition.get(field):
+            detail = "" if is_since("1.34") else f"{field} cannot be empty"
+            yield fieldpath.required(path.child(field), detail)
 
 
 def controller_revision(obj: JsonObject) -> Errors:

@@ -34,7 +34,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
-from celadon.kube.validation.object_meta import Naming, validate_object_meta
+from celadon.kube.validation.object_meta import Naming, new_object_meta
 from celadon.kube.validation.persistent_volumes import inline_volume
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.volumes import token_lifetime
@@ -268,7 +268,7 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateVolumeAttachmentUpdate` of `pkg/apis/storage/validation`.
     yield from _attachment(obj)
     if not is_since("1.35"):
-        yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
+        yield from new_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
         yield from _attachment(obj)
     if obj.get("spec") != old.get("spec"):
         printed = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")

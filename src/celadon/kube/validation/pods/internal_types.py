@@ -160,23 +160,68 @@ def shown_template(template: JsonObject) -> GoValue:
 
 
 def _go_template(template: JsonObject) -> GoData:
-    meta: JsonObject = template.get("metadata") or {}
-    meta_members = {
-        **{name: go_text("") for name in ("Name", "GenerateName", "Namespace", "SelfLink", "UID")},
-        "ResourceVersion": go_text(""),
-        "Generation": go_number(0, "int64"),
-        "CreationTimestamp": _time(None),
-        "DeletionTimestamp": go_pointer(None, "v1.Time"),
-        "DeletionGracePeriodSeconds": go_pointer(None, "int64"),
+    spec = go_pod_spec(template.get("spec") or {})
+    members = {"ObjectMeta": _go_metadata(template.get("metadata") or {}), "Spec": spec}
+    return go_struct("core.PodTemplateSpec", members)
+
+
+def _go_metadata(meta: JsonObject) -> GoData:
+    """Metadata of a template, where nothing of it is refused."""
+    owners, managers = meta.get("ownerReferences"), meta.get("managedFields")
+    members = {
+        "Name": go_text(meta.get("name") or ""),
+        "GenerateName": go_text(meta.get("generateName") or ""),
+        "Namespace": go_text(meta.get("namespace") or ""),
+        "SelfLink": go_text(meta.get("selfLink") or ""),
+        "UID": go_text(meta.get("uid") or ""),
+        "ResourceVersion": go_text(meta.get("resourceVersion") or ""),
+        "Generation": go_number(meta.get("generation") or 0, "int64"),
+        "CreationTimestamp": _time(meta.get("creationTimestamp")),
+        "DeletionTimestamp": _time_pointer(meta.get("deletionTimestamp")),
+        "DeletionGracePeriodSeconds": _go_value(meta.get("deletionGracePeriodSeconds"), "*n"),
         "Labels": _go_value(meta.get("labels"), "{}s"),
         "Annotations": _go_value(meta.get("annotations"), "{}s"),
-        "OwnerReferences": go_list(None, "v1.OwnerReference"),
+        "OwnerReferences": _go_structs(owners, _owner, "v1.OwnerReference"),
         "Finalizers": _go_value(meta.get("finalizers"), "[]s"),
-        "ManagedFields": go_list(None, "v1.ManagedFieldsEntry"),
+        "ManagedFields": _go_structs(managers, _manager, "v1.ManagedFieldsEntry"),
     }
-    spec = go_pod_spec(template.get("spec") or {})
-    members = {"ObjectMeta": go_struct("v1.ObjectMeta", meta_members), "Spec": spec}
-    return go_struct("core.PodTemplateSpec", members)
+    return go_struct("v1.ObjectMeta", members)
+
+
+def _go_structs(
+    items: Sequence[JsonObject] | None, struct: Callable[[JsonObject], GoData], type_: str
+) -> GoData:
+    return go_list(None if items is None else [struct(item) for item in items], type_)
+
+
+def _owner(owner: JsonObject) -> GoData:
+    members = {
+        "APIVersion": go_text(owner.get("apiVersion") or ""),
+        "Kind": go_text(owner.get("kind") or ""),
+        "Name": go_text(owner.get("name") or ""),
+        "UID": go_text(owner.get("uid") or ""),
+        "Controller": _go_value(owner.get("controller"), "*b"),
+        "BlockOwnerDeletion": _go_value(owner.get("blockOwnerDeletion"), "*b"),
+    }
+    return go_struct("v1.OwnerReference", members)
+
+
+def _manager(entry: JsonObject) -> GoData:
+    fields = entry.get("fieldsV1")
+    members = {
+        "Manager": go_text(entry.get("manager") or ""),
+        "Operation": go_text(entry.get("operation") or ""),
+        "APIVersion": go_text(entry.get("apiVersion") or ""),
+        "Time": _time_pointer(entry.get("time")),
+        "FieldsType": go_text(entry.get("fieldsType") or ""),
+        "FieldsV1": go_pointer(None if fields is None else go_struct("", {}), "v1.FieldsV1"),
+        "Subresource": go_text(entry.get("subresource") or ""),
+    }
+    return go_struct("v1.ManagedFieldsEntry", members)
+
+
+def _time_pointer(value: Any) -> GoData:
+    return go_pointer(None if value is None else _time(value), "v1.Time")
 
 
 def go_volume_source(spec: JsonObject) -> GoData:

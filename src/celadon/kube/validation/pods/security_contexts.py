@@ -10,6 +10,7 @@ from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.validation.pods.env_vars import descending_path
@@ -274,11 +275,15 @@ def container_security_context(
 def _escalation(path: FieldPath, context: JsonObject) -> field_checks.Errors:
     detail = "cannot set `allowPrivilegeEscalation` to false and "
     if context.get("privileged"):
-        yield fieldpath.invalid(path, _printed(context), f"{detail}`privileged` to true")
+        yield fieldpath.invalid(path, _shown(context), f"{detail}`privileged` to true")
     for capability in (context.get("capabilities") or {}).get("add") or ():
         if capability == "CAP_SYS_ADMIN":
             more = "`capabilities.Add` CAP_SYS_ADMIN"
-            yield fieldpath.invalid(path, _printed(context), detail + more)
+            yield fieldpath.invalid(path, _shown(context), detail + more)
+
+
+def _shown(context: JsonObject) -> GoValue:
+    return GoValue(_printed(context), "core.SecurityContext")
 
 
 def _printed(context: JsonObject) -> JsonDict:
@@ -346,7 +351,7 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> field_checks.Errors
     localhost_profile_path = path.child("localhostProfile")
     if kind != "Localhost":
         if local is not None:
-            printed = {"Type": kind, "LocalhostProfile": local}
+            printed = GoValue({"Type": kind, "LocalhostProfile": local}, "core.SeccompProfile")
             yield fieldpath.invalid(
                 localhost_profile_path, printed, "can only be set when seccomp type is Localhost"
             )
