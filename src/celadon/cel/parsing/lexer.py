@@ -172,8 +172,8 @@ class LiteralError(Exception):
 def decode_literal(
     kind: str, text: str, *, negative: bool = False, older: bool = False
 ) -> LiteralValue:
-    """Return the value of a literal token; `negative` if a minus sign belongs to it. `older` texts are
-    those of cel-go before 0.23."""
+    """Return the value of a literal token; `negative` if a minus sign belongs to it. `older` texts
+    are those of cel-go before 0.23."""
     match kind:
         case tokens.STRING:
             return decode_string(text, older=older)
@@ -227,8 +227,8 @@ def _decode_double(text: str, *, negative: bool) -> float:
 
 
 def decode_string(text: str, *, older: bool = False) -> str:
-    """Return the text of a string literal, as written with prefix and quotes. In `older` ones a surrogate
-    is no error. Raises `LiteralError`."""
+    """Return the text of a string literal, as written with prefix and quotes. In `older` ones a
+    surrogate is no error. Raises `LiteralError`."""
     content, raw = _content(text)
     if raw or "\\" not in content:
         return content
