@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.remembering import remembered
+from celadon.memoization import remembered
 
 
 class Counted:

@@ -92,7 +92,7 @@ DOORS = {
     "celadon.apiserver.simulation",
     "celadon.apiserver.clientconfig",
     "celadon.apiserver.tls",
-    "celadon.apiserver.issuing",
+    "celadon.apiserver.self_signed",
     "celadon.apiserver.http",
     "celadon.webhook",
     "celadon.webhook.applications",
@@ -116,7 +116,7 @@ BESIDE: dict[str, set[str]] = {
 """Libraries that could stand beside the house (decision 0059), and the packages of it that they
 import. SUPPORT is theirs, too."""
 
-SUPPORT = ("celadon.patterns", "celadon.records")
+SUPPORT = ("celadon.late_patterns", "celadon.records")
 """What makes definitions cheap; it knows nothing."""
 
 PURE = ("cel", "kube", "admission")

@@ -625,10 +625,10 @@ UNDONE = (
     ),
     Undone(
         "a name in a report of TAP that a terminal obeys",
-        "cli/report/ci_forms.py",
+        "cli/report/sarif_junit_tap.py",
         'model.one_line(" ".join(text.split()))',
         '" ".join(text.split())',
-        "tests/cli/report/test_ci_forms.py::test_nothing_in_a_form_is_obeyed",
+        "tests/cli/report/test_sarif_junit_tap.py::test_nothing_in_a_form_is_obeyed",
     ),
     Undone(
         "a bundle of authorities that is read for minutes, while all wait",

@@ -24,8 +24,8 @@ from celadon.cli.check.check_report import (
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
-from celadon.cli.report.ci_forms import as_github, as_junit
 from celadon.cli.report.report_model import ReportStyle, as_json, as_yaml
+from celadon.cli.report.sarif_junit_tap import as_github, as_junit
 
 INVALID = ObjectResult(
     place=Place("d.yaml", 1),

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from tests.growth.counted_matching import CountedPattern, Subjects, TooManySteps, noted
 from tests.growth.counted_steps import LINEAR
 from tests.paths import ROOT

@@ -85,7 +85,7 @@ def test_an_output_format(copy: Copy) -> None:
     )
     copy.insert(
         "src/celadon/cli/report/report_model.py",
-        '    "github": "ci_forms:as_github",\n',
+        '    "github": "sarif_junit_tap:as_github",\n',
         '    "lines": "finding_lines:as_lines",\n',
     )
     commands = {

@@ -196,12 +196,12 @@ def test_a_built_in_kind(copy: Copy) -> None:
         },
     )
     copy.insert(
-        "src/celadon/kube/validation/further_validations.py",
+        "src/celadon/kube/validation/rare_kinds.py",
         "    workloads,\n)\n",
         "from celadon.kube.validation.field_checks import by_rules\n",
     )
     copy.insert(
-        "src/celadon/kube/validation/further_validations.py",
+        "src/celadon/kube/validation/rare_kinds.py",
         "OTHERS: Final[Mapping[GroupKind, Validation]] = {\n",
         '    GroupKind("scheduling.k8s.io", "PriorityScheme"): Validation(\n'
         '        by_rules("scheduling.v1.PriorityScheme"), CLUSTER\n    ),\n',

@@ -30,7 +30,7 @@ from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.status import is_status
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field, replace
 
 # --- Audit policy ------------------------------------------------------------

@@ -31,7 +31,7 @@ from celadon.apiserver.tls import trust_as_go
 from celadon.apiserver.workers import aside
 from celadon.kube.go import quote
 from celadon.kube.x509 import CERTIFICATE, bundle_fault, pem_blocks
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Certificates ------------------------------------------------------------
 #

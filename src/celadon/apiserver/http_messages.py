@@ -24,9 +24,9 @@ from celadon.kube import JsonObject, User
 from celadon.kube.go import escaped_html, json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembered
 from celadon.records import dataclass
-from celadon.remembering import remembered
 
 # --- JSON in pieces ----------------------------------------------------------
 #

@@ -18,8 +18,8 @@ from celadon.kube import JsonObject, StatusDetails, StatusError, status
 from celadon.kube.go import escaped_html, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
+from celadon.memoization import LONGEST
 from celadon.records import dataclass, field, replace
-from celadon.remembering import LONGEST
 
 YAML: Final = "application/yaml"
 PROTOBUF: Final = MEDIA_TYPE

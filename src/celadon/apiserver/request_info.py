@@ -28,9 +28,9 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
 from celadon.kube.schemas import json_kind
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
+from celadon.memoization import LONGEST
 from celadon.records import dataclass, field, replace
-from celadon.remembering import LONGEST
 
 VERBS: Final = {
     "POST": "create",

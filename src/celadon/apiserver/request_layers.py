@@ -52,7 +52,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
-from celadon.remembering import LONGEST
+from celadon.memoization import LONGEST
 from celadon.storage import FileError, ServiceError, StoreClosed
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.workers import REQUEST_SECONDS, Workers, out_of_time
 from celadon.kube import StatusError
 from celadon.kube.well_known_values import JSON_PATCH
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """Contexts of TLS, whatever they are for.
 
 Keys reach TLS in private files; a listener can change its certificate while it listens. The last
-part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
+part says what of a pool of certificates Go would trust. `self_signed`, a door of its own, signs
 certificates.
 """
 

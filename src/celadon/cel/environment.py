@@ -29,7 +29,7 @@ from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.values import Value
-from celadon.remembering import WeightedMemory
+from celadon.memoization import WeightedMemory
 
 
 class Compilation(NamedTuple):

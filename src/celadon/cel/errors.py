@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from celadon.cel.types import Type
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 
 class CelError(Exception):

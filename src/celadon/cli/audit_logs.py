@@ -42,7 +42,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObjec
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import NAMESPACES
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Cloud wrappers ----------------------------------------------------------

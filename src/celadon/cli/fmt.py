@@ -24,7 +24,7 @@ from celadon.kube.well_known_values import (
     DEFINITION_KIND,
     DYNAMIC_RESOURCES,
 )
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Expression fields -------------------------------------------------------

@@ -39,7 +39,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import FieldPath, JsonObject, metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- What was found ----------------------------------------------------------

@@ -19,7 +19,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
 from celadon.deep_calls import own_process
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 

@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Iterable
 from typing import Final
 
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 
 def count(text: str) -> int:

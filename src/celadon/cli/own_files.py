@@ -18,7 +18,7 @@ from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Names of files ----------------------------------------------------------
 #

@@ -43,7 +43,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Config files ------------------------------------------------------------

@@ -39,7 +39,7 @@ from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
 from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from celadon.goyaml import yaml_scalars
 from celadon.kube import Json
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 
 class UnusualError(Exception):

@@ -21,7 +21,7 @@ import yaml
 from celadon.goyaml import yaml_scalars
 from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.kube import Json, JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _ONLY_YAML_KNOWS: Final = late_pattern(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
 """What the two read differently: tabs and escapes, and a key on a line before its colon."""

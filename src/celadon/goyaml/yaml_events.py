@@ -22,7 +22,7 @@ from yaml.scanner import ScannerError
 from celadon.goyaml import yaml_scalars
 from celadon.kube import Json
 from celadon.kube.go import quote
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Flow parser -------------------------------------------------------------
 #

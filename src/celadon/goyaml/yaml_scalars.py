@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.go import TOO_DEEP
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 INT64_MIN: Final = -(2**63)

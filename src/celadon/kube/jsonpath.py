@@ -12,7 +12,7 @@ from celadon.cel.value_functions import text
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, parse_int, sorted_members
 from celadon.kube.json_types import Json
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 __all__ = ["JSONPathError", "Steps", "parse_jsonpath", "printed", "selected"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.kube.releases import UNIT_OF_NAMES, is_since, wording
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63
 DNS1123_SUBDOMAIN_MAX_BYTES: Final = 253

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celadon.kube.errors import MalformedText
-from celadon.remembering import remembering
+from celadon.memoization import remembering
 
 
 class GroupVersion(NamedTuple):

@@ -18,7 +18,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.releases import Wording, is_since, since, wording
 from celadon.kube.validation import text_rules
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Addresses ---------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import Final
 from celadon.kube.errors import MalformedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HUGE_PAGES
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembering
 from celadon.records import dataclass
-from celadon.remembering import remembering
 
 __all__ = [
     "Quantity",

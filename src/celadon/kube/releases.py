@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from typing import Final, NamedTuple, ParamSpec, TypeVar, cast
 
 from celadon.kube.errors import MalformedText
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 Minor = tuple[int, int]

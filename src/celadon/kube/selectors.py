@@ -15,7 +15,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import label_value, qualified_name
 from celadon.kube.names import GroupKind
 from celadon.kube.releases import is_since
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

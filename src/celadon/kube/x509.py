@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon.kube.errors import MalformedText
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Der values --------------------------------------------------------------

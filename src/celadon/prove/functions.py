@@ -554,7 +554,7 @@ def _text_pair(meaning: Callable[[Term, Term], Formula]) -> Callable[[list[Value
 
 
 def _matches(values: list[Value]) -> Outcome | None:
-    from celadon.prove.patterns import contained  # late: the parser of patterns is large
+    from celadon.prove.regular_languages import contained  # late: the parser of patterns is large
 
     match values:
         case [Text() as text, Text() as pattern]:
@@ -697,7 +697,7 @@ def _place_of(values: list[Value]) -> Outcome | None:
 
 
 def _range_of(pattern: str) -> z3.ReRef:
-    from celadon.prove.patterns import contained  # late: the parser of patterns is large
+    from celadon.prove.regular_languages import contained  # late: the parser of patterns is large
 
     language = contained(f"(?s)^{pattern}$")
     assert language is not None

@@ -26,7 +26,7 @@ from celadon.kube.schemas import Schema, built_in, resolved
 from celadon.prove import functions, logic
 from celadon.prove.functions import equal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
-from celadon.prove.patterns import contained
+from celadon.prove.regular_languages import contained
 from celadon.prove.values import (
     Case,
     Cut,

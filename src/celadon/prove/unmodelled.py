@@ -24,7 +24,7 @@ from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same
-from celadon.prove.patterns import contained
+from celadon.prove.regular_languages import contained
 from celadon.prove.values import (
     FAILS,
     Case,

@@ -23,14 +23,14 @@ from typing import Final
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from celadon.apiserver import issuing
+from celadon.apiserver import self_signed
 from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRefused
 from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
 from celadon.apiserver.tls import ChangingTls, context_with, server_context
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import METADATA, JsonDict, Needed, Shape
 from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
@@ -133,7 +133,7 @@ class KeptCertificates:
 
     authorities: tuple[bytes, ...]
     authority_key: bytes = field(repr=False)
-    pair: issuing.Pair
+    pair: self_signed.Pair
 
     @property
     def bundle(self) -> bytes:
@@ -173,8 +173,8 @@ def renewed(
     is_under_way = not _signed(certificates.pair, certificates.newest)
     is_due = _ends_by(certificates.newest, now + AUTHORITY_LEAD) or wish.renew == "authority"
     if is_due and not is_under_way:
-        key = issuing.new_elliptic_key()
-        added = issuing.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+        key = self_signed.new_elliptic_key()
+        added = self_signed.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
         return replace(changed, authorities=(added, *authorities), authority_key=key)
     if _wants_pair(changed, wish, now) and _may_renew(changed, wish, now):
         return replace(changed, pair=_pair(changed.newest, changed.authority_key, wish, now))
@@ -182,18 +182,18 @@ def renewed(
 
 
 def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
-    key = issuing.new_elliptic_key()
-    authority = issuing.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
+    key = self_signed.new_elliptic_key()
+    authority = self_signed.authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
     return KeptCertificates((authority,), key, _pair(authority, key, wish, now))
 
 
-def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> issuing.Pair:
-    server_key = issuing.new_elliptic_key()
-    signer = issuing.Pair(authority, key)
-    certificate = issuing.server_certificate(
+def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> self_signed.Pair:
+    server_key = self_signed.new_elliptic_key()
+    signer = self_signed.Pair(authority, key)
+    certificate = self_signed.server_certificate(
         signer, server_key, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE
     )
-    return issuing.Pair(certificate, server_key)
+    return self_signed.Pair(certificate, server_key)
 
 
 def _wants_pair(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
@@ -216,11 +216,11 @@ def _may_renew(certificates: KeptCertificates, wish: Wish, now: datetime.datetim
     )
 
 
-def _names_all(pair: issuing.Pair, names: Iterable[str]) -> bool:
-    return issuing.covers_names(x509.load_pem_x509_certificate(pair.certificate), names)
+def _names_all(pair: self_signed.Pair, names: Iterable[str]) -> bool:
+    return self_signed.covers_names(x509.load_pem_x509_certificate(pair.certificate), names)
 
 
-def _signed(pair: issuing.Pair, authority: bytes) -> bool:
+def _signed(pair: self_signed.Pair, authority: bytes) -> bool:
     certificate = x509.load_pem_x509_certificate(pair.certificate)
     try:
         certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
@@ -233,10 +233,10 @@ def _ends_by(certificate: bytes, moment: datetime.datetime) -> bool:
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc <= moment
 
 
-def pair_in(data: Mapping[str, str]) -> issuing.Pair:
+def pair_in(data: Mapping[str, str]) -> self_signed.Pair:
     """Return what a Secret's `data` says is to be shown; its own, or cert-manager's. Raises
     BrokenSecret."""
-    pair = issuing.Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
+    pair = self_signed.Pair(_decoded(data, "tls.crt"), _decoded(data, "tls.key"))
     try:
         x509.load_pem_x509_certificate(pair.certificate)
     except (ValueError, x509.InvalidVersion):
@@ -312,7 +312,7 @@ class SecretCertificate:
         self.changed = asyncio.Event()
         self._prepare = prepare
         self._tls = ChangingTls(server_context())
-        self._pair: issuing.Pair | None = None
+        self._pair: self_signed.Pair | None = None
         self._expires = 0.0
         self._secrets = WatchedCollection(
             client,

@@ -16,7 +16,7 @@ from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, name_rules
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import api_groups, known_resources
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Denials -----------------------------------------------------------------

@@ -26,7 +26,7 @@ from celadon.apiserver.authn.signing_keys import (
     public_keys,
     verify,
 )
-from celadon.apiserver.issuing import authority_certificate
+from celadon.apiserver.self_signed import authority_certificate
 
 
 def pem(key: PrivateKeyTypes) -> bytes:

@@ -11,7 +11,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http.server_settings import CredentialsFolder
-from celadon.apiserver.issuing import Pair
+from celadon.apiserver.self_signed import Pair
 
 DAY = datetime.timedelta(days=1)
 

@@ -30,7 +30,7 @@ from celadon.apiserver.http.server_settings import (
     StartError,
     TlsSettings,
 )
-from celadon.apiserver.issuing import Pair
+from celadon.apiserver.self_signed import Pair
 from tests.apiserver.http.certificates import client_pair, new_authority
 from tests.apiserver.served_process import (
     CONFIGMAPS,

@@ -9,7 +9,7 @@ import ssl
 from cryptography import x509
 
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.issuing import Pair, covers_names, server_certificate
+from celadon.apiserver.self_signed import Pair, covers_names, server_certificate
 from celadon.apiserver.tls import ChangingTls, context_with
 from tests.apiserver.http.certificates import DAY, new_authority
 from tests.apiserver.http.listening import Listening, listening

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from celadon.cel.re2 import compile
 from celadon.cel.re2.automaton import Program, alphabet_of, to_python
-from celadon.cel.re2.backtracking import SpanFinder
+from celadon.cel.re2.backtracking_proofs import SpanFinder
 from celadon.cel.re2.dfa import Dfa, question, starts_anchored
 from celadon.cel.re2.pattern import Pattern
 from celadon.cel.re2.pattern_parser import parse

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.cel.re2 import compile
 from celadon.cel.re2.automaton import Program, alphabet_of
-from celadon.cel.re2.backtracking import Analysis, SpanFinder
+from celadon.cel.re2.backtracking_proofs import Analysis, SpanFinder
 from celadon.cel.re2.dfa import Dfa
 from celadon.cel.re2.pattern import Pattern
 from celadon.cel.re2.pattern_parser import parse

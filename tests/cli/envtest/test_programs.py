@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.issuing import Pair, authority_certificate, server_certificate
+from celadon.apiserver.self_signed import Pair, authority_certificate, server_certificate
 from celadon.cli.envtest import etcd_program, kubectl_program
 from celadon.cli.envtest.asset_folders import AssetVersion, make_folder
 

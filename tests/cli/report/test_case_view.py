@@ -14,8 +14,8 @@ import yaml
 from celadon.cli.policytest.case_results import RunReport
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.case_view import CaseView
-from celadon.cli.report.ci_forms import as_github, as_junit, as_tap
 from celadon.cli.report.report_model import as_json
+from celadon.cli.report.sarif_junit_tap import as_github, as_junit, as_tap
 from tests.cli.files import Json, binding, config_map, policy, run
 from tests.cli.policytest.given_cases import report, written
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from celadon.cli.check.check_report import ObjectResult, Place, Report, State
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
-from celadon.cli.report.ci_forms import as_github
 from celadon.cli.report.report_model import ReportStyle, for_people, lines, one_line, snippet
+from celadon.cli.report.sarif_junit_tap import as_github
 from tests.cli.files import binding, policy, run, write
 
 ONE_LINE = [

@@ -39,7 +39,7 @@ from celadon.cli.policytest.case_results import (
 )
 from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import Problem
-from celadon.cli.report import ci_forms, report_model
+from celadon.cli.report import report_model, sarif_junit_tap
 from celadon.cli.report.case_view import RENDERERS, CaseView
 from celadon.cli.report.proof_view import ClaimView, DiffView
 from celadon.cli.report.report_model import ReportStyle, ReportView
@@ -244,11 +244,11 @@ def _forms(name: str, view: ReportView[Any]) -> Iterator[tuple[str, str]]:
         yield f"text {verbosity}", view.text(ReportStyle(verbosity=verbosity))
     yield "colours", view.text(ReportStyle(color=True)).replace("\033", "ESC")
     yield "json", report_model.as_json(view)
-    yield "github", ci_forms.as_github(view)
-    yield "junit", ci_forms.as_junit(view)
-    yield "tap", ci_forms.as_tap(view)
+    yield "github", sarif_junit_tap.as_github(view)
+    yield "junit", sarif_junit_tap.as_junit(view)
+    yield "tap", sarif_junit_tap.as_tap(view)
     if name == "compared":
-        yield "sarif", ci_forms.as_sarif(view)
+        yield "sarif", sarif_junit_tap.as_sarif(view)
     if name == "tested":
         for suffix, render in RENDERERS.items():
             yield f"coverage {suffix}", render(COVERED, SOURCES)

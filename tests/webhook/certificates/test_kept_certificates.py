@@ -8,7 +8,7 @@ import ssl
 import pytest
 from cryptography import x509
 
-from celadon.apiserver.issuing import Pair, new_elliptic_key
+from celadon.apiserver.self_signed import Pair, new_elliptic_key
 from celadon.webhook.certificates import (
     AUTHORITY_LEAD,
     AUTHORITY_LIFE,

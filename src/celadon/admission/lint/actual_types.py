@@ -37,7 +37,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, replace
 
 # --- Shared checks -----------------------------------------------------------

@@ -17,7 +17,7 @@ from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, forbidde
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube.go import quote
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Certificate requests ----------------------------------------------------
 #

@@ -15,7 +15,7 @@ from typing import Final
 from celadon.admission.plugins.pod_plugins import containers
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, well_known_values
 from celadon.kube.go import quote
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Levels ------------------------------------------------------------------

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from celadon.kube import MASTERS, GroupVersionResource, User, name_rules
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import NODE_PREFIX
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))

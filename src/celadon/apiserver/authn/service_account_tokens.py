@@ -17,7 +17,7 @@ from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import json
 from typing import Any, Final
 
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 MOST_CHARACTERS: Final = 128 << 10

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 
 from celadon.apiserver.authn import signed_tokens
 from celadon.kube.json_types import JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey

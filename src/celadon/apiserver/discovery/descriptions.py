@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from celadon.kube import JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 MISSING: Final = (
     "Celadon has no descriptions of built-in types. Install the Python package `kubernetes` beside "

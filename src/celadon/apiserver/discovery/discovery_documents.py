@@ -24,7 +24,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource, api_groups
 from celadon.kube.well_known_values import TYPE_FIELDS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Published apis ----------------------------------------------------------

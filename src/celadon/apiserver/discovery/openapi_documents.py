@@ -32,7 +32,7 @@ from celadon.kube.schemas import (
     component,
     component_name,
 )
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Custom resources --------------------------------------------------------

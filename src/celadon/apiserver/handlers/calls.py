@@ -24,8 +24,8 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode, has_message, open_envelope, read_message
 from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
 from celadon.kube.schemas import json_kind
+from celadon.memoization import remembered
 from celadon.records import dataclass as record
-from celadon.remembering import remembered
 
 if TYPE_CHECKING:
     from celadon.goyaml import YamlDocument

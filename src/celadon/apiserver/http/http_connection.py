@@ -25,7 +25,7 @@ from celadon.apiserver.http import request_bytes
 from celadon.apiserver.http.guarded_handler import GuardedHandler, log_broken_stream
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Answer bytes ------------------------------------------------------------

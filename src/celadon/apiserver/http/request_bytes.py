@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Final, Protocol, TypeAlias
 
 from celadon.apiserver.http_messages import LONG_HEAD, Header
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Request targets ---------------------------------------------------------

@@ -45,7 +45,7 @@ from celadon.kube.x509 import CERTIFICATE, pem_blocks
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
-    from celadon.apiserver.issuing import Pair
+    from celadon.apiserver.self_signed import Pair
     from celadon.storage.etcd import EtcdSettings
 
 
@@ -222,7 +222,7 @@ class CredentialsFolder:
     def authority(self, now: datetime.datetime) -> Pair:
         """Return a certificate authority of this server's own."""
         # late: see above
-        from celadon.apiserver.issuing import Pair, authority_certificate
+        from celadon.apiserver.self_signed import Pair, authority_certificate
 
         key = self._kept("ca.key", _new_key)
         return Pair(
@@ -234,7 +234,7 @@ class CredentialsFolder:
         """Return the server's certificate, good for `names` (hosts and addresses) and the usual
         ones."""
         # late: see above
-        from celadon.apiserver.issuing import Pair, server_certificate
+        from celadon.apiserver.self_signed import Pair, server_certificate
 
         all_names = sorted({*ALWAYS_NAMED, *names})
         authority = self.authority(now)
@@ -276,7 +276,7 @@ def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -
     from cryptography import x509  # late: see above
 
     # late: see above
-    from celadon.apiserver.issuing import covers_names
+    from celadon.apiserver.self_signed import covers_names
 
     loaded = x509.load_pem_x509_certificate(certificate)
     return covers_names(loaded, names) and loaded.not_valid_after_utc > now + SOON

@@ -20,7 +20,7 @@ from celadon.kube import releases
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
 from celadon.kube.resources import Catalog, Resource, gates_of, known_resources, said_gates
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 SORTS: Final = {

@@ -15,7 +15,7 @@ from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import INT, STRING, list_of, optional_of
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import go_quote
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _REFERENCE = late_pattern(r"\\(.?)", re.DOTALL)
 

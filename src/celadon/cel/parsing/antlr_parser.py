@@ -25,7 +25,7 @@ from celadon.cel.parsing import antlr_grammar, tokens
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing.descent import ParseLimits
 from celadon.cel.parsing.lexer import next_token
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Tokens on demand --------------------------------------------------------

@@ -24,7 +24,7 @@ from celadon.cel.parsing.antlr_parser import Machine, ParseNode, ParseStopped, T
 from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
 IDENTIFIER_UNSUPPORTED = "unsupported ident kind"

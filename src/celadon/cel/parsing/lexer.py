@@ -20,7 +20,7 @@ from celadon.cel import syntax
 from celadon.cel.parsing import tokens
 from celadon.cel.syntax import LiteralValue
 from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _SKIP = r"(?:[ \t\r\n\f]++|//[^\n]*+)*+"
 _ESCAPE = (

@@ -19,7 +19,7 @@ from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import balance
 from celadon.cel.parsing.lexer import BINARY, LOGIC, MEMBER, OR, TERNARY, UNARY
 from celadon.cel.values.text import Uint
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 
 class UnparseError(CelError):

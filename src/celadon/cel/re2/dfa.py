@@ -241,7 +241,7 @@ def _keep(automaton: Dfa) -> None:
 # Trees for the question "does it match anywhere", which is most of what policies ask.
 #
 # For that question groups and preferences mean nothing, so a tree may become any other with the
-# same answer: simpler ones are far more often safe to hand to `re` (see `backtracking`).
+# same answer: simpler ones are far more often safe to hand to `re` (see `backtracking_proofs`).
 #
 # - Loops of loops become one: `(a*)*`, `(a+)+` and `(a|b*)*` are `a*`, `a+` and `[ab]*`. A loop
 #   body that can be empty contributes nothing by being empty, so its optional parts become

@@ -3,7 +3,8 @@
 Whether there is a match (`search_fn`), first that applies:
 
 - a method of `str`, when the pattern is a text or two (`plain`);
-- `re`, when the pattern means the same to it and it provably takes linear time (`backtracking`);
+- `re`, when the pattern means the same to it and it provably takes linear time
+  (`backtracking_proofs`);
 - `re` for subjects so short that it cannot take long, the automaton (`dfa`) for others;
 - the automaton.
 
@@ -21,7 +22,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from celadon.cel.re2.automaton import Program, alphabet_of, to_python
-from celadon.cel.re2.backtracking import Analysis, Slots, SpanFinder
+from celadon.cel.re2.backtracking_proofs import Analysis, Slots, SpanFinder
 from celadon.cel.re2.dfa import MAX_HEIGHT, Dfa, Question, question, starts_anchored
 from celadon.cel.re2.pattern_parser import parse
 from celadon.cel.re2.pattern_tree import (

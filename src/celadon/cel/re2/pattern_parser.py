@@ -39,7 +39,7 @@ from celadon.cel.re2.pattern_tree import (
     repeat,
     single,
 )
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Factoring ---------------------------------------------------------------
@@ -47,7 +47,7 @@ from celadon.records import dataclass
 # Alternations with common beginnings taken out, as Go's parser does.
 #
 # `docker[.]io|docker[.]com` becomes `docker[.](?:io|com)`: matching stays the same, and what is
-# left is much more often free of choices (see `backtracking`), besides having the height Go
+# left is much more often free of choices (see `backtracking_proofs`), besides having the height Go
 # measures.
 
 

@@ -44,7 +44,7 @@ from celadon.cel.values.timestamps import (
     timestamp_at,
     timestamp_overflow,
 )
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 INVALID_UTF8 = "invalid UTF-8 in bytes, cannot convert to string"
 _BOOLS = {

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembering
 from celadon.records import dataclass
-from celadon.remembering import remembering
 
 #: Exponents from which Go's `%g` switches to scientific notation when digits are the shortest.
 _LOWEST_PLAIN_EXPONENT = -4

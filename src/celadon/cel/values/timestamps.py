@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.text import MAX_INT, MIN_INT, go_quote
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo

@@ -27,7 +27,7 @@ from celadon.cli.reading.documents import (
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
 from celadon.kube.json_types import JsonDict
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 _TEXT: Final = rb'"([^"\\\x00-\x1f]*)"'

@@ -50,7 +50,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- What is looked up -------------------------------------------------------

@@ -34,7 +34,7 @@ from celadon.goyaml import read_yaml
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Tables of steps ---------------------------------------------------------

@@ -28,7 +28,7 @@ from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import gated_fields
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import deprecation_of, gates_of, is_gate_on, known_resources
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 ACCEPTED: Final = "accepted"

@@ -13,7 +13,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.lint import EVERY_RULE
 from celadon.cli.main import COMMANDS, Command, parser_of
 from celadon.cli.options import VERSIONS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- What completes a line ---------------------------------------------------

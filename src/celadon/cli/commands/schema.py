@@ -26,7 +26,7 @@ from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Schemas -----------------------------------------------------------------

@@ -33,7 +33,7 @@ from celadon import __version__
 from celadon.cli.envtest import etcd_program, kubectl_program
 from celadon.cli.envtest.kubectl_program import MARKER
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Versions ----------------------------------------------------------------

@@ -38,7 +38,7 @@ from celadon.cli.reading.documents import EXTENSIONS, Document, chunk_start, is_
 from celadon.cli.reading.json_text import Path
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Expression costs --------------------------------------------------------

@@ -54,8 +54,8 @@ from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.cli.report.check_view import CheckView
+from celadon.cli.report.explanation_outline import Item, Style, budget_item, outline
 from celadon.cli.report.lint_view import finding_data
-from celadon.cli.report.outline import Item, Style, budget_item, outline
 from celadon.cli.report.report_model import diff_lines, filled, yaml_text
 from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
 from celadon.kube.crd import EvaluatedRule

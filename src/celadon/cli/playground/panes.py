@@ -18,7 +18,7 @@ from celadon.cli.check.check_options import FIELD_VALIDATIONS
 from celadon.cli.check.questions import user_info
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
-from celadon.cli.report.outline import Item, Style
+from celadon.cli.report.explanation_outline import Item, Style
 from celadon.cli.report.report_model import data, filled
 from celadon.kube import Json, JsonObject, User
 from celadon.kube.json_types import JsonDict

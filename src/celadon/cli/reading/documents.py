@@ -21,7 +21,7 @@ from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.kube.json_types import DEFINITION, OBJECT, JsonDict, misfit
 from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Sources -----------------------------------------------------------------

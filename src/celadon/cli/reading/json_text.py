@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon import goyaml
 from celadon.kube.go import merged_members, quote
 from celadon.kube.json_types import JsonDict
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Json places -------------------------------------------------------------

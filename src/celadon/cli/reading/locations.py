@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from celadon.cli.reading.json_text import JsonIndex, Path
 from celadon.goyaml import RepeatedKey
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Nodes of YAML -----------------------------------------------------------
 

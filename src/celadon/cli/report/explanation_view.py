@@ -33,8 +33,8 @@ from celadon.cli import annotated_source
 from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
+from celadon.cli.report.explanation_outline import Item, Style, outline
 from celadon.cli.report.html_pages import page
-from celadon.cli.report.outline import Item, Style, outline
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import patch_between

@@ -24,7 +24,7 @@ from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPl
 from celadon.cli.reading.documents import Problem
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -551,10 +551,10 @@ _JSON: Final = {"json": "report_model:as_json"}
 _HTML: Final = {"html": "html_pages:as_html"}
 
 FINDING_FORMS: Final = {
-    "github": "ci_forms:as_github",
-    "junit": "ci_forms:as_junit",
-    "sarif": "ci_forms:as_sarif",
-    "tap": "ci_forms:as_tap",
+    "github": "sarif_junit_tap:as_github",
+    "junit": "sarif_junit_tap:as_junit",
+    "sarif": "sarif_junit_tap:as_sarif",
+    "tap": "sarif_junit_tap:as_tap",
 }
 """The forms of every report that has findings and cases."""
 

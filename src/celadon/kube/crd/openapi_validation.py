@@ -36,7 +36,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.schemas.schema_packs import Choices, Schema, ValueLimits
 from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import TYPE_FIELDS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Formats of strings ------------------------------------------------------

@@ -43,7 +43,7 @@ from celadon.kube.schemas.definition_schemas import (
 )
 from celadon.kube.schemas.schema_packs import Schema, ValidationRule
 from celadon.kube.well_known_values import TYPE_FIELDS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- Compiled rules ----------------------------------------------------------

@@ -16,8 +16,8 @@ from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.well_known_values import CONTAINER_LISTS, ROLLBACK_TO, TEMPLATE_GENERATION
-from celadon.patterns import late_pattern
-from celadon.remembering import remembering
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembering
 
 # --- Image references --------------------------------------------------------
 #

@@ -18,7 +18,7 @@ from typing import Final
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.remembering import LONGEST, remembering
+from celadon.memoization import LONGEST, remembering
 
 # --- Field elements ----------------------------------------------------------
 #

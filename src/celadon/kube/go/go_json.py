@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 _SPACE: Final = b" \t\r\n"

@@ -18,7 +18,7 @@ from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
 from celadon.kube.releases import is_since
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 _NAMED_ESCAPES: Final = {

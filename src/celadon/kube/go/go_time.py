@@ -12,8 +12,8 @@ import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
-from celadon.patterns import late_pattern
-from celadon.remembering import remembering
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembering
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"

@@ -17,7 +17,7 @@ from celadon.cel.value_functions import equal
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library import costs
 from celadon.kube.library.costs import function
-from celadon.remembering import remembering
+from celadon.memoization import remembering
 
 # --- Patch values ------------------------------------------------------------
 #

@@ -12,7 +12,7 @@ from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import costs
 from celadon.kube.library.costs import function, method
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Named formats -----------------------------------------------------------

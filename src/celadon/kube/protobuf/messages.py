@@ -45,7 +45,7 @@ from celadon.kube.protobuf.wire import (
     wrong_wire_type,
 )
 from celadon.kube.releases import per_release
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Go field names ----------------------------------------------------------

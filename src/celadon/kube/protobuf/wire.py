@@ -19,9 +19,9 @@ from celadon.kube.go.go_text import Base64Error, canonical_base64, json_text, qu
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.typed_values import DecodeError, quantity
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
+from celadon.memoization import remembering
 from celadon.records import dataclass
-from celadon.remembering import remembering
 
 # --- Wire errors -------------------------------------------------------------
 #

@@ -24,7 +24,7 @@ from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
 from celadon.kube.go.go_text import escaped_html, json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.releases import is_since
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 COPY_LIMIT: Final = 3 * 1024 * 1024

@@ -22,7 +22,7 @@ from celadon.kube.go.go_text import json_text, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, DESCRIBED, current_release, emulated_release, per_release
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 # --- The model of schemas ----------------------------------------------------

@@ -21,7 +21,7 @@ from celadon.kube.go.go_types import go_type, owner_path
 from celadon.kube.json_types import Json
 from celadon.kube.quantity import QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
-from celadon.remembering import remembering
+from celadon.memoization import remembering
 
 Converter = Callable[[Any], Any]
 

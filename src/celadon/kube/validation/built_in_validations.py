@@ -1,7 +1,7 @@
 """The rules of built-in kinds: the table of workloads, and the ways to ask all tables.
 
-Those of other kinds that manifests usually have stand in `usual_validations`, those of rarer groups
-in `further_validations`; each is loaded with the first of them.
+Those of other kinds that manifests usually have stand in `frequent_kinds`, those of rarer groups
+in `rare_kinds`; each is loaded with the first of them.
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.
 """
@@ -107,7 +107,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
     if validation is not None or not _is_own_group(kind.group):
         return validation
     # late: where there are only workloads, what stands beside them is not needed
-    from celadon.kube.validation.usual_validations import USUAL_VALIDATIONS
+    from celadon.kube.validation.frequent_kinds import USUAL_VALIDATIONS
 
     validation = USUAL_VALIDATIONS.get(kind)
     if validation is not None:
@@ -118,7 +118,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
         older = classic_devices.validation_of(kind.kind)
         if older is not None:
             return older
-    from celadon.kube.validation.further_validations import (  # late: few manifests have such kinds
+    from celadon.kube.validation.rare_kinds import (  # late: few manifests have such kinds
         FURTHER_VALIDATIONS,
     )
 
@@ -141,7 +141,7 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
     if not _is_own_group(kind.group):
         return None
     # late: few kinds have such subresources
-    from celadon.kube.validation.further_validations import FURTHER_SUBRESOURCES
+    from celadon.kube.validation.rare_kinds import FURTHER_SUBRESOURCES
 
     return FURTHER_SUBRESOURCES.get((kind, subresource))
 

@@ -35,7 +35,7 @@ from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
 from celadon.kube.well_known_values import TLS_SECRET
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _STATUS: Final = FieldPath("status")
 _RANGES: Final = SPEC.child("podCIDRs")

@@ -13,7 +13,7 @@ from typing import Final
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.go.go_time import DurationError, parse_go_duration
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 EVERY: Final = "@every "

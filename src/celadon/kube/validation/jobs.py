@@ -36,7 +36,7 @@ from celadon.kube.validation.pods.internal_types import (
 from celadon.kube.validation.pods.pod_specs import pod_template
 from celadon.kube.validation.text_rules import same_selector, selector, shown_selector, understood
 from celadon.kube.well_known_values import CONDITION_STATUSES
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Job policies ------------------------------------------------------------
 #

@@ -38,7 +38,7 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import is_native
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------
 #

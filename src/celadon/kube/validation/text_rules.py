@@ -26,7 +26,7 @@ from celadon.kube.releases import is_since, wording
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.validation import field_checks
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WILDCARD: Final = r"\*\." + _SUBDOMAIN

@@ -24,7 +24,7 @@ from celadon.prove import functions, logic
 from celadon.prove.functions import equal
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.objects import Inputs, Pattern
-from celadon.prove.patterns import contained, sample
+from celadon.prove.regular_languages import contained, sample
 from celadon.prove.values import (
     Case,
     Cut,

@@ -30,7 +30,7 @@ from celadon.kube.json_types import OBJECT, JsonDict, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 REQUEST_SECONDS: Final = 15.0

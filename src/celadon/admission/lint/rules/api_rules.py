@@ -16,7 +16,7 @@ from celadon.kube.library import environment, previous_minor
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Definition reports ------------------------------------------------------
 #

@@ -12,7 +12,7 @@ from celadon.admission.registration import registration_types
 from celadon.admission.static import VERSION, is_static, static_errors
 from celadon.cel.syntax import Ident, Select
 from celadon.kube import FieldPath
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _LONG: Final = 80
 """Characters of an expression from which on its text is no message for people."""

@@ -18,7 +18,7 @@ from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import MILLI, Format, Quantity, QuantityError, parse, pod_needs
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 USAGE: Final = "simulation.celadon.dev/usage"

@@ -27,7 +27,7 @@ from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.library import PER_CALL_COST
 from celadon.kube.registry import patch_between
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Controls of Kubescape ---------------------------------------------------
 #

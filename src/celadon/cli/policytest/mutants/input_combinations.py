@@ -26,7 +26,7 @@ from celadon.cli.policytest.mutants import request_pool
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.reading.json_text import Path
 from celadon.kube import Json, Ruling
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Read inputs -------------------------------------------------------------

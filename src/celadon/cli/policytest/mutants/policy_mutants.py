@@ -29,7 +29,7 @@ from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.selectors import OPPOSITE_OPERATORS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Field changes -----------------------------------------------------------

@@ -34,7 +34,7 @@ from celadon.kube.quantity import QuantityError, parse_amounts
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields that a pod has in `v1` and its security context inside."""

@@ -41,7 +41,7 @@ from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Annotations -------------------------------------------------------------
 #

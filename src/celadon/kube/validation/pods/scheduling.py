@@ -13,7 +13,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.validation import field_checks
 from celadon.kube.validation.text_rules import label_name, selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")

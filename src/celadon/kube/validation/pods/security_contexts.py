@@ -15,7 +15,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.validation import field_checks, text_rules
 from celadon.kube.validation.pods.env_vars import descending_path
 from celadon.kube.well_known_values import CONTAINER_LISTS
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- Pods of one operating system --------------------------------------------
 #

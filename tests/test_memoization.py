@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.remembering import LONGEST, WeightedMemory, remembering
+from celadon.memoization import LONGEST, WeightedMemory, remembering
 
 
 def test_what_is_short_is_asked_once_as_long_as_there_is_room() -> None:

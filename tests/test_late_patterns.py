@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 _TEXT = r"(?P<word>[a-z]+)-?"
 _SUBJECT = "one-Two three-"

@@ -14,7 +14,6 @@ import pytest
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.reading.documents import Problem
-from celadon.cli.report.ci_forms import as_github, as_junit, as_sarif, as_tap
 from celadon.cli.report.report_model import (
     CaseState,
     Finding,
@@ -24,6 +23,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
+from celadon.cli.report.sarif_junit_tap import as_github, as_junit, as_sarif, as_tap
 from tests.cli.files import binding, config_map, policy, run, write
 
 

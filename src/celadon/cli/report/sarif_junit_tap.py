@@ -17,7 +17,7 @@ from celadon.cli.check.check_report import Place
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
-from celadon.patterns import late_pattern
+from celadon.late_patterns import late_pattern
 
 # --- GitHub -------------------------------------------------------------------------------------
 
