@@ -109,17 +109,12 @@ MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
 
 
-MOST_COUNTED: Final = 12
-"""The same where an expression names a size or a place: one item more is looked at."""
-
-
 def items_needed(inputs: Inputs, unmodelled: Unmodelled) -> int:
     """Return how many items of lists and maps a proof is to look at: those that the questions can
     ask for, and one more than a size or place that an expression names, within reason."""
     needed = min(max((cut.witnesses for cut in inputs.cuts), default=0), MOST_ITEMS)
     if any(cut.is_counted for cut in inputs.cuts):
-        named = (size + 1 for size in unmodelled.sizes if size < MOST_COUNTED)
-        needed = max(needed, *named, 0)
+        needed = max(needed, *unmodelled.counted, 0)
     return needed
 
 

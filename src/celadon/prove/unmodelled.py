@@ -12,6 +12,7 @@ durations and addresses have a measure besides, by which they are compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple, Protocol
@@ -23,16 +24,19 @@ from celadon.cel import extend as cel
 from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same
-from celadon.prove.patterns import contained
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same, unknowns
+from celadon.prove.objects import Inputs
+from celadon.prove.patterns import consumed, contained, sample
 from celadon.prove.values import (
     FAILS,
     Case,
+    Cut,
     Double,
     EngineCall,
     EngineValue,
     Fields,
     Int,
+    Item,
     List,
     Map,
     Maybe,
@@ -236,6 +240,19 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
 }
 """Functions that never fail, by what makes the value that they are functions of."""
 
+_PARTS: Final = frozenset({"split", "findAll"})
+"""Functions of a text that give parts of it."""
+
+_FEWEST_PARTS: Final = 2
+"""Parts of a text that are looked at, however few items lists have."""
+
+MOST_COUNTED: Final = 12
+"""Items of lists that are looked at where an expression names a size or a place."""
+
+MOST_PARTS: Final = 4
+"""Parts that are looked for one behind the other where an expression names a place: each asks for
+the place of another."""
+
 _TOTAL_OF_TEXTS: Final[Mapping[str, int]] = {
     "lowerAscii": 1,
     "upperAscii": 1,
@@ -319,6 +336,134 @@ class _Failed(Exception):
     """A call inside of another fails, so that the other is none."""
 
 
+def _around(number: int) -> range:
+    return range(number - 1, number + 2)
+
+
+def _separator(engine_call: EngineCall) -> str | None:
+    """Return the text that a call of `split` splits at; None if it is not known, or empty: without
+    a separator the characters are the parts."""
+    if engine_call.function != "split" or len(engine_call.arguments) != 2:
+        return None
+    separator = native(engine_call.arguments[1])
+    return separator if isinstance(separator, str) and separator else None
+
+
+def _literals_in(term: Term) -> Iterator[str]:
+    """Yield the texts that a term is put together of."""
+    if z3.is_string_value(term):
+        yield logic.text_of(term)
+    for child in term.children():
+        yield from _literals_in(child)
+
+
+def _facts_of_matches(
+    engine_call: EngineCall, size: Term, items: Sequence[Item]
+) -> Iterator[Formula]:
+    """Yield what is true of the matches of a pattern, and of any some of them."""
+    arguments = engine_call.arguments
+    pattern = native(arguments[1]) if len(arguments) == 2 else None
+    if engine_call.function != "findAll" or not isinstance(pattern, str):
+        return
+    text = arguments[0]
+    assert isinstance(text, Text)
+    with suppress(NotModelled):
+        language, match = contained(pattern), consumed(pattern)
+        if language is None or match is None:
+            return
+        yield same(size, logic.integer(0)) == negated(z3.InRe(text.term, language))
+        for item in items:
+            (case,) = item.value.cases
+            assert isinstance(case.value, Text)
+            part = case.value.term
+            is_match = both(z3.InRe(part, match), z3.Contains(text.term, part))
+            yield either((negated(item.there), is_match))
+
+
+# Parts of texts: the solver takes them for an input, of which the engine says what it is for the text
+# of an example. Where the separator is known, the solver knows how they make the text.
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a text that a call gives. `leaves` are kept since their numbers say which call it
+    is; calls that are asked about the parts have a `tag`, since any two lists of parts have nothing
+    to do with each other: without some of its parts a list is as good as an input without some of
+    its items."""
+
+    call: EngineCall
+    text: Term
+    tag: str
+    size: Term
+    leaves: list[Term]
+    separator: str | None
+    items: list[Item] = field(default_factory=list)
+    places: set[int] = field(default_factory=set)
+    """Those that an expression names."""
+    whole: List | None = None
+
+    def item(self, unmodelled: Unmodelled, place: int) -> Item:
+        """The part at a place, if the separator is known."""
+        self._add(unmodelled, place + 1)
+        if place not in self.places:
+            self.places.add(place)
+            rest = unmodelled.inputs.unknown(f"rest {place}{self.tag}", z3.StringSort())
+            goes_on = same(self.text, self._joined([*self._terms[: place + 1], rest]))
+            unmodelled.facts.append(either((self.size <= place + 1, goes_on)))
+        return self.items[place]
+
+    @property
+    def _terms(self) -> list[Term]:
+        return [part.term for item in self.items for _, part in item.value.cases]  # type: ignore[union-attr]
+
+    def _add(self, unmodelled: Unmodelled, most: int) -> None:
+        """Make items, so that there are so many."""
+        for number in range(len(self.items), most):
+            part = unmodelled.part_at(self.call, number, self.tag)
+            self.items.append(Item(self.size > number, certain(Text(part))))
+            if self.separator is not None:
+                # The first place of a separator is behind the part.
+                rest = logic.text(self.separator[:-1])
+                begin = z3.Concat(part, rest) if self.separator[1:] else part
+                right = negated(z3.Contains(begin, logic.text(self.separator)))
+                text = same(self.text, self._joined(self._terms))
+                unmodelled.facts += [
+                    either((self.size <= number, right)),
+                    either((negated(same(self.size, logic.integer(number + 1))), text)),
+                ]
+
+    def likely(self, texts: Sequence[str]) -> Iterator[Formula]:
+        """Yield for each part that it is one of some texts, if the separator is known."""
+        if self.separator is None:
+            return
+        for item, term in zip(self.items, self._terms, strict=True):
+            is_named = either(same(term, logic.text(word)) for word in texts)
+            yield either((negated(item.there), is_named))
+
+    def _joined(self, parts: Sequence[Term]) -> Term:
+        separator = logic.text(self.separator or "")
+        terms = [term for part in parts for term in (separator, part)][1:]
+        return z3.Concat(*terms) if len(terms) > 1 else terms[0]
+
+    def listed(self, unmodelled: Unmodelled) -> List:
+        """All of them, of which there are no more than items in lists, and those that literals in
+        the text have."""
+        if self.whole is None:
+            most = max(unmodelled.inputs.items, *unmodelled.counted, _FEWEST_PARTS)
+            if self.separator is not None:
+                most += sum(word.count(self.separator) for word in _literals_in(self.text))
+            unmodelled.inputs.assumed.append(self.size <= most)
+            self._add(unmodelled, most)
+            names = (name for name in unknowns(self.text) if not name.endswith("?"))
+            cut = Cut(f"{next(names, 'a text')}.{self.call.function}()")
+            unmodelled.inputs.cuts.append(cut)
+            self.whole = List(tuple(self.items[:most]), frozenset([cut]))
+            unmodelled.facts += _facts_of_matches(self.call, self.size, self.whole.items)
+        if self.separator is not None:
+            count(self.whole)  # all of them and the separators are the text: none can be left out
+        return self.whole
+
+
 @dataclass(slots=True)
 class Unmodelled:
     """The functions that only the engine knows, and the calls of them."""
@@ -331,10 +476,18 @@ class Unmodelled:
     taught: set[str] = field(default_factory=set)
     texts: dict[str, None] = field(default_factory=dict)
     """Those that the expressions name."""
+    numbers: dict[int, None] = field(default_factory=dict)
+    """The integers that they name."""
     sizes: set[int] = field(default_factory=set)
     """What the expressions compare sizes with, and the places in lists that they name."""
     plain: list[Formula] = field(default_factory=list)
     """Where what is asked of texts is simple (`celadon.prove.functions`)."""
+    inputs: Inputs = field(default_factory=Inputs)
+    """What the arguments of the calls are made of."""
+    lists: dict[tuple[str, tuple[int, ...]], Parts] = field(default_factory=dict)
+    """Parts of texts, by the call that gives them."""
+    facts: list[Formula] = field(default_factory=list)
+    """What is true of parts of texts, and told only where an example is against it."""
 
     def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
         """Return what the engine gives for arguments that are known."""
@@ -381,14 +534,22 @@ class Unmodelled:
         return Outcome(call.fails, (Case(succeeds, value),))
 
     def _call(
-        self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
+        self,
+        function: str,
+        arguments: Sequence[Value],
+        result: types.Type,
+        *,
+        member: bool,
+        tag: str = "",
     ) -> Call:
         engine_call = EngineCall(function, tuple(arguments), member)
         leaves: list[Term] = []
-        name = self._name(engine_call, leaves)
+        name = self._name(engine_call, leaves) + tag
         leaves = [folded(leaf) for leaf in leaves]
-        sorts = [term.sort() for term in leaves]
-        fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
+        # What has a tag is no function: it is asked once.
+        given = [] if tag else leaves
+        sorts = [term.sort() for term in given]
+        fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*given)
         if len(arguments) == 1 and isinstance(arguments[0], Text) and function in _LANGUAGES:
             language = contained(_LANGUAGES[function])
             assert language is not None
@@ -405,7 +566,7 @@ class Unmodelled:
         value = None
         if result.kind in _SORTS:
             form, sort = _SORTS[result.kind]
-            value = form(z3.Function(name, *sorts, sort())(*leaves))
+            value = form(z3.Function(name, *sorts, sort())(*given))
         call = Call(name, engine_call, tuple(leaves), failing, fails, value, result)
         self.calls.append(call)
         return call
@@ -416,6 +577,55 @@ class Unmodelled:
         assert isinstance(has, Truth)
         inside = self.call("value", [engine_call], result.params[0], member=True)
         return Maybe(has.term, Outcome(FALSE, (Case(TRUE, inside.cases[0].value),)))
+
+    # Parts of texts.
+
+    def parts(self, engine_call: EngineCall) -> List | None:
+        """Return the parts of a text that a call gives; None if it gives something else."""
+        found = self._parts_of(engine_call)
+        if found is None:
+            return None
+        return found.listed(self)
+
+    def part(self, engine_call: EngineCall, place: Value) -> tuple[Formula, Outcome] | None:
+        """Return where there is a part at a place that is known, and the part, however many there
+        are; None if it cannot be told so."""
+        number = native(place) if isinstance(place, Int) else None
+        found = self._parts_of(engine_call)
+        if found is None or found.separator is None:
+            return None
+        if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
+            return None
+        item = found.item(self, number)
+        return item.there, item.value
+
+    @property
+    def counted(self) -> Iterator[int]:
+        """One more than each size or place that an expression names, within reason."""
+        return (size + 1 for size in self.sizes if size < MOST_COUNTED)
+
+    def part_at(self, engine_call: EngineCall, place: int, tag: str) -> Term:
+        """Return the part at a place, of which the engine says what it is."""
+        arguments = [engine_call, Int(logic.integer(place))]
+        name = f"{tag}[{place}]"
+        part = self._call(syntax.INDEX, arguments, types.STRING, member=False, tag=name).result
+        assert isinstance(part, Text)
+        return part.term
+
+    def _parts_of(self, engine_call: EngineCall) -> Parts | None:
+        text = engine_call.arguments[0] if engine_call.arguments else None
+        if engine_call.function not in _PARTS or not isinstance(text, Text):
+            return None
+        leaves: list[Term] = []
+        key = self._name(engine_call, leaves), tuple(leaf.get_id() for leaf in leaves)
+        if key not in self.lists:
+            tag = f"#{len(self.lists)}"
+            size = self._call("size", [engine_call], types.INT, member=False, tag=tag).result
+            assert isinstance(size, Int)
+            parts = Parts(engine_call, text.term, tag, size.term, leaves, _separator(engine_call))
+            self.inputs.assumed.append(size.term >= (0 if parts.separator is None else 1))
+            self.lists[key] = parts
+        return self.lists[key]
 
     def _name(self, value: Value, leaves: list[Term]) -> str:
         """A value without its terms, which are added to `leaves`."""
@@ -482,7 +692,11 @@ class Unmodelled:
 
     def lessons(self, model: Model) -> list[Formula]:
         """Return what the engine says of the calls of a model where the model has it otherwise."""
-        result: list[Formula] = []
+        result = [
+            fact
+            for fact in self.facts
+            if not z3.is_true(model.eval(fact, model_completion=True))
+        ]
         for call in list(self.calls):
             lesson = self._lesson(call, model)
             if lesson is None:
@@ -497,6 +711,9 @@ class Unmodelled:
         """Return for each call that reads a text that it is one of which the engine has said what
         it is."""
         plain = list(self.plain)
+        numerals = [str(one) for number in self.numbers for one in _around(number)]
+        for parts in self.lists.values():
+            plain += parts.likely(["", *list(self.texts)[:_MOST_TEXTS], *numerals[:_MOST_TEXTS]])
         for call in self.calls:
             arguments = call.asked.arguments
             if not arguments or not isinstance(arguments[0], Text):
