@@ -409,7 +409,7 @@ class Parts:
             self.places.add(place)
             rest = unmodelled.inputs.unknown(f"rest {place}{self.tag}", z3.StringSort())
             goes_on = same(self.text, self._joined([*self._terms[: place + 1], rest]))
-            unmodelled.facts.append(either((self.size <= place + 1, goes_on)))
+            unmodelled.inputs.assumed.append(either((self.size <= place + 1, goes_on)))
         return self.items[place]
 
     @property
@@ -427,7 +427,7 @@ class Parts:
                 begin = z3.Concat(part, rest) if self.separator[1:] else part
                 right = negated(z3.Contains(begin, logic.text(self.separator)))
                 text = same(self.text, self._joined(self._terms))
-                unmodelled.facts += [
+                unmodelled.inputs.assumed += [
                     either((self.size <= number, right)),
                     either((negated(same(self.size, logic.integer(number + 1))), text)),
                 ]
