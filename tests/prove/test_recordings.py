@@ -87,6 +87,21 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("object.s.split('/')[1].size()", {"s": "a//b"}),
         ("object.s.split('//')[2]", {"s": "//a//"}),
         ("object.s.split('/')[3]", {"s": "a/b/c"}),
+        *(
+            (expression, {"s": text})
+            for text in ("", "/", "a", "a/", "/a//b", "//", "a///b/c", "///")
+            for expression in (
+                *("object.s.split('/')", "object.s.split('//')", "size(object.s.split('//'))"),
+                *("object.s.split('/')[size(object.s.split('/')) - 1]", "'b' in object.s.split('/')"),
+                "object.s.split('/').filter(p, p != '').map(p, p + '!')",
+                "object.s.split('//') == ['', '/']",
+                "object.s.split('/')[?1].orValue('none')",
+                "object.s.split('//').all(p, p.startsWith('a') || size(p) < 2)",
+                "object.s.findAll('[a-z]/?').exists(m, m.endsWith('/'))",
+                "object.s.findAll('/+') + ['x']",
+                *("size(object.s.findAll('//'))", "object.s.findAll('[a-z]')[1]"),
+            )
+        ),
         # What fails leaves a zero in its place, of which another call may have been asked.
         (
             "string(quantity(string(quantity(object.k).asApproximateFloat())).asApproximateFloat())",
@@ -137,6 +152,42 @@ def test_what_once_differed(expression: str, value: dict[str, object]) -> None:
     checked = env.compile(expression).checked()
     verdict, why = compared(env, checked, {"object": value}, put_in)
     assert verdict == "agrees", why
+
+
+@pytest.mark.parametrize("separator", ["/", "//", "aba", "ab"])
+@pytest.mark.parametrize("text", ["", "ab", "/", "//", "///", "a/b", "ababa", "abab", "xabay"])
+def test_the_solver_splits_as_the_engine(text: str, separator: str) -> None:
+    """Without being told what the engine says of the text."""
+    env = kubernetes_environment()
+    checked = env.compile(f"object.s.split('{separator}')").checked()
+    hidden, unmodelled = Hidden(), Unmodelled(env, inputs=Inputs(8))
+    scope = NOT_THERE | {"object": certain(hidden.hide({"s": text}))}
+    (case,) = Evaluator(checked, unmodelled).evaluate(scope).cases
+    assert isinstance(case.value, EngineCall)
+    parts = unmodelled.parts(case.value)
+    assert parts is not None
+    solver = z3.Solver()
+    solver.add(*hidden.assumed, *unmodelled.inputs.assumed)
+    assert solver.check() == z3.sat
+    engine = [
+        both(
+            item.there if number < len(text.split(separator)) else negated(item.there),
+            *(same(one.value.term, logic.text(word)) for one in item.value.cases),  # type: ignore[union-attr]
+        )
+        for number, (item, word) in enumerate(
+            itertools.zip_longest(parts.items, text.split(separator), fillvalue="")
+        )
+        if number < len(text.split(separator))
+    ]
+    assert program_of(env, separator, text) == text.split(separator)
+    solver.add(negated(both(*engine)))
+    assert solver.check() == z3.unsat
+
+
+def program_of(env: Environment, separator: str, text: str) -> object:
+    """What the engine says."""
+    checked = env.compile(f"object.s.split('{separator}')").checked()
+    return env.program(checked).evaluate({"object": {"s": text}})
 
 
 def test_random_expressions_agree() -> None:

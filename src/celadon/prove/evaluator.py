@@ -21,7 +21,7 @@ from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
+from celadon.prove.unmodelled import SEARCHES, Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -47,6 +47,7 @@ from celadon.prove.values import (
     Variables,
     certain,
     combined,
+    compared,
     count,
     is_false,
     is_true,
@@ -178,9 +179,7 @@ class Evaluator:
 
         def found_in(values: list[Value]) -> Outcome:
             container, key = values
-            if isinstance(container, EngineCall) and (
-                part := self.unmodelled.part(container, key)
-            ):
+            if isinstance(container, EngineCall) and (part := self.unmodelled.part(container, key)):
                 is_certain = node.function == syntax.INDEX
                 return selected(*part, FAILS) if is_certain else certain(Maybe(*part))
             container = self._listed(container)

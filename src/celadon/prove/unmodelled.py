@@ -14,19 +14,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final, NamedTuple, Protocol
 
 import z3
 
 from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
-from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same, unknowns
+from celadon.prove.logic import (
+    FALSE,
+    TRUE,
+    Formula,
+    Term,
+    both,
+    either,
+    folded,
+    negated,
+    same,
+    unknowns,
+)
 from celadon.prove.objects import Inputs
-from celadon.prove.patterns import consumed, contained, sample
+from celadon.prove.patterns import consumed, contained
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -40,7 +49,6 @@ from celadon.prove.values import (
     List,
     Map,
     Maybe,
-    Measure,
     NotModelled,
     Null,
     Numeral,
@@ -51,129 +59,8 @@ from celadon.prove.values import (
     Value,
     certain,
     count,
+    measure_read_by,
 )
-
-# --- Numbers behind texts ----------------------------------------------------
-#
-# Values that are numbers behind their texts: quantities, times, durations, addresses.
-#
-# The solver does not know how their texts are read (the engine says it, example by example), but it
-# knows that they are compared as numbers: quantities are rationals, times and durations
-# nanoseconds, addresses integers, in which a block is an interval.
-
-
-def _quantity(value: object) -> Term:
-    assert isinstance(value, ParsedQuantity)
-    exact = Fraction(value.amount.as_decimal())
-    return z3.RealVal(f"{exact.numerator}/{exact.denominator}")
-
-
-def _time(value: object) -> Term:
-    assert isinstance(value, cel.Timestamp)
-    return logic.integer(value.unix_nanoseconds)
-
-
-def _duration(value: object) -> Term:
-    assert isinstance(value, cel.Duration)
-    return logic.integer(value.nanoseconds)
-
-
-def _address(value: object) -> Term:
-    assert isinstance(value, IP)
-    return logic.integer(_number(value.addr.bits, value.addr.value))
-
-
-def _number(bits: int, value: int) -> int:
-    """An address of a family; those of the other lie behind them."""
-    return value if bits == 32 else (1 << 32) + value
-
-
-_QUANTITY: Final = Measure(z3.RealSort, _quantity)
-_TIME: Final = Measure(z3.IntSort, _time)
-_DURATION: Final = Measure(z3.IntSort, _duration)
-_ADDRESS: Final = Measure(z3.IntSort, _address)
-
-_OF: Final[Mapping[str, Measure]] = {
-    "quantity": _QUANTITY,
-    "timestamp": _TIME,
-    "duration": _DURATION,
-    "ip": _ADDRESS,
-}
-"""By the function that reads the text."""
-
-
-def of_call(function: str) -> Measure | None:
-    """The kind of what a function gives that reads a text. What others give is not measured: a
-    quantity that was computed, say, is equal to nothing (as in Kubernetes)."""
-    return _OF.get(function)
-
-
-def _measure(value: Value) -> tuple[Measure, Term] | None:
-    if isinstance(value, EngineCall) and value.kind is not None:
-        return value.kind, value.measure
-    kind = _BY_CLASS.get(type(value.value)) if isinstance(value, EngineValue) else None
-    return None if kind is None else (kind, kind.measured(value.value))  # type: ignore[union-attr]
-
-
-_BY_CLASS: Final[Mapping[type, Measure]] = {
-    ParsedQuantity: _QUANTITY,
-    cel.Timestamp: _TIME,
-    cel.Duration: _DURATION,
-    IP: _ADDRESS,
-}
-
-_EQUALITY: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
-    syntax.EQUALS: logic.same,
-    syntax.NOT_EQUALS: lambda a, b: negated(logic.same(a, b)),
-}
-
-_ORDER: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
-    **_EQUALITY,
-    syntax.LESS: lambda a, b: a < b,
-    syntax.LESS_EQUALS: lambda a, b: a <= b,
-    syntax.GREATER: lambda a, b: b < a,
-    syntax.GREATER_EQUALS: lambda a, b: b <= a,
-}
-
-_COMPARISONS: Final[Mapping[Measure, Mapping[str, Callable[[Term, Term], Term]]]] = {
-    _QUANTITY: {
-        **_EQUALITY,
-        "isLessThan": lambda a, b: a < b,
-        "isGreaterThan": lambda a, b: b < a,
-        "compareTo": lambda a, b: z3.If(a < b, z3.IntVal(-1), z3.If(b < a, 1, z3.IntVal(0))),
-    },
-    _TIME: _ORDER,
-    _DURATION: _ORDER,
-    _ADDRESS: _EQUALITY,
-}
-
-
-def compared(function: str, values: list[Value]) -> Outcome | None:
-    """Return what a function of two measured values gives; None if it is none of these."""
-    if len(values) != 2:
-        return None
-    if function == "containsIP":
-        return _contains(*values)
-    a, b = map(_measure, values)
-    if a is None or b is None or a[0] is not b[0]:
-        return None
-    compare = _COMPARISONS[a[0]].get(function)
-    if compare is None:
-        return None
-    term = folded(compare(a[1], b[1]))
-    return certain(Truth(term) if z3.is_bool(term) else Int(term))
-
-
-def _contains(block: Value, address: Value) -> Outcome | None:
-    """A block is an interval of addresses."""
-    measure = _measure(address)
-    cidr = block.value if isinstance(block, EngineValue) else None
-    if measure is None or measure[0] is not _ADDRESS or not isinstance(cidr, CIDR):
-        return None
-    bits = cidr.prefix.addr.bits
-    free = bits - cidr.prefix.length
-    first = _number(bits, cidr.prefix.addr.value >> free << free)
-    return certain(Truth(z3.And(measure[1] >= first, measure[1] < first + (1 << free))))
 
 
 class Call(NamedTuple):
@@ -188,6 +75,9 @@ class Call(NamedTuple):
     """Where it fails for all that is known."""
     result: Truth | Int | Uint | Double | Text | None
     type: types.Type
+    is_solved: bool | None = None
+    """Of a call that is asked about parts of texts (`Parts`): whether the solver knows by itself
+    what it gives."""
 
 
 _SORTS: Final[
@@ -245,6 +135,9 @@ _PARTS: Final = frozenset({"split", "findAll"})
 
 _FEWEST_PARTS: Final = 2
 """Parts of a text that are looked at, however few items lists have."""
+
+_MOST_PARTS: Final = 5
+"""Those that are looked at, if an expression names a size or place, where lists have fewer items."""
 
 MOST_COUNTED: Final = 12
 """Items of lists that are looked at where an expression names a size or a place."""
@@ -380,16 +273,19 @@ def _facts_of_matches(
             yield either((negated(item.there), is_match))
 
 
-# Parts of texts: the solver takes them for an input, of which the engine says what it is for the text
-# of an example. Where the separator is known, the solver knows how they make the text.
+# --- Parts of texts ----------------------------------------------------------
+#
+# The solver takes the parts of a text (`split`, `findAll`) for an input, of which the engine says
+# what it is for the text of an example. Where the separator is known, the solver knows how they
+# make the text.
 
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of a text that a call gives. `leaves` are kept since their numbers say which call it
-    is; calls that are asked about the parts have a `tag`, since any two lists of parts have nothing
-    to do with each other: without some of its parts a list is as good as an input without some of
-    its items."""
+    """The parts of a text that a call gives. What is asked about them has a `tag`, so that any two
+    lists of parts have nothing to do with each other: without some of its parts a list is as good
+    as an input without some of its items. The terms among the arguments of the call (`leaves`) are
+    kept since their numbers say which call it is."""
 
     call: EngineCall
     text: Term
@@ -449,7 +345,8 @@ class Parts:
         """All of them, of which there are no more than items in lists, and those that literals in
         the text have."""
         if self.whole is None:
-            most = max(unmodelled.inputs.items, *unmodelled.counted, _FEWEST_PARTS)
+            named = (number for number in unmodelled.counted if number <= _MOST_PARTS)
+            most = max(unmodelled.inputs.items, *named, _FEWEST_PARTS)
             if self.separator is not None:
                 most += sum(word.count(self.separator) for word in _literals_in(self.text))
             unmodelled.inputs.assumed.append(self.size <= most)
@@ -460,8 +357,21 @@ class Parts:
             self.whole = List(tuple(self.items[:most]), frozenset([cut]))
             unmodelled.facts += _facts_of_matches(self.call, self.size, self.whole.items)
         if self.separator is not None:
-            count(self.whole)  # all of them and the separators are the text: none can be left out
+            # All of them and the separators are the text: none can be left out.
+            count(self.whole)
+            self._note_bound()
         return self.whole
+
+    def note_longer(self, size: int) -> None:
+        """Note that a text has so many parts: it is left out of the question if these are more than
+        are looked at."""
+        if self.whole is not None and size > len(self.whole.items):
+            self._note_bound()
+
+    def _note_bound(self) -> None:
+        assert self.whole is not None
+        for cut in self.whole.sources:
+            cut.is_assumed = True
 
 
 @dataclass(slots=True)
@@ -556,7 +466,7 @@ class Unmodelled:
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
         if member and _never_fails(function, arguments):
             fails = failing = FALSE
-        kind = of_call(function)
+        kind = measure_read_by(function)
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
             if (numeral := _plain_quantity(function, arguments)) is not None:
@@ -606,9 +516,11 @@ class Unmodelled:
 
     def part_at(self, engine_call: EngineCall, place: int, tag: str) -> Term:
         """Return the part at a place, of which the engine says what it is."""
-        arguments = [engine_call, Int(logic.integer(place))]
+        arguments: list[Value] = [engine_call, Int(logic.integer(place))]
         name = f"{tag}[{place}]"
         part = self._call(syntax.INDEX, arguments, types.STRING, member=False, tag=name).result
+        is_solved = _separator(engine_call) is not None
+        self.calls[-1] = self.calls[-1]._replace(is_solved=is_solved)
         assert isinstance(part, Text)
         return part.term
 
@@ -623,7 +535,10 @@ class Unmodelled:
             size = self._call("size", [engine_call], types.INT, member=False, tag=tag).result
             assert isinstance(size, Int)
             parts = Parts(engine_call, text.term, tag, size.term, leaves, _separator(engine_call))
-            self.inputs.assumed.append(size.term >= (0 if parts.separator is None else 1))
+            # That no text differs from itself says nothing, but what the parts depend on.
+            depends = (z3.Distinct(leaf, leaf) for leaf in leaves)
+            least = size.term >= (0 if parts.separator is None else 1)
+            self.inputs.assumed.append(z3.Or(least, *depends))
             self.lists[key] = parts
         return self.lists[key]
 
@@ -693,12 +608,12 @@ class Unmodelled:
     def lessons(self, model: Model) -> list[Formula]:
         """Return what the engine says of the calls of a model where the model has it otherwise."""
         result = [
-            fact
-            for fact in self.facts
-            if not z3.is_true(model.eval(fact, model_completion=True))
+            fact for fact in self.facts if not z3.is_true(model.eval(fact, model_completion=True))
         ]
+        for parts in self.lists.values():
+            parts.note_longer(self._parts_in(parts.call, model))
         for call in list(self.calls):
-            lesson = self._lesson(call, model)
+            lesson = None if call.is_solved else self._lesson(call, model)
             if lesson is None:
                 continue
             result.append(lesson)
@@ -706,6 +621,14 @@ class Unmodelled:
                 self.taught.add(call.name)
                 result += self._facts(call)
         return result
+
+    def _parts_in(self, engine_call: EngineCall, model: Model) -> int:
+        """Return how many parts there are in a model."""
+        with suppress(_Failed):
+            value = self._engine_says(engine_call, model)
+            if isinstance(value, list | tuple):
+                return len(value)
+        return 0
 
     def likely(self) -> list[Formula]:
         """Return for each call that reads a text that it is one of which the engine has said what
@@ -752,9 +675,12 @@ class Unmodelled:
         if any(z3.is_string_value(value) and not logic.is_text(value) for value in values):
             return negated(at_sample)
         try:
-            right = self._right(call, self._engine_says(call.asked, model))
+            value = self._engine_says(call.asked, model)
         except _Failed:
             return None
+        if call.is_solved is not None and isinstance(value, EvaluationError):
+            return None  # there are not so many parts, and nobody asks for this one
+        right = self._right(call, value)
         if z3.is_true(model.eval(right, model_completion=True)):
             return None
         return z3.Implies(at_sample, right)

@@ -149,8 +149,7 @@ class CaseChanges:
         result = [
             document.value
             for document in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
-            if _kind_of(document) == kind
-            and (not name or metadata.name(document.value) == name)
+            if _kind_of(document) == kind and (not name or metadata.name(document.value) == name)
         ]
         return result[-1] if result else None
 
