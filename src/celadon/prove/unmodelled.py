@@ -137,7 +137,8 @@ _FEWEST_PARTS: Final = 2
 """Parts of a text that are looked at, however few items lists have."""
 
 _MOST_PARTS: Final = 5
-"""Those that are looked at, if an expression names a size or place, where lists have fewer items."""
+"""Parts that are looked at where an expression names a size or a place, however few items lists
+have."""
 
 MOST_COUNTED: Final = 12
 """Items of lists that are looked at where an expression names a size or a place."""
