@@ -319,13 +319,13 @@ class Parts:
             part = unmodelled.part_at(self.call, number, self.tag)
             self.items.append(Item(self.size > number, certain(Text(part))))
             if self.separator is not None:
-                # The first place of a separator is behind the part.
-                rest = logic.text(self.separator[:-1])
-                begin = z3.Concat(part, rest) if self.separator[1:] else part
-                right = negated(z3.Contains(begin, logic.text(self.separator)))
+                separator, begun = map(logic.text, (self.separator, self.separator[:-1]))
                 text = same(self.text, self._joined(self._terms))
+                # The first place of a separator is behind the part, and none is in the last one.
+                first = negated(z3.Contains(z3.Concat(part, begun), separator))
                 unmodelled.inputs.assumed += [
-                    either((self.size <= number, right)),
+                    either((self.size <= number + 1, first)),
+                    either((self.size <= number, negated(z3.Contains(part, separator)))),
                     either((negated(same(self.size, logic.integer(number + 1))), text)),
                 ]
 

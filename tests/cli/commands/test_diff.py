@@ -287,7 +287,7 @@ def test_what_is_gone_of_definitions(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "CustomResourceDefinition widgets.example.com is gone: not looked at" in out
 
 
-def cached(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Exit, str, str]:
+def cached(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     return run(capsys, "diff", "--timeout", "100", "--cache", "kept", *words)
 
 
