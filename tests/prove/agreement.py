@@ -24,6 +24,7 @@ from celadon.cel.extend import NONE, Optional
 from celadon.kube import JsonObject
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import NOT_LITERAL, literal, native
+from celadon.prove.objects import Inputs
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     FAILS,
@@ -96,6 +97,9 @@ class Hidden:
         return unknown
 
 
+_PARTS = 8
+"""As many as texts have here."""
+
 ERROR = "error"
 NOT_THERE = dict.fromkeys(("x", "y", "object", "params"), FAILS)
 """Variables that a case may name and not give."""
@@ -105,7 +109,7 @@ def solved(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
     """What the solver says it is in the only world there is; ERROR where it fails."""
     solver = z3.Solver()
     solver.set("timeout", 20_000)
-    solver.add(*hidden.assumed)
+    solver.add(*hidden.assumed, *unmodelled.inputs.assumed)
     while True:
         assert solver.check() == z3.sat
         model = solver.model()
@@ -198,7 +202,7 @@ def compared(
         wanted = program.evaluate(activation)
     except EvaluationError:
         wanted = ERROR
-    hidden, unmodelled = Hidden(), Unmodelled(env)
+    hidden, unmodelled = Hidden(), Unmodelled(env, inputs=Inputs(_PARTS))
     scope = NOT_THERE | {name: certain(hidden.hide(value)) for name, value in activation.items()}
     try:
         made = Evaluator(checked, unmodelled).evaluate(scope)

@@ -58,6 +58,8 @@ _TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("string({bool})", "string(quantity({str}).asApproximateFloat())", "string(ip({str}))"),
         *("{str}.find('[a-z]+')", "string(duration({str}))", "object.?s.orValue({str})"),
         *("'%s'.format([{int}])", "string({int})", "{str}.split({str})[{int}]"),
+        *("{str}.split('-')[size({str}.split('-')) - 1]", "{str}.split('a')[?{int}].orValue('')"),
+        *("{str}.split('a').filter(y, y != '').join('+')", "{str}.findAll('[a-z]')[{int}]"),
     ],
     "list": [
         *("{list}.slice(0, {int})", "{str}.split({str})", "{str}.split({str}, {int})"),
@@ -82,6 +84,9 @@ _TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("quantity({str}).add(quantity('1')).isGreaterThan(quantity({str}))",),
         *("{list}.exists(x, x == {int})",),
         *("url({str}).getHostname() == {str}", "{str}.matches({str})", "{str}.matches('^a.*-')"),
+        *("{str}.split('-').all(y, y.matches('^[a-z]*$'))", "size({str}.split('a')) == {int}"),
+        *("{str} in {str}.split({str})", "{str}.findAll('[a-z]+').exists(y, y == {str})"),
+        *("{str}.split('zx') == [{str}, '']", "{str}.split({str}, 2).all(y, y < {str})"),
         *("!format.dns1123Label().validate({str}).hasValue()",),
         *("optional.ofNonZeroValue({str}).hasValue()",),
         *("{str}.matches('[^a-c]$|^x')", "object.items.exists_one(i, i.name == {str})"),

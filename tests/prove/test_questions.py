@@ -193,6 +193,20 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         # The first part of a split text is there, a second one may not be.
         (policy("object.metadata.name.split('-')[0] != 'x'"), NO, YES, YES),
         (policy("object.metadata.name.split('-')[1] != 'x'"), YES, YES, YES),
+        (policy("object.metadata.name.split('-').all(part, part.size() < 9)"), BOUNDED, YES, YES),
+        (policy("object.metadata.name.split('-').all(p, !p.contains('-'))"), BOUNDED, BOUNDED, YES),
+        (policy("size(object.metadata.name.split('-')) > 0"), BOUNDED, BOUNDED, YES),
+        (policy("size(object.metadata.name.split('.')) == 3"), BOUNDED, YES, YES),
+        (policy("object.metadata.name.split('-') != ['a', 'b']"), BOUNDED, YES, YES),
+        (
+            policy("[object.metadata.name.split('v')[1].split('.')].all(p, p.size() != 3 ||"
+            " !p.all(n, n.matches('^[0-9]+$')) || int(p[0]) != 2 || int(p[1]) > 4)"),
+            YES, YES, YES,
+        ),
+        # Of matches it is enough to have those that an expression asks for.
+        (policy("object.metadata.name.findAll('[0-9]+').all(n, n != '7')"), NO, YES, YES),
+        (policy("object.metadata.name.findAll('[0-9]+').all(n, n != 'x')"), NO, NO, YES),
+        (policy("object.metadata.name.findAll('[0-9]').exists(n, n == '7')"), NO, YES, YES),
         # How a list is merged says nothing of what it may hold: the server takes the same twice.
         pytest.param(policy(f"{CONTAINERS}.all(c, !has(c.env) || c.env.all(e, "
                 "c.env.exists_one(f, f.name == e.name)))"), BOUNDED, YES, YES,
@@ -348,7 +362,7 @@ def test_what_is_left_out(
         ("request.userInfo.uid == 'a'", "request.userInfo.uid, which may be anything"),
         ("request.options.fieldManager == 'a'", "request.options, which may be anything"),
         (f"{CONTAINERS}[0].resources == {CONTAINERS}[0].securityContext", "two objects are equal"),
-        ("object.metadata.name.split('-').all(part, part != '')", "what split gives"),
+        ("object.metadata.name.split('-').sort().all(part, part != '')", "what sort gives"),
     ],
 )
 def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:

@@ -12,7 +12,22 @@ from tests.paths import shared
 
 pytest.importorskip("z3")
 
-from tests.prove.agreement import compared, judge, judge_random, put_in, unmodelled_table
+import z3
+
+from celadon.prove import functions
+from celadon.prove.evaluator import Evaluator
+from celadon.prove.logic import negated
+from celadon.prove.objects import Inputs
+from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.values import EngineCall, certain
+from tests.prove.agreement import (
+    Hidden,
+    compared,
+    judge,
+    judge_random,
+    put_in,
+    unmodelled_table,
+)
 
 NAMES = (
     *("conversions", "errors", "fields", "format", "lists", "logic", "macros", "net", "operators"),
@@ -87,6 +102,24 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("object.s.split('/')[1].size()", {"s": "a//b"}),
         ("object.s.split('//')[2]", {"s": "//a//"}),
         ("object.s.split('/')[3]", {"s": "a/b/c"}),
+        *(
+            (expression, {"s": text})
+            for text in ("", "/", "a", "a/", "/a//b", "//", "a///b/c", "///")
+            for expression in (
+                *("object.s.split('/')", "object.s.split('//')", "size(object.s.split('//'))"),
+                *(
+                    "object.s.split('/')[size(object.s.split('/')) - 1]",
+                    "'b' in object.s.split('/')",
+                ),
+                "object.s.split('/').filter(p, p != '').map(p, p + '!')",
+                "object.s.split('//') == ['', '/']",
+                "object.s.split('/')[?1].orValue('none')",
+                "object.s.split('//').all(p, p.startsWith('a') || size(p) < 2)",
+                "object.s.findAll('[a-z]/?').exists(m, m.endsWith('/'))",
+                "object.s.findAll('/+') + ['x']",
+                *("size(object.s.findAll('//'))", "object.s.findAll('[a-z]')[1]"),
+            )
+        ),
         # What fails leaves a zero in its place, of which another call may have been asked.
         (
             "string(quantity(string(quantity(object.k).asApproximateFloat())).asApproximateFloat())",
@@ -137,6 +170,27 @@ def test_what_once_differed(expression: str, value: dict[str, object]) -> None:
     checked = env.compile(expression).checked()
     verdict, why = compared(env, checked, {"object": value}, put_in)
     assert verdict == "agrees", why
+
+
+@pytest.mark.parametrize("separator", ["/", "//", "aba", "ab"])
+@pytest.mark.parametrize("text", ["", "ab", "/", "///", "a/b", "ababa", "abab", "xabay"])
+def test_the_solver_splits_as_the_engine(text: str, separator: str) -> None:
+    """Without being told what the engine says of the text."""
+    env = kubernetes_environment()
+    checked = env.compile(f"object.split('{separator}')").checked()
+    words = env.program(checked).evaluate({"object": text})
+    assert isinstance(words, list)
+    hidden, unmodelled = Hidden(), Unmodelled(env, inputs=Inputs(len(words) + 1))
+    (case,) = Evaluator(checked, unmodelled).evaluate({"object": certain(hidden.hide(text))}).cases
+    assert isinstance(case.value, EngineCall)
+    parts = unmodelled.parts(case.value)
+    assert parts is not None
+    solver = z3.Solver()
+    solver.add(*hidden.assumed, *unmodelled.inputs.assumed)
+    assert solver.check() == z3.sat
+    is_same = functions.equal(parts, functions.literal(words))
+    solver.add(negated(is_same))
+    assert solver.check() == z3.unsat
 
 
 def test_random_expressions_agree() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +25,11 @@ from celadon.cli.check.manifests import (
     with_policies,
 )
 from celadon.cli.exits import Exit
+from celadon.cli.own_files import AnswerCache
 from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
-from celadon.kube.crd import custom_kinds
+from celadon.kube.crd import CustomKind, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.prove.definitions import Demand, RevisionReply, Revisions, schema_path
 from celadon.records import dataclass
@@ -401,6 +402,36 @@ class DiffSettings:
     directions: tuple[prove.Direction, ...] = tuple(prove.Direction)
     items: int = 2
     seconds: float = 10
+    cache: AnswerCache = field(default_factory=lambda: AnswerCache(""))
+    """Keeps what was proved. An example is looked for again: the engine decides it, and it says
+    where it stands in the files."""
+
+    def key(self, *about: Json) -> str:
+        """The name under which a proof is kept."""
+        return self.cache.key("diff", self.items, self.seconds, *about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A proof: for lists of any length, or for those with no more than so many `items`."""
+
+    items: int = 0
+    bounded: tuple[str, ...] = ()
+
+    @classmethod
+    def kept(cls, value: Json) -> _Bound | None:
+        """Return the proof that was kept; None for what is none."""
+        match value:
+            case {"items": int(items), "bounded": [*paths]} if all(
+                isinstance(path, str) for path in paths
+            ):
+                return cls(items, tuple(map(str, paths)))
+        return None
+
+    @property
+    def value(self) -> JsonObject:
+        """Return what is kept of it."""
+        return {"items": self.items, "bounded": list(self.bounded)}
 
 
 Progress = Callable[[str], None]
@@ -423,7 +454,7 @@ def compared(
     )
     wording = _Wording(old, new)
     answers: list[DiffAnswer] = []
-    for comparison in differences.comparisons(settings.directions):
+    for comparison in _comparisons(differences, settings, [_about(side) for side in (old, new)]):
         answers.append(answer := wording.answer(comparison))
         progress(f"{answer.direction}: {answer.endpoint}: {answer.answer}")
     unseen = [
@@ -441,6 +472,38 @@ def compared(
         tuple(dict.fromkeys((*old.errors, *new.errors))),
         tuple(dict.fromkeys((*old.problems, *new.problems))),
     )
+
+
+def _about(side: DiffSide) -> Json:
+    """Return all that the answers about a side depend on."""
+    policy_set = side.sets.validating
+    documents = [policy.document for policy in policy_set.policies.values()]
+    documents += [binding.document for binding in policy_set.bindings.values()]
+    return [side.version, [document.value for document in documents], list(side.objects)]
+
+
+def _comparisons(
+    differences: prove.Differences, settings: DiffSettings, about: Json
+) -> Iterator[prove.Comparison]:
+    """Yield the answers, endpoint by endpoint: those that were proved before, or new ones."""
+    with answering_as(differences.newest):
+        for endpoint in differences.endpoints():
+            for direction in settings.directions:
+                key = settings.key(
+                    about, str(endpoint.resource.gvr), str(endpoint), direction.value
+                )
+                proof = _Bound.kept(settings.cache.get(key))
+                if proof is None:
+                    comparison = differences.compare(endpoint, direction)
+                    if comparison.finding in (prove.Finding.SAME, prove.Finding.BOUNDED):
+                        proof = _Bound(comparison.items, comparison.bounded)
+                        settings.cache.put(key, proof.value)
+                    yield comparison
+                    continue
+                finding = prove.Finding.BOUNDED if proof.bounded else prove.Finding.SAME
+                yield prove.Comparison(
+                    endpoint, direction, finding, bounded=proof.bounded, items=proof.items
+                )
 
 
 def bound_by_neither(old: DiffSide, new: DiffSide) -> frozenset[str]:
@@ -550,6 +613,16 @@ def _definition_answers(
             yield from _Compared(before, after, old, new, settings).answers()
 
 
+_PROVED: Final = (prove.Answer.NO, prove.Answer.BOUNDED)
+
+
+def _bound_of(replies: Sequence[RevisionReply]) -> _Bound:
+    """Return what a proof of all these parts comes to."""
+    bounded = [reply for reply in replies if reply.answer is prove.Answer.BOUNDED]
+    paths = tuple(dict.fromkeys(path for reply in bounded for path in reply.bounded))
+    return _Bound(max((reply.items for reply in bounded), default=0), paths)
+
+
 class _Compared:
     """Two revisions of one definition."""
 
@@ -562,6 +635,7 @@ class _Compared:
         settings: DiffSettings,
     ) -> None:
         self._after, self._new, self._settings = after, new, settings
+        self._about: Json = [[old.version, before.value], [new.version, after.value]]
         with answering_as(old.version):
             self._old_kinds = custom_kinds(before.value)
         with answering_as(new.version):
@@ -577,36 +651,35 @@ class _Compared:
                     "looked at"
                 )
                 continue
-            revisions = Revisions(
-                kind,
-                self._new_kinds[gvk],
-                self._new.version,
-                self._settings.items,
-                self._settings.seconds,
-            )
-            replies = list(revisions.replies())
-            yield from self._told(gvk, numbers[gvk], replies)
-
-    def _told(
-        self, gvk: GroupVersionKind, number: int, replies: Sequence[RevisionReply]
-    ) -> Iterator[DiffAnswer]:
-        for reply in replies:
-            if reply.answer in (prove.Answer.YES, prove.Answer.UNKNOWN):
-                yield self._answer(gvk, number, reply)
-        bounded = [reply for reply in replies if reply.answer is prove.Answer.BOUNDED]
-        if all(reply.answer in (prove.Answer.NO, prove.Answer.BOUNDED) for reply in replies):
-            paths = tuple(dict.fromkeys(path for reply in bounded for path in reply.bounded))
-            items = max((reply.items for reply in bounded), default=0)
-            answer = BOUNDED if bounded else SAME
+            key = self._settings.key(self._about, str(gvk))
+            proof = _Bound.kept(self._settings.cache.get(key))
+            if proof is None:
+                replies = self._replies(gvk, kind)
+                open_replies = [reply for reply in replies if reply.answer not in _PROVED]
+                yield from (self._answer(gvk, numbers[gvk], reply) for reply in open_replies)
+                if open_replies:
+                    continue
+                proof = _bound_of(replies)
+                self._settings.cache.put(key, proof.value)
             yield DiffAnswer(
                 STORED,
                 gvk.api_version,
                 gvk.kind,
                 _DIRECTION,
-                answer,
-                items=items,
-                bounded=paths,
+                BOUNDED if proof.bounded else SAME,
+                items=proof.items,
+                bounded=proof.bounded,
             )
+
+    def _replies(self, gvk: GroupVersionKind, kind: CustomKind) -> list[RevisionReply]:
+        revisions = Revisions(
+            kind,
+            self._new_kinds[gvk],
+            self._new.version,
+            self._settings.items,
+            self._settings.seconds,
+        )
+        return list(revisions.replies())
 
     def _answer(self, gvk: GroupVersionKind, number: int, reply: RevisionReply) -> DiffAnswer:
         place = self._place(number, reply.demand)

@@ -75,6 +75,11 @@ def add_proof_limits(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_cache(group: argparse._ActionsContainer, about: str) -> None:
+    """Declare `--cache`, a folder of answers (`celadon.cli.own_files`)."""
+    group.add_argument("--cache", default="", metavar="FOLDER", help=about)
+
+
 def add_exclude(group: argparse._ActionsContainer) -> None:
     """Declare `--exclude`."""
     group.add_argument(

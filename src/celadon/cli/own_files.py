@@ -263,7 +263,7 @@ class AnswerCache:
         try:
             owner_only.write(self._folder / f"{key}.json", text.encode())
         except OSError as error:
-            self.problem = f"{error.filename}: {error.strerror}"
+            self.problem = f"answers are not kept: {error.filename}: {error.strerror}"
 
 
 @cache

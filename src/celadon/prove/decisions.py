@@ -253,7 +253,7 @@ class Scene:
     def __post_init__(self) -> None:
         self.request = SymbolicRequest(self.endpoint, self.inputs, kinds=self.kinds)
         env = base_environment(self.version, has_params=True, authorizer=True)
-        self.unmodelled = Unmodelled(env)
+        self.unmodelled = Unmodelled(env, inputs=self.inputs)
         self._variable = self.request.variable()
 
     def variables(self, release: str) -> dict[str, Outcome]:

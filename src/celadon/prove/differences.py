@@ -50,6 +50,10 @@ FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
 refuse is no difference."""
 
+FEWEST_ITEMS: Final = 1
+"""Of lists, where an example is looked for at first: most that is told apart is told apart by one
+item, and the solver's work grows with all that may be there."""
+
 MOST_TEXTS: Final = 30
 """Of policies, that are tried in examples."""
 
@@ -243,10 +247,13 @@ class Differences:
 
     def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
         """The answer, with as many items in lists as the expressions have questions about them."""
-        items, before = self.items, None
+        items, before = min(self.items, FEWEST_ITEMS), None
         while True:
             look = self.look(direction, self.scene(endpoint, items))
             comparison = look.answer()
+            if items < self.items and comparison.finding is not Finding.DIFFERS:
+                items = self.items
+                continue
             if comparison.finding is Finding.UNDECIDED and before is not None:
                 return before
             if not look.asks_for_more:

@@ -21,7 +21,7 @@ from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
+from celadon.prove.unmodelled import SEARCHES, Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -47,6 +47,7 @@ from celadon.prove.values import (
     Variables,
     certain,
     combined,
+    compared,
     count,
     is_false,
     is_true,
@@ -68,6 +69,9 @@ _READ_BY: Final = {
     "isSemver": "semver",
 }
 """What asks whether a text can be read, and what reads it."""
+
+_OF_LISTS: Final = frozenset({syntax.EQUALS, syntax.NOT_EQUALS, syntax.IN, syntax.ADD, "size"})
+"""Functions that ask a list for its items."""
 
 _OF_ANYTHING: Final = ("dyn", "optional.of")
 """Functions that do not ask what their argument is."""
@@ -119,6 +123,8 @@ class Evaluator:
             case syntax.Literal():
                 if isinstance(node.value, str):
                     self.unmodelled.texts[node.value] = None
+                elif type(node.value) is int:
+                    self.unmodelled.numbers[node.value] = None
                 return certain(literal(node.value))
             case syntax.Ident():
                 return self._ident(node, scope)
@@ -172,9 +178,14 @@ class Evaluator:
         member_of = member if node.function == syntax.INDEX else optional_member
 
         def found_in(values: list[Value]) -> Outcome:
-            if any(isinstance(value, EngineCall) for value in values):
-                return functions.part_of_split(*values) or self._asked(node, values)
-            return member_of(*values)
+            container, key = values
+            if isinstance(container, EngineCall) and (part := self.unmodelled.part(container, key)):
+                is_certain = node.function == syntax.INDEX
+                return selected(*part, FAILS) if is_certain else certain(Maybe(*part))
+            container = self._listed(container)
+            if any(isinstance(value, EngineCall) for value in (container, key)):
+                return self._asked(node, values)
+            return member_of(container, key)
 
         chosen = combined([around, place], found_in, takes_asked=True)
         absent = either(
@@ -220,6 +231,8 @@ class Evaluator:
         )
 
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
+        if node.function in _OF_LISTS:
+            values = [self._listed(value) for value in values]
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
         if node.function in SEARCHES and isinstance(values[0], Maybe | EngineValue):
@@ -254,6 +267,11 @@ class Evaluator:
     def _asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         result = self.checked.types[node.id]
         return self.unmodelled.call(node.function, values, result, member=node.target is not None)
+
+    def _listed(self, value: Value) -> Value:
+        """Return what only the engine knows as a list, if it is a list of parts of a text."""
+        parts = self.unmodelled.parts(value) if isinstance(value, EngineCall) else None
+        return value if parts is None else parts
 
     def _readable(self, function: str, value: Text) -> Outcome:
         """`isQuantity(text)` and the like: where `quantity(text)` does not fail."""
@@ -342,9 +360,15 @@ class Evaluator:
 
     def _loop(self, node: syntax.Comprehension, scope: Scope) -> Outcome:
         around = self.node(node.iter_range, scope)
-        return mapped(around, lambda value: self._looped(node, value, scope))
+
+        def looped(values: list[Value]) -> Outcome:
+            return self._looped(node, self._listed(values[0]), scope)
+
+        return combined([around], looped, takes_asked=True)
 
     def _looped(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
+        if isinstance(value, EngineCall):
+            raise NotModelled(f"what {value.function} gives")
         if isinstance(value, Fields):
             fields = value.as_map()
             if fields is None:

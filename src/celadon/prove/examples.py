@@ -206,8 +206,17 @@ def _proposals(
         # What begins or ends as a policy says may be no name: `kernel.`, `/web`.
         for longer in (error.value + _TEXT, _TEXT + error.value):
             changed = _changed(written, steps, longer)
-            if all(item.path != error.path for item in _errors(kind, changed)):
+            if _satisfies(kind, changed, error):
                 yield changed
+
+
+def _satisfies(kind: GroupVersionKind, written: WrittenRequest, error: FieldError) -> bool:
+    """Return whether a complaint is gone. It may show a text in place of what is none, as it does
+    of a whole `spec`: that can be made no longer."""
+    try:
+        return all(item.path != error.path for item in _errors(kind, written))
+    except DecodeError:
+        return False
 
 
 def _changed(

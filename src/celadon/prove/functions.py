@@ -728,36 +728,6 @@ def plain_meaning(function: str, values: Sequence[Value]) -> tuple[Formula, Valu
     return None
 
 
-MOST_PARTS: Final = 4
-"""Parts of a text that are looked for from its begin: each asks for the place of another."""
-
-
-def part_of_split(parts: Value, place: Value) -> Outcome | None:
-    """`text.split(separator)[i]`, where the separator and a small place are known: so the list
-    needs no form, however many parts there are."""
-    number = native(place) if isinstance(place, Int) else None
-    if not isinstance(parts, EngineCall) or parts.function != "split" or len(parts.arguments) != 2:
-        return None
-    text, separator = parts.arguments
-    if not isinstance(text, Text) or not isinstance(separator, Text):
-        return None
-    constant = native(separator)
-    if not isinstance(constant, str) or not constant:
-        return None  # without a separator the characters are the parts
-    if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
-        return None
-    rest: Term = text.term
-    present = TRUE
-    for _ in range(number):
-        present = both(present, z3.Contains(rest, separator.term))
-        begin = z3.IndexOf(rest, separator.term, 0) + len(constant)
-        rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
-    end = z3.If(
-        z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
-    )
-    return Outcome(negated(present), (Case(present, Text(z3.SubString(rest, 0, end))),))
-
-
 Meaning = Callable[[list[Value]], Outcome | None]
 """What a function gives; None if it has no meaning for these kinds of values."""
 

@@ -211,7 +211,11 @@ class Inputs:
     def bounded(self) -> tuple[str, ...]:
         """Return the paths of the lists and maps of which a proof would need more items than are
         looked at, or of which their number matters: nothing is proved of longer ones."""
-        cuts = (cut for cut in self.cuts if cut.is_counted or cut.witnesses > self.items)
+        cuts = (
+            cut
+            for cut in self.cuts
+            if cut.is_counted or cut.is_assumed or cut.witnesses > self.items
+        )
         return tuple(dict.fromkeys(cut.path for cut in cuts))
 
     @contextmanager

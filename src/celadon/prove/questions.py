@@ -276,7 +276,7 @@ class _EndpointQuestion:
     place: tuple[CheckedAst, syntax.Expr] | None = None
 
     def __post_init__(self) -> None:
-        self.unmodelled = Unmodelled(_environment(self.engine))
+        self.unmodelled = Unmodelled(_environment(self.engine), inputs=self.inputs)
         self.request = SymbolicRequest(self.endpoint, self.inputs, self.param, self.kinds)
 
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:

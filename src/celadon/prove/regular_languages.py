@@ -56,6 +56,16 @@ def contained(pattern: str) -> Term | None:
 
 
 @cache
+def consumed(pattern: str) -> Term | None:
+    """The texts that a match of the pattern may be; None if it is not right. Raises
+    NotModelled."""
+    try:
+        return _union([way.language for way in _ways(parse(pattern).tree)])
+    except re2.RegexError:
+        return None
+
+
+@cache
 def sample(pattern: str) -> str | None:
     """A short text in which the pattern is found; None if none comes to mind."""
     try:

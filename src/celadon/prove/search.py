@@ -110,17 +110,12 @@ MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
 
 
-MOST_COUNTED: Final = 12
-"""The same where an expression names a size or a place: one item more is looked at."""
-
-
 def items_needed(inputs: Inputs, unmodelled: Unmodelled) -> int:
     """Return how many items of lists and maps a proof is to look at: those that the questions can
     ask for, and one more than a size or place that an expression names, within reason."""
     needed = min(max((cut.witnesses for cut in inputs.cuts), default=0), MOST_ITEMS)
     if any(cut.is_counted for cut in inputs.cuts):
-        named = (size + 1 for size in unmodelled.sizes if size < MOST_COUNTED)
-        needed = max(needed, *named, 0)
+        needed = max(needed, *unmodelled.counted, 0)
     return needed
 
 
@@ -137,6 +132,9 @@ class SearchOutcome(Generic[T]):
 STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
+
+_SHARE: Final = 4
+"""The part of what is left of it that may be done for wishes."""
 
 _WISH: Final = "wish "
 """How the names of what is wished for begin."""
@@ -193,7 +191,8 @@ class Search:
             return z3.unknown
         # `rlimit` counts work, so that answers are the same on a slow machine; the time is a last
         # resort.
-        solver.set("rlimit", self.steps)
+        most = max(1, self.steps // _SHARE) if assumptions else self.steps
+        solver.set("rlimit", most)
         before = _steps(solver)
         try:
             with _stopped_at(self.deadline, solver) as is_too_much:
@@ -207,7 +206,7 @@ class Search:
         # The solver takes an interrupt of the keyboard for itself, and says no more of it than that
         # it was not one of the limits.
         is_canceled = check == z3.unknown and solver.reason_unknown() == _CANCELED
-        if is_canceled and not is_too_much.is_set() and steps < self.steps:
+        if is_canceled and not is_too_much.is_set() and steps < most:
             raise KeyboardInterrupt
         self.steps -= steps
         return check
@@ -447,6 +446,10 @@ class _Query:
         """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
             check = self._search.check(self._solver, *self._wishes)
+            if check == z3.unknown and self._wishes and self._search.steps > 0:
+                # Wishes that are in each other's way may be harder than what is asked.
+                del self._wishes[: (len(self._wishes) + 1) // 2]
+                continue
             if check != z3.unsat:
                 return check
             core = {item.decl().name() for item in self._solver.unsat_core()}

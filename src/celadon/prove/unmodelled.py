@@ -12,31 +12,43 @@ durations and addresses have a measure besides, by which they are compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final, NamedTuple, Protocol
 
 import z3
 
 from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
-from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same
-from celadon.prove.regular_languages import contained
+from celadon.prove.logic import (
+    FALSE,
+    TRUE,
+    Formula,
+    Term,
+    both,
+    either,
+    folded,
+    negated,
+    same,
+    unknowns,
+)
+from celadon.prove.objects import Inputs
+from celadon.prove.regular_languages import consumed, contained
 from celadon.prove.values import (
     FAILS,
     Case,
+    Cut,
     Double,
     EngineCall,
     EngineValue,
     Fields,
     Int,
+    Item,
     List,
     Map,
     Maybe,
-    Measure,
     NotModelled,
     Null,
     Numeral,
@@ -47,129 +59,8 @@ from celadon.prove.values import (
     Value,
     certain,
     count,
+    measure_read_by,
 )
-
-# --- Numbers behind texts ----------------------------------------------------
-#
-# Values that are numbers behind their texts: quantities, times, durations, addresses.
-#
-# The solver does not know how their texts are read (the engine says it, example by example), but it
-# knows that they are compared as numbers: quantities are rationals, times and durations
-# nanoseconds, addresses integers, in which a block is an interval.
-
-
-def _quantity(value: object) -> Term:
-    assert isinstance(value, ParsedQuantity)
-    exact = Fraction(value.amount.as_decimal())
-    return z3.RealVal(f"{exact.numerator}/{exact.denominator}")
-
-
-def _time(value: object) -> Term:
-    assert isinstance(value, cel.Timestamp)
-    return logic.integer(value.unix_nanoseconds)
-
-
-def _duration(value: object) -> Term:
-    assert isinstance(value, cel.Duration)
-    return logic.integer(value.nanoseconds)
-
-
-def _address(value: object) -> Term:
-    assert isinstance(value, IP)
-    return logic.integer(_number(value.addr.bits, value.addr.value))
-
-
-def _number(bits: int, value: int) -> int:
-    """An address of a family; those of the other lie behind them."""
-    return value if bits == 32 else (1 << 32) + value
-
-
-_QUANTITY: Final = Measure(z3.RealSort, _quantity)
-_TIME: Final = Measure(z3.IntSort, _time)
-_DURATION: Final = Measure(z3.IntSort, _duration)
-_ADDRESS: Final = Measure(z3.IntSort, _address)
-
-_OF: Final[Mapping[str, Measure]] = {
-    "quantity": _QUANTITY,
-    "timestamp": _TIME,
-    "duration": _DURATION,
-    "ip": _ADDRESS,
-}
-"""By the function that reads the text."""
-
-
-def of_call(function: str) -> Measure | None:
-    """The kind of what a function gives that reads a text. What others give is not measured: a
-    quantity that was computed, say, is equal to nothing (as in Kubernetes)."""
-    return _OF.get(function)
-
-
-def _measure(value: Value) -> tuple[Measure, Term] | None:
-    if isinstance(value, EngineCall) and value.kind is not None:
-        return value.kind, value.measure
-    kind = _BY_CLASS.get(type(value.value)) if isinstance(value, EngineValue) else None
-    return None if kind is None else (kind, kind.measured(value.value))  # type: ignore[union-attr]
-
-
-_BY_CLASS: Final[Mapping[type, Measure]] = {
-    ParsedQuantity: _QUANTITY,
-    cel.Timestamp: _TIME,
-    cel.Duration: _DURATION,
-    IP: _ADDRESS,
-}
-
-_EQUALITY: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
-    syntax.EQUALS: logic.same,
-    syntax.NOT_EQUALS: lambda a, b: negated(logic.same(a, b)),
-}
-
-_ORDER: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
-    **_EQUALITY,
-    syntax.LESS: lambda a, b: a < b,
-    syntax.LESS_EQUALS: lambda a, b: a <= b,
-    syntax.GREATER: lambda a, b: b < a,
-    syntax.GREATER_EQUALS: lambda a, b: b <= a,
-}
-
-_COMPARISONS: Final[Mapping[Measure, Mapping[str, Callable[[Term, Term], Term]]]] = {
-    _QUANTITY: {
-        **_EQUALITY,
-        "isLessThan": lambda a, b: a < b,
-        "isGreaterThan": lambda a, b: b < a,
-        "compareTo": lambda a, b: z3.If(a < b, z3.IntVal(-1), z3.If(b < a, 1, z3.IntVal(0))),
-    },
-    _TIME: _ORDER,
-    _DURATION: _ORDER,
-    _ADDRESS: _EQUALITY,
-}
-
-
-def compared(function: str, values: list[Value]) -> Outcome | None:
-    """Return what a function of two measured values gives; None if it is none of these."""
-    if len(values) != 2:
-        return None
-    if function == "containsIP":
-        return _contains(*values)
-    a, b = map(_measure, values)
-    if a is None or b is None or a[0] is not b[0]:
-        return None
-    compare = _COMPARISONS[a[0]].get(function)
-    if compare is None:
-        return None
-    term = folded(compare(a[1], b[1]))
-    return certain(Truth(term) if z3.is_bool(term) else Int(term))
-
-
-def _contains(block: Value, address: Value) -> Outcome | None:
-    """A block is an interval of addresses."""
-    measure = _measure(address)
-    cidr = block.value if isinstance(block, EngineValue) else None
-    if measure is None or measure[0] is not _ADDRESS or not isinstance(cidr, CIDR):
-        return None
-    bits = cidr.prefix.addr.bits
-    free = bits - cidr.prefix.length
-    first = _number(bits, cidr.prefix.addr.value >> free << free)
-    return certain(Truth(z3.And(measure[1] >= first, measure[1] < first + (1 << free))))
 
 
 class Call(NamedTuple):
@@ -184,6 +75,9 @@ class Call(NamedTuple):
     """Where it fails for all that is known."""
     result: Truth | Int | Uint | Double | Text | None
     type: types.Type
+    is_solved: bool | None = None
+    """Of a call that is asked about parts of texts (`Parts`): whether the solver knows by itself
+    what it gives."""
 
 
 _SORTS: Final[
@@ -235,6 +129,23 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
     "semver": frozenset({"major", "minor", "patch"}),
 }
 """Functions that never fail, by what makes the value that they are functions of."""
+
+_PARTS: Final = frozenset({"split", "findAll"})
+"""Functions of a text that give parts of it."""
+
+_FEWEST_PARTS: Final = 2
+"""Parts of a text that are looked at, however few items lists have."""
+
+_MOST_PARTS: Final = 5
+"""Parts that are looked at where an expression names a size or a place, however few items lists
+have."""
+
+MOST_COUNTED: Final = 12
+"""Items of lists that are looked at where an expression names a size or a place."""
+
+MOST_PARTS: Final = 4
+"""Parts that are looked for one behind the other where an expression names a place: each asks for
+the place of another."""
 
 _TOTAL_OF_TEXTS: Final[Mapping[str, int]] = {
     "lowerAscii": 1,
@@ -319,6 +230,151 @@ class _Failed(Exception):
     """A call inside of another fails, so that the other is none."""
 
 
+def _around(number: int) -> range:
+    return range(number - 1, number + 2)
+
+
+def _separator(engine_call: EngineCall) -> str | None:
+    """Return the text that a call of `split` splits at; None if it is not known, or empty: without
+    a separator the characters are the parts."""
+    if engine_call.function != "split" or len(engine_call.arguments) != 2:
+        return None
+    separator = native(engine_call.arguments[1])
+    return separator if isinstance(separator, str) and separator else None
+
+
+def _literals_in(term: Term) -> Iterator[str]:
+    """Yield the texts that a term is put together of."""
+    if z3.is_string_value(term):
+        yield logic.text_of(term)
+    for child in term.children():
+        yield from _literals_in(child)
+
+
+def _facts_of_matches(
+    engine_call: EngineCall, size: Term, items: Sequence[Item]
+) -> Iterator[Formula]:
+    """Yield what is true of the matches of a pattern, and of any some of them."""
+    arguments = engine_call.arguments
+    pattern = native(arguments[1]) if len(arguments) == 2 else None
+    if engine_call.function != "findAll" or not isinstance(pattern, str):
+        return
+    text = arguments[0]
+    assert isinstance(text, Text)
+    with suppress(NotModelled):
+        language, match = contained(pattern), consumed(pattern)
+        if language is None or match is None:
+            return
+        yield same(size, logic.integer(0)) == negated(z3.InRe(text.term, language))
+        for item in items:
+            (case,) = item.value.cases
+            assert isinstance(case.value, Text)
+            part = case.value.term
+            is_match = both(z3.InRe(part, match), z3.Contains(text.term, part))
+            yield either((negated(item.there), is_match))
+
+
+# --- Parts of texts ----------------------------------------------------------
+#
+# The solver takes the parts of a text (`split`, `findAll`) for an input, of which the engine says
+# what it is for the text of an example. Where the separator is known, the solver knows how they
+# make the text.
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a text that a call gives. What is asked about them has a `tag`, so that any two
+    lists of parts have nothing to do with each other: without some of its parts a list is as good
+    as an input without some of its items. The terms among the arguments of the call (`leaves`) are
+    kept since their numbers say which call it is."""
+
+    call: EngineCall
+    text: Term
+    tag: str
+    size: Term
+    leaves: list[Term]
+    separator: str | None
+    items: list[Item] = field(default_factory=list)
+    places: set[int] = field(default_factory=set)
+    """Those that an expression names."""
+    whole: List | None = None
+
+    def item(self, unmodelled: Unmodelled, place: int) -> Item:
+        """The part at a place, if the separator is known."""
+        self._add(unmodelled, place + 1)
+        if place not in self.places:
+            self.places.add(place)
+            rest = unmodelled.inputs.unknown(f"rest {place}{self.tag}", z3.StringSort())
+            goes_on = same(self.text, self._joined([*self._terms[: place + 1], rest]))
+            unmodelled.inputs.assumed.append(either((self.size <= place + 1, goes_on)))
+        return self.items[place]
+
+    @property
+    def _terms(self) -> list[Term]:
+        return [part.term for item in self.items for _, part in item.value.cases]  # type: ignore[union-attr]
+
+    def _add(self, unmodelled: Unmodelled, most: int) -> None:
+        """Make items, so that there are so many."""
+        for number in range(len(self.items), most):
+            part = unmodelled.part_at(self.call, number, self.tag)
+            self.items.append(Item(self.size > number, certain(Text(part))))
+            if self.separator is not None:
+                separator, begun = map(logic.text, (self.separator, self.separator[:-1]))
+                text = same(self.text, self._joined(self._terms))
+                # The first place of a separator is behind the part, and none is in the last one.
+                first = negated(z3.Contains(z3.Concat(part, begun), separator))
+                unmodelled.inputs.assumed += [
+                    either((self.size <= number + 1, first)),
+                    either((self.size <= number, negated(z3.Contains(part, separator)))),
+                    either((negated(same(self.size, logic.integer(number + 1))), text)),
+                ]
+
+    def likely(self, texts: Sequence[str]) -> Iterator[Formula]:
+        """Yield for each part that it is one of some texts, if the separator is known."""
+        if self.separator is None:
+            return
+        for item, term in zip(self.items, self._terms, strict=True):
+            is_named = either(same(term, logic.text(word)) for word in texts)
+            yield either((negated(item.there), is_named))
+
+    def _joined(self, parts: Sequence[Term]) -> Term:
+        separator = logic.text(self.separator or "")
+        terms = [term for part in parts for term in (separator, part)][1:]
+        return z3.Concat(*terms) if len(terms) > 1 else terms[0]
+
+    def listed(self, unmodelled: Unmodelled) -> List:
+        """All of them, of which there are no more than items in lists, and those that literals in
+        the text have."""
+        if self.whole is None:
+            named = (number for number in unmodelled.counted if number <= _MOST_PARTS)
+            most = max(unmodelled.inputs.items, *named, _FEWEST_PARTS)
+            if self.separator is not None:
+                most += sum(word.count(self.separator) for word in _literals_in(self.text))
+            unmodelled.inputs.assumed.append(self.size <= most)
+            self._add(unmodelled, most)
+            names = (name for name in unknowns(self.text) if not name.endswith("?"))
+            cut = Cut(f"{next(names, 'a text')}.{self.call.function}()")
+            unmodelled.inputs.cuts.append(cut)
+            self.whole = List(tuple(self.items[:most]), frozenset([cut]))
+            unmodelled.facts += _facts_of_matches(self.call, self.size, self.whole.items)
+        if self.separator is not None:
+            # All of them and the separators are the text: none can be left out.
+            count(self.whole)
+            self._note_bound()
+        return self.whole
+
+    def note_longer(self, size: int) -> None:
+        """Note that a text has so many parts: it is left out of the question if these are more than
+        are looked at."""
+        if self.whole is not None and size > len(self.whole.items):
+            self._note_bound()
+
+    def _note_bound(self) -> None:
+        assert self.whole is not None
+        for cut in self.whole.sources:
+            cut.is_assumed = True
+
+
 @dataclass(slots=True)
 class Unmodelled:
     """The functions that only the engine knows, and the calls of them."""
@@ -331,10 +387,18 @@ class Unmodelled:
     taught: set[str] = field(default_factory=set)
     texts: dict[str, None] = field(default_factory=dict)
     """Those that the expressions name."""
+    numbers: dict[int, None] = field(default_factory=dict)
+    """The integers that they name."""
     sizes: set[int] = field(default_factory=set)
     """What the expressions compare sizes with, and the places in lists that they name."""
     plain: list[Formula] = field(default_factory=list)
     """Where what is asked of texts is simple (`celadon.prove.functions`)."""
+    inputs: Inputs = field(default_factory=Inputs)
+    """What the arguments of the calls are made of."""
+    lists: dict[tuple[str, tuple[int, ...]], Parts] = field(default_factory=dict)
+    """Parts of texts, by the call that gives them."""
+    facts: list[Formula] = field(default_factory=list)
+    """What is true of parts of texts, and told only where an example is against it."""
 
     def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
         """Return what the engine gives for arguments that are known."""
@@ -381,21 +445,29 @@ class Unmodelled:
         return Outcome(call.fails, (Case(succeeds, value),))
 
     def _call(
-        self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
+        self,
+        function: str,
+        arguments: Sequence[Value],
+        result: types.Type,
+        *,
+        member: bool,
+        tag: str = "",
     ) -> Call:
         engine_call = EngineCall(function, tuple(arguments), member)
         leaves: list[Term] = []
-        name = self._name(engine_call, leaves)
+        name = self._name(engine_call, leaves) + tag
         leaves = [folded(leaf) for leaf in leaves]
-        sorts = [term.sort() for term in leaves]
-        fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
+        # What has a tag is no function: it is asked once.
+        given = [] if tag else leaves
+        sorts = [term.sort() for term in given]
+        fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*given)
         if len(arguments) == 1 and isinstance(arguments[0], Text) and function in _LANGUAGES:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
         if member and _never_fails(function, arguments):
             fails = failing = FALSE
-        kind = of_call(function)
+        kind = measure_read_by(function)
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
             if (numeral := _plain_quantity(function, arguments)) is not None:
@@ -405,7 +477,7 @@ class Unmodelled:
         value = None
         if result.kind in _SORTS:
             form, sort = _SORTS[result.kind]
-            value = form(z3.Function(name, *sorts, sort())(*leaves))
+            value = form(z3.Function(name, *sorts, sort())(*given))
         call = Call(name, engine_call, tuple(leaves), failing, fails, value, result)
         self.calls.append(call)
         return call
@@ -416,6 +488,60 @@ class Unmodelled:
         assert isinstance(has, Truth)
         inside = self.call("value", [engine_call], result.params[0], member=True)
         return Maybe(has.term, Outcome(FALSE, (Case(TRUE, inside.cases[0].value),)))
+
+    # Parts of texts.
+
+    def parts(self, engine_call: EngineCall) -> List | None:
+        """Return the parts of a text that a call gives; None if it gives something else."""
+        found = self._parts_of(engine_call)
+        if found is None:
+            return None
+        return found.listed(self)
+
+    def part(self, engine_call: EngineCall, place: Value) -> tuple[Formula, Outcome] | None:
+        """Return where there is a part at a place that is known, and the part, however many there
+        are; None if it cannot be told so."""
+        number = native(place) if isinstance(place, Int) else None
+        found = self._parts_of(engine_call)
+        if found is None or found.separator is None:
+            return None
+        if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
+            return None
+        item = found.item(self, number)
+        return item.there, item.value
+
+    @property
+    def counted(self) -> Iterator[int]:
+        """One more than each size or place that an expression names, within reason."""
+        return (size + 1 for size in self.sizes if size < MOST_COUNTED)
+
+    def part_at(self, engine_call: EngineCall, place: int, tag: str) -> Term:
+        """Return the part at a place, of which the engine says what it is."""
+        arguments: list[Value] = [engine_call, Int(logic.integer(place))]
+        name = f"{tag}[{place}]"
+        part = self._call(syntax.INDEX, arguments, types.STRING, member=False, tag=name).result
+        is_solved = _separator(engine_call) is not None
+        self.calls[-1] = self.calls[-1]._replace(is_solved=is_solved)
+        assert isinstance(part, Text)
+        return part.term
+
+    def _parts_of(self, engine_call: EngineCall) -> Parts | None:
+        text = engine_call.arguments[0] if engine_call.arguments else None
+        if engine_call.function not in _PARTS or not isinstance(text, Text):
+            return None
+        leaves: list[Term] = []
+        key = self._name(engine_call, leaves), tuple(leaf.get_id() for leaf in leaves)
+        if key not in self.lists:
+            tag = f"#{len(self.lists)}"
+            size = self._call("size", [engine_call], types.INT, member=False, tag=tag).result
+            assert isinstance(size, Int)
+            parts = Parts(engine_call, text.term, tag, size.term, leaves, _separator(engine_call))
+            # That no text differs from itself says nothing, but what the parts depend on.
+            depends = (z3.Distinct(leaf, leaf) for leaf in leaves)
+            least = size.term >= (0 if parts.separator is None else 1)
+            self.inputs.assumed.append(z3.Or(least, *depends))
+            self.lists[key] = parts
+        return self.lists[key]
 
     def _name(self, value: Value, leaves: list[Term]) -> str:
         """A value without its terms, which are added to `leaves`."""
@@ -482,9 +608,13 @@ class Unmodelled:
 
     def lessons(self, model: Model) -> list[Formula]:
         """Return what the engine says of the calls of a model where the model has it otherwise."""
-        result: list[Formula] = []
+        result = [
+            fact for fact in self.facts if not z3.is_true(model.eval(fact, model_completion=True))
+        ]
+        for parts in self.lists.values():
+            parts.note_longer(self._parts_in(parts.call, model))
         for call in list(self.calls):
-            lesson = self._lesson(call, model)
+            lesson = None if call.is_solved else self._lesson(call, model)
             if lesson is None:
                 continue
             result.append(lesson)
@@ -493,10 +623,21 @@ class Unmodelled:
                 result += self._facts(call)
         return result
 
+    def _parts_in(self, engine_call: EngineCall, model: Model) -> int:
+        """Return how many parts there are in a model."""
+        with suppress(_Failed):
+            value = self._engine_says(engine_call, model)
+            if isinstance(value, list | tuple):
+                return len(value)
+        return 0
+
     def likely(self) -> list[Formula]:
         """Return for each call that reads a text that it is one of which the engine has said what
         it is."""
         plain = list(self.plain)
+        numerals = [str(one) for number in self.numbers for one in _around(number)]
+        for parts in self.lists.values():
+            plain += parts.likely(["", *list(self.texts)[:_MOST_TEXTS], *numerals[:_MOST_TEXTS]])
         for call in self.calls:
             arguments = call.asked.arguments
             if not arguments or not isinstance(arguments[0], Text):
@@ -535,9 +676,12 @@ class Unmodelled:
         if any(z3.is_string_value(value) and not logic.is_text(value) for value in values):
             return negated(at_sample)
         try:
-            right = self._right(call, self._engine_says(call.asked, model))
+            value = self._engine_says(call.asked, model)
         except _Failed:
             return None
+        if call.is_solved is not None and isinstance(value, EvaluationError):
+            return None  # there are not so many parts, and nobody asks for this one
+        right = self._right(call, value)
         if z3.is_true(model.eval(right, model_completion=True)):
             return None
         return z3.Implies(at_sample, right)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,11 +12,15 @@ import pytest
 import yaml
 
 from celadon.cli.exits import Exit
+from celadon.prove import Comparison, Direction, Endpoint
 from tests.cli.files import binding, policy, run, write
 from tests.prove.definitions.definitions import definition
 from tests.prove.test_questions import LIMITS
 
 pytest.importorskip("z3")
+
+from celadon.prove.definitions import Revisions
+from celadon.prove.differences import Differences
 
 OLD = policy("limit", "int(object.data.x) < 5"), binding("limit")
 LOOSER = policy("limit", "int(object.data.x) <= 5"), binding("limit")
@@ -280,3 +285,75 @@ def test_what_is_gone_of_definitions(tmp_path: Path, capsys: pytest.CaptureFixtu
     empty = write(tmp_path / "empty.json", {"apiVersion": "v1", "kind": "List", "items": []})
     _, out, _ = run(capsys, "diff", str(old), str(empty))
     assert "CustomResourceDefinition widgets.example.com is gone: not looked at" in out
+
+
+def cached(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    return run(capsys, "diff", "--timeout", "100", "--cache", "kept", *words)
+
+
+def test_proofs_are_kept(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(Path("new.json"), *SAME)
+    first = cached(capsys, "old.json", "new.json")
+    assert first[0] == Exit.OK
+    count = len(list(Path("kept").iterdir()))
+
+    asked: list[str] = []
+    compare = Differences.compare
+
+    def counted(self: Differences, endpoint: Endpoint, direction: Direction) -> Comparison:
+        asked.append(str(endpoint))
+        return compare(self, endpoint, direction)
+
+    monkeypatch.setattr(Differences, "compare", counted)
+    assert cached(capsys, "old.json", "new.json") == first
+    assert asked == []
+    # All that matters is in the name under which a proof is kept.
+    for words in (
+        ("new.json", "old.json"),
+        ("old.json", "new.json", "--items", "3"),
+        ("old.json", "new.json", "--timeout", "99"),
+        ("old.json", "new.json", "--kubernetes-version", "1.33"),
+    ):
+        cached(capsys, *words)
+        assert len(asked) == count
+        asked.clear()
+    shutil.rmtree("kept")
+    cached(capsys, "old.json", "new.json")
+    for broken in ("{", "[]", '{"items": "1", "bounded": []}', '{"items": 1, "bounded": [1]}'):
+        for file in Path("kept").iterdir():
+            file.write_text(broken)
+        assert cached(capsys, "old.json", "new.json") == first
+    write(Path("new.json"), *LOOSER)
+    code, out, _ = cached(capsys, "old.json", "new.json")
+    assert (code, "differs: 2 looser" in out) == (Exit.DENIED, True)
+    # Nothing but what was proved: that nothing is stricter.
+    assert len(list(Path("kept").iterdir())) == count + count // 2
+
+
+def test_proofs_of_definitions_are_kept(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, most in (("old.json", 5), ("new.json", 9)):
+        size = {"type": "integer", "maximum": most}
+        write(Path(name), definition({"type": "object", "properties": {"size": size}}))
+    first = cached(capsys, "old.json", "new.json")
+    assert first[0] == Exit.OK
+    monkeypatch.setattr(Revisions, "replies", None)
+    assert cached(capsys, "old.json", "new.json") == first
+
+
+def test_proofs_that_cannot_be_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("new.json"), *SAME)
+    code, out, _ = cached(capsys, "old.json", "new.json")
+    for file in Path("kept").iterdir():
+        file.unlink()
+        file.mkdir()
+        (file / "something").write_text("")
+    again = cached(capsys, "old.json", "new.json")
+    assert again[:2] == (code, out)
+    assert "celadon diff: answers are not kept: kept/" in again[2]
+    Path("file").write_text("")
+    code, _, err = run(capsys, "diff", "--cache", "file", "old.json", "new.json")
+    assert (code, "error: " in err) == (Exit.USAGE, True)

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import DEFAULT_VERSION, add_exclude, add_proof_limits, kubernetes_versions
+from celadon.cli.options import (
+    DEFAULT_VERSION,
+    add_cache,
+    add_exclude,
+    add_proof_limits,
+    kubernetes_versions,
+)
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:
@@ -81,6 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_exclude(parser)
     add_proof_limits(parser)
+    add_cache(parser, "keep what was proved there, and do not prove it again where nothing changed")
     DIFF.add_options(parser)
 
 
@@ -90,12 +97,17 @@ def run(options: argparse.Namespace) -> Exit:
         missing = "z3 is not installed: pip install 'celadon[prove]'"
         return output.usage_error(_PROGRAM, missing)
     from celadon.cli.diff import DiffSettings, GitError, compared, with_definitions
+    from celadon.cli.own_files import AnswerCache
     from celadon.prove import Direction
 
     directions = tuple(
         direction for direction in Direction if options.only in ("", direction.value)
     )
-    settings = DiffSettings(directions, options.items, options.timeout)
+    try:
+        cache = AnswerCache(options.cache)
+    except OSError as error:
+        return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
+    settings = DiffSettings(directions, options.items, options.timeout, cache)
     with ExitStack() as stack:
         try:
             sides = _sides(options, stack)
@@ -106,6 +118,8 @@ def run(options: argparse.Namespace) -> Exit:
         if all(side.is_empty for side in sides):
             return output.usage_error(_PROGRAM, _NOTHING)
         report = with_definitions(compared(*sides, settings, output.progress), *sides, settings)
+    if cache.problem:
+        output.complain(f"{_PROGRAM}: {cache.problem}")
     output.show(report, DIFF, options)
     return report.exit
 

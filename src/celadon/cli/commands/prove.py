@@ -8,7 +8,13 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import DEFAULT_VERSION, add_exclude, add_proof_limits, kubernetes_version
+from celadon.cli.options import (
+    DEFAULT_VERSION,
+    add_cache,
+    add_exclude,
+    add_proof_limits,
+    kubernetes_version,
+)
 from celadon.cli.report.report_model import CLAIMS, PROOFS
 
 _PROGRAM: Final = "celadon prove"
@@ -92,11 +98,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_exclude(parser)
     add_proof_limits(parser)
-    parser.add_argument(
-        "--cache",
-        default="",
-        metavar="FOLDER",
-        help="keep answers there, and do not ask again what did not change; not for claims",
+    add_cache(
+        parser, "keep answers there, and do not ask again what did not change; not for claims"
     )
     CLAIMS.add_options(parser)
 
@@ -134,7 +137,7 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     for subject in subjects:
         items += subject.answered(limits, cache, output.progress)
     if cache.problem:
-        output.complain(f"{_PROGRAM}: answers are not kept: {cache.problem}")
+        output.complain(f"{_PROGRAM}: {cache.problem}")
     report = ProofReport(tuple(items), tuple(problems))
     output.show(report, PROOFS, options)
     return report.exit

@@ -88,7 +88,7 @@ class DefinitionLook:
     place: tuple[CheckedAst, syntax.Expr] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.unmodelled = Unmodelled(environment(self.version))
+        self.unmodelled = Unmodelled(environment(self.version), inputs=self.inputs)
 
     @property
     def offset(self) -> int | None:

@@ -536,6 +536,8 @@ class InputCombinations:
             )
             yield _Input("labels of the Namespace", labels)
             group = with_labels(group, places.object_wishes)
+            if changes.without_params(case) is not None:
+                yield _Input("params", (changes.without_params,))
         if "authorizer" in group.names:
             yield _Input("what the authorizer says", tuple(_answers(group)))
         now = {place: changes.value_at(case, place) for place in group.related}

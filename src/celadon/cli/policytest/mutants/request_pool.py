@@ -112,6 +112,13 @@ class CaseChanges:
         )
         return case if changed is None else changed
 
+    def without_params(self, case: Case) -> Case | None:
+        """Return the case without the params that it brings; None if it brings none."""
+        rest = tuple(
+            document for document in case.cluster if _kind_of(document) != self._param_kind
+        )
+        return replace(case, cluster=rest) if len(rest) < len(case.cluster) else None
+
     def _given(self, case: Case, root: str) -> JsonObject | None:
         """Return what stands for a variable of expressions."""
         match root:
@@ -141,8 +148,7 @@ class CaseChanges:
         result = [
             document.value
             for document in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
-            if (document.value["apiVersion"], document.value["kind"]) == kind
-            and (not name or metadata.name(document.value) == name)
+            if _kind_of(document) == kind and (not name or metadata.name(document.value) == name)
         ]
         return result[-1] if result else None
 
@@ -150,6 +156,10 @@ class CaseChanges:
         """Return a document with this object."""
         key = json.dumps(value, sort_keys=True)
         return self._documents.setdefault(key, plain_document(value, _PLACE))
+
+
+def _kind_of(document: Document) -> tuple[str, str]:
+    return str(document.value["apiVersion"]), str(document.value["kind"])
 
 
 def _request(case: Case) -> dict[str, object]:
