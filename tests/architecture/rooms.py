@@ -89,7 +89,6 @@ DOORS = {
     "celadon.apiserver.webhook_routes",
     "celadon.apiserver.leaderelection",
     "celadon.apiserver.operation",
-    "celadon.apiserver.simulation",
     "celadon.apiserver.clientconfig",
     "celadon.apiserver.tls",
     "celadon.apiserver.self_signed",

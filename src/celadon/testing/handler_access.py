@@ -7,14 +7,16 @@ and what `KubeApi` does for its own `request` and `create`.
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import json
 import secrets
 import ssl
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from celadon import apiserver
 from celadon.apiserver.http import (
@@ -32,8 +34,76 @@ from celadon.records import dataclass
 from celadon.storage import Page, open_memory
 from celadon.testing.policy_cases import Manifest, ManifestError, as_manifests, given_objects
 
-if TYPE_CHECKING:
-    from celadon.apiserver.simulation import VirtualClock
+# --- Virtual clock -----------------------------------------------------------
+#
+# A clock that stands still until somebody moves it: simulated workloads wait for nobody.
+
+
+class VirtualTimer:
+    """Calls something at a time of a virtual clock."""
+
+    def __init__(self, callback: Callable[..., object], args: tuple[object, ...]) -> None:
+        self._callback: Callable[..., object] | None = callback
+        self._args = args
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Tell whether the callback has been called, or will never be."""
+        return self._callback is None
+
+    def cancel(self) -> None:
+        """Drop the callback: it will not be called."""
+        self._callback = None
+
+    def run(self) -> None:
+        """Call the callback, once."""
+        callback, self._callback = self._callback, None
+        if callback is not None:
+            callback(*self._args)
+
+
+class VirtualClock:
+    """Begins at the time of its making, or at the one it is given. What is due happens only in
+    `move_to`, in the order of its times, and of its setting where they are the same."""
+
+    def __init__(self, began: datetime | None = None) -> None:
+        self._began = (began or datetime.now(UTC)).replace(microsecond=0)
+        self._seconds = 0.0
+        self._due: list[tuple[float, int, VirtualTimer]] = []
+        self._number = itertools.count()
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the clock began."""
+        return self._seconds
+
+    def now(self) -> datetime:
+        """Return the time that the clock shows."""
+        return self._began + timedelta(seconds=self._seconds)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: object
+    ) -> VirtualTimer:
+        """Call something in so many seconds of this clock."""
+        timer = VirtualTimer(callback, args)
+        due = self._seconds + max(delay, 0.0)
+        heapq.heappush(self._due, (due, next(self._number), timer))
+        return timer
+
+    def next_due(self) -> float | None:
+        """The seconds of the first thing that is to happen, if there is any."""
+        while self._due and self._due[0][2].is_cancelled:
+            heapq.heappop(self._due)
+        return self._due[0][0] if self._due else None
+
+    def move_to(self, seconds: float) -> None:
+        """Forward; what is due by then happens."""
+        self._seconds = max(self._seconds, seconds)
+        due = self.next_due()
+        while due is not None and due <= self._seconds:
+            heapq.heappop(self._due)[2].run()
+            due = self.next_due()
+
 
 # --- Fresh server ------------------------------------------------------------
 #
@@ -167,12 +237,7 @@ def _simulation(
 
 
 def _clock(options: ServerOptions) -> VirtualClock | None:
-    if not options.simulate:
-        return None
-    # late: few servers have workloads that run
-    from celadon.apiserver.simulation import VirtualClock
-
-    return VirtualClock()
+    return VirtualClock() if options.simulate else None
 
 
 FAILED: Final = 400

@@ -7,7 +7,3 @@ there is (`planning`); the controller beside it reads, asks, and writes. All wri
 admission judges them as those of the controller. Nothing here runs, or is loaded, unless a server
 is told to simulate workloads.
 """
-
-from celadon.apiserver.simulation.virtual_clock import VirtualClock
-
-__all__ = ["VirtualClock"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from celadon.apiserver.simulation import VirtualClock
+from celadon.testing.handler_access import VirtualClock
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
