@@ -2,6 +2,15 @@
 
 const TWENTY = `[${[...Array(20).keys()].join(", ")}]`;
 const ENDLESS = `${"abcde".split("").reduceRight((inner, name) => `${TWENTY}.all(${name}, ${inner})`, "a + b + c + d + e >= 0")}`;
+const POLICIES = [...Array(60).keys()].flatMap((n) => [
+  { apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicy", metadata: { name: `endless${n}` }, spec: {
+    matchConstraints: { resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["configmaps"] }] },
+    validations: [{ expression: ENDLESS }],
+  } },
+  { apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicyBinding", metadata: { name: `endless${n}` }, spec: {
+    policyName: `endless${n}`, validationActions: ["Deny"],
+  } },
+]).map((document) => JSON.stringify(document)).join("\n---\n");
 const LINES = Array.from({ length: 3000 }, (_, n) => `  key${n}: the value of the key number ${n}`).join("\n");
 const LARGE = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large\ndata:\n${LINES}\n`;
 const BOMB = `a: &a [x, x, x, x, x, x, x, x, x]\n${[..."bcdefghij"].map((name, n) => `${name}: &${name} [${Array(9).fill(`*${"abcdefghij"[n]}`).join(", ")}]`).join("\n")}\n`;
@@ -29,9 +38,10 @@ export async function hostility(page, open, settled) {
   return seen;
 }
 
-/** An endless expression, or its explanation, is stopped by a button; then the page goes on. */
+/** Policies that each spend all that they may are stopped by a button; then the page goes on. One
+ * of them can be over before a quick machine shows the button. */
 async function stopped(page, open) {
-  await open({ version: 1, mode: "expression", panes: { expression: `${ENDLESS} ` } });
+  await open({ version: 1, mode: "validating", panes: { policy: POLICIES, object: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}" } });
   await page.waitForSelector("#verdict[aria-busy=true]");
   await page.click("#stop");
   await page.waitForFunction(() => document.getElementById("results").innerText.includes("stopped"));

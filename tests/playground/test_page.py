@@ -83,7 +83,7 @@ def seen(server: SiteServer, pictures: Path) -> Any:
         timeout=900,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[:2000] + done.stderr[-1000:]
     return json.loads(done.stdout)
 
 
