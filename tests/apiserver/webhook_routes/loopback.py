@@ -123,22 +123,27 @@ async def serving(
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         made.connections += 1
+        try:
+            await converse(reader, writer)
+        finally:
+            writer.close()
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             try:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
             except (asyncio.IncompleteReadError, ConnectionError):
-                break
+                return
             length = [line for line in head.lower().split("\r\n") if "content-length" in line]
             if length:
                 await reader.readexactly(int(length[0].partition(":")[2]))
             made.requests.append(head)
             answer = answers(len(made.requests))
             if answer is None:
-                break
+                return
             writer.write(answer)
             if b"connection: close" in answer.lower():
-                break
-        writer.close()
+                return
 
     running = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
     made.port = running.sockets[0].getsockname()[1]

@@ -253,6 +253,7 @@ def test_a_body_that_ends_too_early(good: ssl.SSLContext) -> None:
 def test_no_encryption() -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
 
     async def run() -> Reply | NoReply:
         running = await asyncio.start_server(greet, "127.0.0.1", 0)
@@ -369,7 +370,10 @@ def test_a_stranger_is_not_trusted(good: ssl.SSLContext) -> None:
 
 def test_no_time(good: ssl.SSLContext) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
+        try:
+            await reader.read()
+        finally:
+            writer.close()
 
     async def run() -> Reply | NoReply:
         running = await asyncio.start_server(silent, "127.0.0.1", 0, ssl=good)
