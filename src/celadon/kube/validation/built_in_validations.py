@@ -107,9 +107,9 @@ def validation_of(kind: GroupKind) -> Validation | None:
     if validation is not None or not _is_own_group(kind.group):
         return validation
     # late: where there are only workloads, what stands beside them is not needed
-    from celadon.kube.validation.frequent_kinds import USUAL_VALIDATIONS
+    from celadon.kube.validation.frequent_kinds import FREQUENT_VALIDATIONS
 
-    validation = USUAL_VALIDATIONS.get(kind)
+    validation = FREQUENT_VALIDATIONS.get(kind)
     if validation is not None:
         return validation
     if kind.group == "resource.k8s.io" and not is_since("1.32"):
@@ -118,11 +118,10 @@ def validation_of(kind: GroupKind) -> Validation | None:
         older = classic_devices.validation_of(kind.kind)
         if older is not None:
             return older
-    from celadon.kube.validation.rare_kinds import (  # late: few manifests have such kinds
-        FURTHER_VALIDATIONS,
-    )
+    # late: few manifests have such kinds
+    from celadon.kube.validation.rare_kinds import RARE_VALIDATIONS
 
-    return FURTHER_VALIDATIONS.get(kind)
+    return RARE_VALIDATIONS.get(kind)
 
 
 def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update] | None:
@@ -141,9 +140,9 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
     if not _is_own_group(kind.group):
         return None
     # late: few kinds have such subresources
-    from celadon.kube.validation.rare_kinds import FURTHER_SUBRESOURCES
+    from celadon.kube.validation.rare_kinds import RARE_SUBRESOURCES
 
-    return FURTHER_SUBRESOURCES.get((kind, subresource))
+    return RARE_SUBRESOURCES.get((kind, subresource))
 
 
 def _is_own_group(group: str) -> bool:

@@ -158,7 +158,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     ),
 }
 
-USUAL_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+FREQUENT_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     **OTHERS,
     **{
         GroupKind(group, kind): validation

@@ -197,7 +197,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     ),
 }
 
-FURTHER_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+RARE_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     **OTHERS,
     **{
         GroupKind(group, kind): validation
@@ -211,7 +211,7 @@ FURTHER_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
     },
 }
 
-FURTHER_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], tuple[Revisit, Update]]] = {
+RARE_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], tuple[Revisit, Update]]] = {
     (GroupKind("certificates.k8s.io", "CertificateSigningRequest"), "approval"): (
         Revisit.NEW_FIRST,
         certificates.request_approval,
