@@ -24,11 +24,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.cel.extend import Library, types
+from celadon.cel.extend import Library
 from celadon.cel.value_functions import equal
-from celadon.kube.library.costs import method
-
-_ANY: Final = types.type_param("T")
+from celadon.kube.library.costs import declared
 
 
 def _tally(elements: list[Any], wanted: Any) -> int:
@@ -38,11 +36,9 @@ def _tally(elements: list[Any], wanted: Any) -> int:
 LIBRARY: Final = Library(
     "tallies",
     functions=(
-        method(
-            "tally",
+        declared(
+            "list(T).tally(T) -> int",
             "list_a_tally_int",
-            (types.list_of(_ANY), _ANY),
-            types.INT,
             _tally,
             "How often an element is there.",
             ("[1, 2, 1].tally(1)", "2"),

@@ -71,6 +71,12 @@ def _shown(text: str) -> str:
     return lines(text)
 
 
+def failure(message: str, code: Exit = Exit.USAGE) -> Exit:
+    """Say what went wrong, and return the exit code."""
+    complain(f"error: {message}")
+    return code
+
+
 def usage_error(program: str, message: str) -> Exit:
     """Return what is wrong with the command line, and where to read more."""
     complain(f"error: {message}")

@@ -80,12 +80,10 @@ def run(options: argparse.Namespace) -> Exit:
             restore(options.file, options.target, options.bump_revision, force=options.force),
         )
     except FileDamaged as error:
-        output.complain(f"error: {error}")
-        return Exit.DENIED
+        return output.failure(str(error), Exit.DENIED)
     except FileError as error:
         can_force = isinstance(error, FileExists) and options.action == "restore"
-        output.complain(f"error: {error}{': see `--force`' if can_force else ''}")
-        return Exit.USAGE
+        return output.failure(f"{error}{': see `--force`' if can_force else ''}")
 
 
 def _told(path: str, report: DataReport) -> Exit:

@@ -371,7 +371,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
     missing = missing_package(on_etcd=bool(options.etcd_servers))
     if missing:
-        return _failed(missing)
+        return output.failure(missing)
     gc.disable()  # until the server is ready: a tenth of its start, and nothing to be found
     from celadon.apiserver.http import StartError
     from celadon.apiserver.http import run as run_server
@@ -382,7 +382,7 @@ def run(options: argparse.Namespace) -> Exit:
         ended = functools.partial(leave, Exit.OK) if options.is_process else _stay
         run_server(settings, lambda serving: _announce(serving, settings), ended)
     except StartError as error:
-        return _failed(str(error))
+        return output.failure(str(error))
     finally:
         gc.enable()
     return Exit.OK
@@ -390,11 +390,6 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _stay() -> None:
     """The process has more to do."""
-
-
-def _failed(message: str) -> Exit:
-    output.complain(f"error: {message}")
-    return Exit.USAGE
 
 
 def _announce(serving: Serving, settings: ServerSettings) -> None:

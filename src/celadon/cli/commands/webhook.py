@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Serve until told to end."""
     missing = missing_package()
     if missing:
-        return _failed(missing)
+        return output.failure(missing)
     problem = _contradiction(options)
     if problem:
         return output.usage_error("celadon webhook", problem)
@@ -217,7 +217,7 @@ def run(options: argparse.Namespace) -> Exit:
             output.complain(f"error: {problem}")
         return Exit.USAGE
     except StartError as error:
-        return _failed(str(error))
+        return output.failure(str(error))
     return Exit.OK
 
 
@@ -272,11 +272,6 @@ def _run_application(name: str, settings: WebhookSettings) -> None:
     run_application(
         settings, application, lambda url: output.complain(f"{_SAYS} serves {name} at {url}")
     )
-
-
-def _failed(message: str) -> Exit:
-    output.complain(f"error: {message}")
-    return Exit.USAGE
 
 
 def _announce(url: str, policies: str) -> None:

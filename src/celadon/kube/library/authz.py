@@ -16,7 +16,7 @@ from celadon.cel.value_functions import shown_size
 from celadon.kube import authorization, name_rules
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.library import costs
-from celadon.kube.library.costs import method
+from celadon.kube.library.costs import declared, overloaded
 from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
 
 #: An authorization check: two fit in the limit of one expression, three do not.
@@ -249,138 +249,94 @@ _SELECTOR_COST: Final = extend.CostRule(_track_selector, _estimate_selector, bou
 
 
 def _builder(
-    name: str,
+    signature: str,
     overload_id: str,
-    receiver: extend.types.Type,
-    result: extend.types.Type,
     impl: Callable[..., extend.Opaque],
     doc: str,
     cost: extend.CostRule | None = None,
 ) -> extend.Function:
-    """A method of one string, whose result counts for one."""
-    params = (receiver, extend.types.STRING)
-    return method(
-        name, overload_id, params, result, impl, doc, cost=cost, growth=extend.growth.single
-    )
+    """A method whose result counts for one."""
+    return declared(signature, overload_id, impl, doc, cost=cost, growth=extend.growth.single)
 
 
-_CHECK: Final = extend.Function(
-    "check",
-    (
-        extend.Overload(
-            "pathcheck_check",
-            (costs.PATH_CHECK, extend.types.STRING),
-            costs.DECISION,
-            _check_path,
-            member=True,
-            doc="Asks whether the user may do this to the path.",
-            growth=extend.growth.single,
-        ),
-        extend.Overload(
-            "resourcecheck_check",
-            (costs.RESOURCE_CHECK, extend.types.STRING),
-            costs.DECISION,
-            _check_resource,
-            member=True,
-            doc="Asks whether the user may do this to the resource.",
-            growth=extend.growth.single,
-        ),
+_CHECK: Final = overloaded(
+    declared(
+        "PathCheck.check(string) -> Decision",
+        "pathcheck_check",
+        _check_path,
+        "Asks whether the user may do this to the path.",
+        growth=extend.growth.single,
+    ),
+    declared(
+        "ResourceCheck.check(string) -> Decision",
+        "resourcecheck_check",
+        _check_resource,
+        "Asks whether the user may do this to the resource.",
+        growth=extend.growth.single,
     ),
     cost=extend.cost_rules.constant(AUTHORIZATION_CHECK_COST),
 )
 
 _BUILDERS: Final = (
     _builder(
-        "path",
+        "Authorizer.path(string) -> PathCheck",
         "authorizer_path",
-        costs.AUTHORIZER,
-        costs.PATH_CHECK,
         _path,
         "A check of a path that is no resource.",
     ),
     _builder(
-        "group",
+        "Authorizer.group(string) -> GroupCheck",
         "authorizer_group",
-        costs.AUTHORIZER,
-        costs.GROUP_CHECK,
         _group,
         "The beginning of a check of a resource; the core group is the empty text.",
     ),
-    method(
-        "serviceAccount",
+    _builder(
+        "Authorizer.serviceAccount(string, string) -> Authorizer",
         "authorizer_serviceaccount",
-        (costs.AUTHORIZER, extend.types.STRING, extend.types.STRING),
-        costs.AUTHORIZER,
         _service_account,
         "The authorizer of another user: a service account, by namespace and name.",
-        growth=extend.growth.single,
     ),
     _builder(
-        "resource",
+        "GroupCheck.resource(string) -> ResourceCheck",
         "groupcheck_resource",
-        costs.GROUP_CHECK,
-        costs.RESOURCE_CHECK,
         _resource,
         "A check of a resource.",
     ),
     _builder(
-        "subresource",
+        "ResourceCheck.subresource(string) -> ResourceCheck",
         "resourcecheck_subresource",
-        costs.RESOURCE_CHECK,
-        costs.RESOURCE_CHECK,
         _subresource,
         "The same check of a subresource.",
     ),
     _builder(
-        "namespace",
+        "ResourceCheck.namespace(string) -> ResourceCheck",
         "resourcecheck_namespace",
-        costs.RESOURCE_CHECK,
-        costs.RESOURCE_CHECK,
         _namespace,
         "The same check in a namespace; the empty text means all.",
     ),
     _builder(
-        "name",
+        "ResourceCheck.name(string) -> ResourceCheck",
         "resourcecheck_name",
-        costs.RESOURCE_CHECK,
-        costs.RESOURCE_CHECK,
         _name,
         "The same check of one object.",
     ),
 )
 
 _ACCESSORS: Final = (
-    method(
-        "errored",
-        "decision_errored",
-        (costs.DECISION,),
-        extend.types.BOOL,
-        _errored,
-        "Whether there was an error.",
+    declared(
+        "Decision.errored() -> bool", "decision_errored", _errored, "Whether there was an error."
     ),
-    method(
-        "error",
+    declared(
+        "Decision.error() -> string",
         "decision_error",
-        (costs.DECISION,),
-        extend.types.STRING,
         _error,
         "The error's text, empty if there was none.",
     ),
-    method(
-        "allowed",
-        "decision_allowed",
-        (costs.DECISION,),
-        extend.types.BOOL,
-        _allowed,
-        "Whether the user may do it.",
+    declared(
+        "Decision.allowed() -> bool", "decision_allowed", _allowed, "Whether the user may do it."
     ),
-    method(
-        "reason",
-        "decision_reason",
-        (costs.DECISION,),
-        extend.types.STRING,
-        _reason,
-        "Why, in the authorizer's words.",
+    declared(
+        "Decision.reason() -> string", "decision_reason", _reason, "Why, in the authorizer's words."
     ),
 )
 
@@ -390,19 +346,15 @@ SELECTORS_LIBRARY: Final = extend.Library(
     "kubernetes.authzSelectors",
     functions=(
         _builder(
-            "fieldSelector",
+            "ResourceCheck.fieldSelector(string) -> ResourceCheck",
             "authorizer_fieldselector",
-            costs.RESOURCE_CHECK,
-            costs.RESOURCE_CHECK,
             _field_selector,
             "The same check limited by a field selector.",
             _SELECTOR_COST,
         ),
         _builder(
-            "labelSelector",
+            "ResourceCheck.labelSelector(string) -> ResourceCheck",
             "authorizer_labelselector",
-            costs.RESOURCE_CHECK,
-            costs.RESOURCE_CHECK,
             _label_selector,
             "The same check limited by a label selector.",
             _SELECTOR_COST,

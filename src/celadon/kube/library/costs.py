@@ -34,51 +34,6 @@ from celadon.cel.extend import (
 )
 from celadon.cel.value_functions import LIST_CLASSES, shown_size
 
-# --- Signatures --------------------------------------------------------------
-#
-# Short forms for declaring functions that have a single overload, which most do.
-#
-# Kubernetes charges by function name, so the cost is the function's; without one a call costs 1.
-
-Example = tuple[str, str]
-
-
-def function(
-    name: str,
-    overload_id: str,
-    params: tuple[types.Type, ...],
-    result: types.Type,
-    impl: Impl,
-    doc: str,
-    *examples: Example,
-    cost: CostRule | None = None,
-    growth: Growth | None = None,
-) -> Function:
-    """`name(params)`."""
-    overload = Overload(
-        overload_id, params, result, impl, doc=doc, examples=examples, growth=growth
-    )
-    return Function(name, (overload,), cost=cost)
-
-
-def method(
-    name: str,
-    overload_id: str,
-    params: tuple[types.Type, ...],
-    result: types.Type,
-    impl: Impl,
-    doc: str,
-    *examples: Example,
-    cost: CostRule | None = None,
-    growth: Growth | None = None,
-) -> Function:
-    """`receiver.name(others)`, the receiver being the first of `params`."""
-    overload = Overload(
-        overload_id, params, result, impl, member=True, doc=doc, examples=examples, growth=growth
-    )
-    return Function(name, (overload,), cost=cost)
-
-
 # --- Value types -------------------------------------------------------------
 #
 # The types that Kubernetes adds to CEL.
@@ -102,6 +57,76 @@ GROUP_CHECK: Final = types.object_type("kubernetes.authorization.GroupCheck")
 PATH_CHECK: Final = types.object_type("kubernetes.authorization.PathCheck")
 RESOURCE_CHECK: Final = types.object_type("kubernetes.authorization.ResourceCheck")
 """Of the variable `authorizer.requestResource`."""
+
+
+# --- Signatures --------------------------------------------------------------
+#
+# Functions as upstream's documentation writes them: `<Quantity>.add(<Quantity>) <Quantity>`.
+#
+# Kubernetes charges by function name, so the cost is the function's; without one a call costs 1.
+
+Example = tuple[str, str]
+
+_NAMED: Final[Mapping[str, types.Type]] = {
+    "bool": types.BOOL,
+    "double": types.DOUBLE,
+    "int": types.INT,
+    "string": types.STRING,
+    "Authorizer": AUTHORIZER,
+    "CIDR": CIDR,
+    "Decision": DECISION,
+    "GroupCheck": GROUP_CHECK,
+    "IP": IP,
+    "NamedFormat": NAMED_FORMAT,
+    "PathCheck": PATH_CHECK,
+    "Quantity": QUANTITY,
+    "ResourceCheck": RESOURCE_CHECK,
+    "Semver": SEMVER,
+    "T": types.type_param("T"),
+    "URL": URL,
+    "list(T)": types.list_of(types.type_param("T")),
+    "map(string, list(string))": types.map_of(types.STRING, types.list_of(types.STRING)),
+    "optional(NamedFormat)": types.optional_of(NAMED_FORMAT),
+    "optional(list(string))": types.optional_of(types.list_of(types.STRING)),
+}
+"""The types of signatures, as `declared` writes them."""
+
+
+def declared(
+    signature: str,
+    overload_id: str,
+    impl: Impl,
+    doc: str,
+    *examples: Example,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
+) -> Function:
+    """Return a function of one overload: `name(int) -> bool`, or a method: `IP.name(int) -> bool`.
+    A name may have a dot (`ip.isCanonical`) if no type is called like what is before it."""
+    called, _, result = signature.partition(" -> ")
+    name, _, params = called.removesuffix(")").rpartition("(")
+    receiver, _, method = name.rpartition(".")
+    names = params.split(", ") if params else []
+    is_member = receiver in _NAMED
+    if is_member:
+        name, names = method, [receiver, *names]
+    overload = Overload(
+        overload_id,
+        tuple(_NAMED[one] for one in names),
+        _NAMED[result],
+        impl,
+        member=is_member,
+        doc=doc,
+        examples=examples,
+        growth=growth,
+    )
+    return Function(name, (overload,), cost=cost)
+
+
+def overloaded(*functions: Function, cost: CostRule | None = None) -> Function:
+    """Return one function with the overloads of several of the same name."""
+    overloads = tuple(overload for function in functions for overload in function.overloads)
+    return Function(functions[0].name, overloads, cost=cost)
 
 
 # --- Limits of expressions ---------------------------------------------------

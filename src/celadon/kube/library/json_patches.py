@@ -16,7 +16,7 @@ from celadon.cel import extend
 from celadon.cel.value_functions import equal
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library import costs
-from celadon.kube.library.costs import function
+from celadon.kube.library.costs import declared
 from celadon.memoization import remembering
 
 # --- Patch values ------------------------------------------------------------
@@ -191,11 +191,9 @@ def _escape_key(key: str) -> str:
 LIBRARY: Final = extend.Library(
     "kubernetes.jsonpatch",
     functions=(
-        function(
-            "jsonpatch.escapeKey",
+        declared(
+            "jsonpatch.escapeKey(string) -> string",
             "string_jsonpatch_escapeKey_string",
-            (extend.types.STRING,),
-            extend.types.STRING,
             _escape_key,
             "A map key as a part of a JSON patch path.",
             ("jsonpatch.escapeKey('k8s.io/my~label')", "'k8s.io~1my~0label'"),

@@ -13,7 +13,7 @@ from celadon.cel import extend
 from celadon.cel.value_functions import add, compare, equal, is_comparable
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import costs
-from celadon.kube.library.costs import method
+from celadon.kube.library.costs import declared
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.
@@ -213,21 +213,17 @@ LIBRARY: Final = extend.Library(
         _IS_SORTED,
         _SUM,
         *_EXTREMES,
-        method(
-            "indexOf",
+        declared(
+            "list(T).indexOf(T) -> int",
             "list_a_index_of_int",
-            (extend.types.list_of(_ANY), _ANY),
-            extend.types.INT,
             _index_of,
             "Where an element is first; -1 if nowhere.",
             ("[1, 2, 2, 3].indexOf(2)", "1"),
             cost=costs.WALK,
         ),
-        method(
-            "lastIndexOf",
+        declared(
+            "list(T).lastIndexOf(T) -> int",
             "list_a_last_index_of_int",
-            (extend.types.list_of(_ANY), _ANY),
-            extend.types.INT,
             _last_index_of,
             "Where an element is last; -1 if nowhere.",
             ("[1, 2, 2, 3].lastIndexOf(2)", "2"),

@@ -18,21 +18,19 @@ from celadon.cel.extend import (
     Impl,
     Library,
     Opaque,
-    Overload,
     Polynomial,
     Range,
     Sized,
     cost_rules,
     growth,
     no_such_overload,
-    types,
 )
 from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import Remembered, netaddr, shown_size
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import costs
-from celadon.kube.library.costs import function, method
+from celadon.kube.library.costs import declared, overloaded
 
 
 class IP(Opaque):
@@ -99,47 +97,37 @@ ADDRESS_GROWTH: Final = growth.fixed(16)
 _IP: Final = (costs.IP,)
 
 _PREDICATES: Final = (
-    method(
-        "isUnspecified",
+    declared(
+        "IP.isUnspecified() -> bool",
         "ip_is_unspecified",
-        _IP,
-        types.BOOL,
         lambda ip: ip.addr.is_unspecified,
         "Whether all bits of the address are zero.",
         ("ip('0.0.0.0').isUnspecified()", "true"),
     ),
-    method(
-        "isLoopback",
+    declared(
+        "IP.isLoopback() -> bool",
         "ip_is_loopback",
-        _IP,
-        types.BOOL,
         lambda ip: ip.addr.is_loopback,
         "Whether the address is in 127.0.0.0/8 or is ::1.",
         ("ip('127.0.0.1').isLoopback()", "true"),
     ),
-    method(
-        "isLinkLocalMulticast",
+    declared(
+        "IP.isLinkLocalMulticast() -> bool",
         "ip_is_link_local_multicast",
-        _IP,
-        types.BOOL,
         lambda ip: ip.addr.is_link_local_multicast,
         "Whether the address is a multicast address of the link: 224.0.0.0/24 or ff02::/16.",
         ("ip('ff02::1').isLinkLocalMulticast()", "true"),
     ),
-    method(
-        "isLinkLocalUnicast",
+    declared(
+        "IP.isLinkLocalUnicast() -> bool",
         "ip_is_link_local_unicast",
-        _IP,
-        types.BOOL,
         lambda ip: ip.addr.is_link_local_unicast,
         "Whether the address is in 169.254.0.0/16 or fe80::/10.",
         ("ip('fe80::1').isLinkLocalUnicast()", "true"),
     ),
-    method(
-        "isGlobalUnicast",
+    declared(
+        "IP.isGlobalUnicast() -> bool",
         "ip_is_global_unicast",
-        _IP,
-        types.BOOL,
         lambda ip: ip.addr.is_global_unicast,
         "Whether the address is none of the special ones; private addresses are global.",
         ("ip('192.168.0.1').isGlobalUnicast()", "true"),
@@ -149,48 +137,40 @@ _PREDICATES: Final = (
 IP_LIBRARY: Final = Library(
     "net.ip",
     functions=(
-        function(
-            "ip",
+        declared(
+            "ip(string) -> IP",
             "string_to_ip",
-            (types.STRING,),
-            costs.IP,
             parse_ip,
             "The address a text stands for; an error if it is none.",
             ("string(ip('2001:DB8::1'))", "'2001:db8::1'"),
             cost=costs.FIRST,
             growth=ADDRESS_GROWTH,
         ),
-        function(
-            "isIP",
+        declared(
+            "isIP(string) -> bool",
             "is_ip",
-            (types.STRING,),
-            types.BOOL,
             _is_ip,
             "Whether a text is an address that `ip` takes.",
             ("isIP('127.0.0.1')", "true"),
             ("isIP('127.0.0.1/8')", "false"),
             cost=costs.FIRST,
         ),
-        function(
-            "ip.isCanonical",
+        declared(
+            "ip.isCanonical(string) -> bool",
             "ip_is_canonical",
-            (types.STRING,),
-            types.BOOL,
             _is_canonical,
             "Whether an address is written in its canonical form; an error if it is none.",
             ("ip.isCanonical('2001:db8::abcd')", "true"),
             ("ip.isCanonical('2001:DB8::ABCD')", "false"),
             cost=costs.FIRST_TWICE,
         ),
-        method(
-            "family", "ip_family", _IP, types.INT, _family, "4 or 6.", ("ip('::1').family()", "6")
+        declared(
+            "IP.family() -> int", "ip_family", _family, "4 or 6.", ("ip('::1').family()", "6")
         ),
         *_PREDICATES,
-        function(
-            "string",
+        declared(
+            "string(IP) -> string",
             "ip_to_string",
-            _IP,
-            types.STRING,
             IP.display,
             "The canonical form of an address.",
             ("string(ip('::1'))", "'::1'"),
@@ -369,53 +349,37 @@ def _and_parse(rule: CostRule) -> CostRule:
 _CIDR: Final = (costs.CIDR,)
 
 _CONTAINS: Final = (
-    Function(
-        "containsIP",
-        (
-            Overload(
-                "cidr_contains_ip_string",
-                (costs.CIDR, types.STRING),
-                types.BOOL,
-                _contains_ip_text,
-                member=True,
-                doc="Whether an address lies within; no address of the other family does.",
-                examples=(("cidr('192.168.0.0/24').containsIP('192.168.0.5')", "true"),),
-                cost=_and_parse(_CONTAINS_IP_COST),
-            ),
-            Overload(
-                "cidr_contains_ip_ip",
-                (costs.CIDR, costs.IP),
-                types.BOOL,
-                _contains_ip,
-                member=True,
-                doc="Whether an address lies within; no address of the other family does.",
-                examples=(("cidr('::/0').containsIP(ip('1.2.3.4'))", "false"),),
-            ),
+    overloaded(
+        declared(
+            "CIDR.containsIP(string) -> bool",
+            "cidr_contains_ip_string",
+            _contains_ip_text,
+            "Whether an address lies within; no address of the other family does.",
+            ("cidr('192.168.0.0/24').containsIP('192.168.0.5')", "true"),
+        ).with_each(cost=_and_parse(_CONTAINS_IP_COST)),
+        declared(
+            "CIDR.containsIP(IP) -> bool",
+            "cidr_contains_ip_ip",
+            _contains_ip,
+            "Whether an address lies within; no address of the other family does.",
+            ("cidr('::/0').containsIP(ip('1.2.3.4'))", "false"),
         ),
         cost=_CONTAINS_IP_COST,
     ),
-    Function(
-        "containsCIDR",
-        (
-            Overload(
-                "cidr_contains_cidr_string",
-                (costs.CIDR, types.STRING),
-                types.BOOL,
-                _contains_cidr_text,
-                member=True,
-                doc="Whether all of another prefix lies within.",
-                examples=(("cidr('192.168.0.0/16').containsCIDR('192.168.1.0/24')", "true"),),
-                cost=_and_parse(_CONTAINS_CIDR_COST),
-            ),
-            Overload(
-                "cidr_contains_cidr",
-                (costs.CIDR, costs.CIDR),
-                types.BOOL,
-                _contains_cidr,
-                member=True,
-                doc="Whether all of another prefix lies within.",
-                examples=(("cidr('10.0.0.0/24').containsCIDR(cidr('10.0.0.0/16'))", "false"),),
-            ),
+    overloaded(
+        declared(
+            "CIDR.containsCIDR(string) -> bool",
+            "cidr_contains_cidr_string",
+            _contains_cidr_text,
+            "Whether all of another prefix lies within.",
+            ("cidr('192.168.0.0/16').containsCIDR('192.168.1.0/24')", "true"),
+        ).with_each(cost=_and_parse(_CONTAINS_CIDR_COST)),
+        declared(
+            "CIDR.containsCIDR(CIDR) -> bool",
+            "cidr_contains_cidr",
+            _contains_cidr,
+            "Whether all of another prefix lies within.",
+            ("cidr('10.0.0.0/24').containsCIDR(cidr('10.0.0.0/16'))", "false"),
         ),
         cost=_CONTAINS_CIDR_COST,
     ),
@@ -424,22 +388,18 @@ _CONTAINS: Final = (
 CIDR_LIBRARY: Final = Library(
     "net.cidr",
     functions=(
-        function(
-            "cidr",
+        declared(
+            "cidr(string) -> CIDR",
             "string_to_cidr",
-            (types.STRING,),
-            costs.CIDR,
             _cidr,
             "The prefix a text stands for; an error if it is none.",
             ("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),
             cost=costs.FIRST,
             growth=ADDRESS_GROWTH,
         ),
-        function(
-            "isCIDR",
+        declared(
+            "isCIDR(string) -> bool",
             "is_cidr",
-            (types.STRING,),
-            types.BOOL,
             _is_cidr,
             "Whether a text is a prefix that `cidr` takes.",
             ("isCIDR('192.168.0.0/16')", "true"),
@@ -447,40 +407,32 @@ CIDR_LIBRARY: Final = Library(
             cost=costs.FIRST,
         ),
         *_CONTAINS,
-        method(
-            "ip",
+        declared(
+            "CIDR.ip() -> IP",
             "cidr_ip",
-            _CIDR,
-            costs.IP,
             _address,
             "The address before the slash, with all its bits.",
             ("string(cidr('192.168.0.1/24').ip())", "'192.168.0.1'"),
             growth=ADDRESS_GROWTH,
         ).with_each(cost=cost_rules.constant(1)),
-        method(
-            "prefixLength",
+        declared(
+            "CIDR.prefixLength() -> int",
             "cidr_prefix_length",
-            _CIDR,
-            types.INT,
             _prefix_length,
             "The number after the slash.",
             ("cidr('192.168.0.0/16').prefixLength()", "16"),
         ),
-        method(
-            "masked",
+        declared(
+            "CIDR.masked() -> CIDR",
             "cidr_masked",
-            _CIDR,
-            costs.CIDR,
             _masked,
             "The prefix with the bits after it cleared.",
             ("string(cidr('192.168.0.1/24').masked())", "'192.168.0.0/24'"),
             growth=ADDRESS_GROWTH,
         ),
-        function(
-            "string",
+        declared(
+            "string(CIDR) -> string",
             "cidr_to_string",
-            _CIDR,
-            types.STRING,
             CIDR.display,
             "The prefix as text.",
             ("string(cidr('::1/128'))", "'::1/128'"),
@@ -567,61 +519,49 @@ def _is_url(text: str) -> bool:
 _EXAMPLE: Final = "url('https://example.com:80/a b?q=1')"
 
 _ACCESSORS: Final = (
-    method(
-        "getScheme",
+    declared(
+        "URL.getScheme() -> string",
         "url_get_scheme",
-        (_URL,),
-        types.STRING,
         lambda value: value.url.scheme,
         "The scheme in lower case, empty if there is none.",
         (f"{_EXAMPLE}.getScheme()", "'https'"),
         growth=growth.first,
     ),
-    method(
-        "getHost",
+    declared(
+        "URL.getHost() -> string",
         "url_get_host",
-        (_URL,),
-        types.STRING,
         lambda value: value.url.host,
         "The host with its port and, for IPv6, its brackets.",
         (f"{_EXAMPLE}.getHost()", "'example.com:80'"),
         growth=growth.first,
     ),
-    method(
-        "getHostname",
+    declared(
+        "URL.getHostname() -> string",
         "url_get_hostname",
-        (_URL,),
-        types.STRING,
         lambda value: value.hostname,
         "The host without port and brackets.",
         (f"{_EXAMPLE}.getHostname()", "'example.com'"),
         growth=growth.first,
     ),
-    method(
-        "getPort",
+    declared(
+        "URL.getPort() -> string",
         "url_get_port",
-        (_URL,),
-        types.STRING,
         lambda value: value.url.port,
         "The port, empty if there is none.",
         (f"{_EXAMPLE}.getPort()", "'80'"),
         growth=growth.first,
     ),
-    method(
-        "getEscapedPath",
+    declared(
+        "URL.getEscapedPath() -> string",
         "url_get_escaped_path",
-        (_URL,),
-        types.STRING,
         lambda value: value.url.escaped_path,
         "The path with its escapes.",
         (f"{_EXAMPLE}.getEscapedPath()", "'/a%20b'"),
         growth=growth.times(12),
     ),
-    method(
-        "getQuery",
+    declared(
+        "URL.getQuery() -> map(string, list(string))",
         "url_get_query",
-        (_URL,),
-        types.map_of(types.STRING, types.list_of(types.STRING)),
         lambda value: value.url.query(),
         "The values of each query parameter, unescaped.",
         ("url('https://h/?k=a&k=b').getQuery()", "{'k': ['a', 'b']}"),
@@ -632,22 +572,18 @@ _ACCESSORS: Final = (
 URL_LIBRARY: Final = Library(
     "kubernetes.urls",
     functions=(
-        function(
-            "url",
+        declared(
+            "url(string) -> URL",
             "string_to_url",
-            (types.STRING,),
-            _URL,
             _parse,
             "The URL a text stands for: an absolute URI or an absolute path.",
             ("url('/path').getEscapedPath()", "'/path'"),
             cost=costs.FIRST_SAME_SIZE,
             growth=growth.first,
         ),
-        function(
-            "isURL",
+        declared(
+            "isURL(string) -> bool",
             "is_url",
-            (types.STRING,),
-            types.BOOL,
             _is_url,
             "Whether a text is a URL that `url` takes.",
             ("isURL('https://example.com/')", "true"),

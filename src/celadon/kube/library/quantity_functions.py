@@ -12,7 +12,7 @@ from typing import Final
 from celadon.cel import extend
 from celadon.cel.value_functions import Remembered
 from celadon.kube.library import costs
-from celadon.kube.library.costs import function, method
+from celadon.kube.library.costs import declared, overloaded
 from celadon.kube.quantity import Format, Quantity, QuantityError, from_int, parse
 
 _QUANTITY: Final = costs.QUANTITY
@@ -147,82 +147,62 @@ _ONE: Final = (_QUANTITY,)
 _TWO: Final = (_QUANTITY, _QUANTITY)
 
 _ARITHMETIC: Final = (
-    extend.Function(
-        "add",
-        (
-            extend.Overload(
-                "quantity_add",
-                _TWO,
-                _QUANTITY,
-                _add,
-                member=True,
-                doc="The sum, in the receiver's format.",
-                examples=(("quantity('50k').add(quantity('20k')) == quantity('70k')", "true"),),
-                growth=extend.growth.single,
-            ),
-            extend.Overload(
-                "quantity_add_int",
-                (_QUANTITY, extend.types.INT),
-                _QUANTITY,
-                _add_int,
-                member=True,
-                doc="The sum with a whole number.",
-                examples=(("quantity('50k').add(20).asInteger()", "50020"),),
-                growth=extend.growth.single,
-            ),
+    overloaded(
+        declared(
+            "Quantity.add(Quantity) -> Quantity",
+            "quantity_add",
+            _add,
+            "The sum, in the receiver's format.",
+            ("quantity('50k').add(quantity('20k')) == quantity('70k')", "true"),
+            growth=extend.growth.single,
+        ),
+        declared(
+            "Quantity.add(int) -> Quantity",
+            "quantity_add_int",
+            _add_int,
+            "The sum with a whole number.",
+            ("quantity('50k').add(20).asInteger()", "50020"),
+            growth=extend.growth.single,
         ),
     ),
-    extend.Function(
-        "sub",
-        (
-            extend.Overload(
-                "quantity_sub",
-                _TWO,
-                _QUANTITY,
-                _sub,
-                member=True,
-                doc="The difference, in the receiver's format.",
-                examples=(("quantity('50k').sub(quantity('20k')) == quantity('30k')", "true"),),
-                growth=extend.growth.single,
-            ),
-            extend.Overload(
-                "quantity_sub_int",
-                (_QUANTITY, extend.types.INT),
-                _QUANTITY,
-                _sub_int,
-                member=True,
-                doc="The difference to a whole number.",
-                examples=(("quantity('50k').sub(-50).asInteger()", "50050"),),
-                growth=extend.growth.single,
-            ),
+    overloaded(
+        declared(
+            "Quantity.sub(Quantity) -> Quantity",
+            "quantity_sub",
+            _sub,
+            "The difference, in the receiver's format.",
+            ("quantity('50k').sub(quantity('20k')) == quantity('30k')", "true"),
+            growth=extend.growth.single,
+        ),
+        declared(
+            "Quantity.sub(int) -> Quantity",
+            "quantity_sub_int",
+            _sub_int,
+            "The difference to a whole number.",
+            ("quantity('50k').sub(-50).asInteger()", "50050"),
+            growth=extend.growth.single,
         ),
     ),
 )
 
 _COMPARISONS: Final = (
-    method(
-        "isLessThan",
+    declared(
+        "Quantity.isLessThan(Quantity) -> bool",
         "quantity_is_less_than",
-        _TWO,
-        extend.types.BOOL,
         _is_less_than,
         "Whether the quantity is less than another.",
         ("quantity('50M').isLessThan(quantity('50Mi'))", "true"),
     ),
-    method(
-        "isGreaterThan",
+    declared(
+        "Quantity.isGreaterThan(Quantity) -> bool",
         "quantity_is_greater_than",
-        _TWO,
-        extend.types.BOOL,
         _is_greater_than,
         "Whether the quantity is more than another.",
         ("quantity('50Mi').isGreaterThan(quantity('50M'))", "true"),
     ),
-    method(
-        "compareTo",
+    declared(
+        "Quantity.compareTo(Quantity) -> int",
         "quantity_compare_to",
-        _TWO,
-        extend.types.INT,
         _compare_to,
         "-1, 0 or 1.",
         ("quantity('1Ki').compareTo(quantity('1024'))", "0"),
@@ -232,61 +212,49 @@ _COMPARISONS: Final = (
 LIBRARY: Final = extend.Library(
     "kubernetes.quantity",
     functions=(
-        function(
-            "quantity",
+        declared(
+            "quantity(string) -> Quantity",
             "string_to_quantity",
-            (extend.types.STRING,),
-            _QUANTITY,
             _quantity,
             "The quantity a text stands for; an error if it is none.",
             ("quantity('1.5Gi').isGreaterThan(quantity('1G'))", "true"),
             cost=costs.FIRST,
             growth=extend.growth.single,
         ),
-        function(
-            "isQuantity",
+        declared(
+            "isQuantity(string) -> bool",
             "is_quantity_string",
-            (extend.types.STRING,),
-            extend.types.BOOL,
             _is_quantity,
             "Whether a text is a quantity that `quantity` takes.",
             ("isQuantity('1.3Gi')", "true"),
             ("isQuantity('200K')", "false"),
             cost=costs.FIRST,
         ),
-        function(
-            "sign",
+        declared(
+            "sign(Quantity) -> int",
             "quantity_sign",
-            _ONE,
-            extend.types.INT,
             _sign,
             "-1, 0 or 1. This one is no method.",
             ("sign(quantity('-1'))", "-1"),
         ),
-        method(
-            "isInteger",
+        declared(
+            "Quantity.isInteger() -> bool",
             "quantity_is_integer",
-            _ONE,
-            extend.types.BOOL,
             _is_integer,
             "Whether `asInteger` works; a fraction written out, even `.0`, prevents it.",
             ("quantity('1.5k').isInteger()", "true"),
             ("quantity('1.0').isInteger()", "false"),
         ),
-        method(
-            "asInteger",
+        declared(
+            "Quantity.asInteger() -> int",
             "quantity_as_integer",
-            _ONE,
-            extend.types.INT,
             _as_integer,
             "The value as an int; an error where `isInteger` is false.",
             ("quantity('50k').asInteger()", "50000"),
         ),
-        method(
-            "asApproximateFloat",
+        declared(
+            "Quantity.asApproximateFloat() -> double",
             "quantity_as_float",
-            _ONE,
-            extend.types.DOUBLE,
             _as_approximate_float,
             "The value as a double, which may lose precision.",
             ("quantity('50.703k').asApproximateFloat()", "50703.0"),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
+from celadon.cel.extend import EvaluationError, Function, Library, Opaque, growth, types
 from celadon.cel.value_functions import Remembered
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import Json
 from celadon.kube.library import costs
-from celadon.kube.library.costs import method
+from celadon.kube.library.costs import declared, overloaded
 from celadon.records import dataclass
 
 # --- Versions ----------------------------------------------------------------
@@ -232,56 +232,44 @@ _ONE: Final = (_SEMVER,)
 _TWO: Final = (_SEMVER, _SEMVER)
 
 _METHODS: Final = (
-    method(
-        "major",
+    declared(
+        "Semver.major() -> int",
         "semver_major",
-        _ONE,
-        types.INT,
         _major,
         "The first number.",
         ("semver('1.2.3').major()", "1"),
     ),
-    method(
-        "minor",
+    declared(
+        "Semver.minor() -> int",
         "semver_minor",
-        _ONE,
-        types.INT,
         _minor,
         "The second number.",
         ("semver('1.2.3').minor()", "2"),
     ),
-    method(
-        "patch",
+    declared(
+        "Semver.patch() -> int",
         "semver_patch",
-        _ONE,
-        types.INT,
         _patch,
         "The third number.",
         ("semver('1.2.3').patch()", "3"),
     ),
-    method(
-        "isGreaterThan",
+    declared(
+        "Semver.isGreaterThan(Semver) -> bool",
         "semver_is_greater_than",
-        _TWO,
-        types.BOOL,
         _is_greater_than,
         "Whether the version comes after another.",
         ("semver('1.10.0').isGreaterThan(semver('1.9.0'))", "true"),
     ),
-    method(
-        "isLessThan",
+    declared(
+        "Semver.isLessThan(Semver) -> bool",
         "semver_is_less_than",
-        _TWO,
-        types.BOOL,
         _is_less_than,
         "Whether the version comes before another.",
         ("semver('1.0.0-rc.2').isLessThan(semver('1.0.0'))", "true"),
     ),
-    method(
-        "compareTo",
+    declared(
+        "Semver.compareTo(Semver) -> int",
         "semver_compare_to",
-        _TWO,
-        types.INT,
         _compare_to,
         "-1, 0 or 1; build metadata does not count.",
         ("semver('1.0.0+a').compareTo(semver('1.0.0+b'))", "0"),
@@ -291,49 +279,40 @@ _METHODS: Final = (
 LIBRARY: Final = Library(
     "kubernetes.Semver",
     functions=(
-        Function(
-            "semver",
-            (
-                Overload(
-                    "string_to_semver",
-                    (types.STRING,),
-                    _SEMVER,
-                    _strict,
-                    doc="The version a text stands for, by the strict rules of semver 2.0.",
-                    examples=(("semver('1.2.3').minor()", "2"),),
-                    growth=growth.single,
-                ),
-                Overload(
-                    "string_bool_to_semver",
-                    (types.STRING, types.BOOL),
-                    _SEMVER,
-                    _semver,
-                    doc="The same; true allows a leading `v`, missing parts and leading zeros.",
-                    examples=(("semver('v1.02', true) == semver('1.2.0')", "true"),),
-                    growth=growth.single,
-                ),
+        overloaded(
+            declared(
+                "semver(string) -> Semver",
+                "string_to_semver",
+                _strict,
+                "The version a text stands for, by the strict rules of semver 2.0.",
+                ("semver('1.2.3').minor()", "2"),
+                growth=growth.single,
+            ),
+            declared(
+                "semver(string, bool) -> Semver",
+                "string_bool_to_semver",
+                _semver,
+                "The same; true allows a leading `v`, missing parts and leading zeros.",
+                ("semver('v1.02', true) == semver('1.2.0')", "true"),
+                growth=growth.single,
             ),
             cost=costs.FIRST,
         ),
-        Function(
-            "isSemver",
-            (
-                Overload(
-                    "is_semver_string",
-                    (types.STRING,),
-                    types.BOOL,
-                    _is_strict,
-                    doc="Whether a text is a version that `semver` takes.",
-                    examples=(("isSemver('1.0.0')", "true"), ("isSemver('v1.0')", "false")),
-                ),
-                Overload(
-                    "is_semver_string_bool",
-                    (types.STRING, types.BOOL),
-                    types.BOOL,
-                    _is_semver,
-                    doc="The same; true allows a leading `v`, missing parts and leading zeros.",
-                    examples=(("isSemver('v1.0', true)", "true"),),
-                ),
+        overloaded(
+            declared(
+                "isSemver(string) -> bool",
+                "is_semver_string",
+                _is_strict,
+                "Whether a text is a version that `semver` takes.",
+                ("isSemver('1.0.0')", "true"),
+                ("isSemver('v1.0')", "false"),
+            ),
+            declared(
+                "isSemver(string, bool) -> bool",
+                "is_semver_string_bool",
+                _is_semver,
+                "The same; true allows a leading `v`, missing parts and leading zeros.",
+                ("isSemver('v1.0', true)", "true"),
             ),
             cost=costs.FIRST,
         ),

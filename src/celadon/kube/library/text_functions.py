@@ -11,7 +11,7 @@ from celadon.cel.value_functions import shown_size
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import costs
-from celadon.kube.library.costs import function, method
+from celadon.kube.library.costs import declared
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
@@ -184,11 +184,9 @@ def _complaints_size(named_format: extend.Argument, text: extend.Argument) -> ex
 FORMAT_LIBRARY: Final = extend.Library(
     "kubernetes.format",
     functions=(
-        method(
-            "validate",
+        declared(
+            "NamedFormat.validate(string) -> optional(list(string))",
             "format-validate",
-            (_FORMAT, extend.types.STRING),
-            extend.types.optional_of(extend.types.list_of(extend.types.STRING)),
             _validate,
             "What is wrong with a text; none if nothing is.",
             ("format.dns1123Label().validate('my-name').hasValue()", "false"),
@@ -196,11 +194,9 @@ FORMAT_LIBRARY: Final = extend.Library(
             cost=extend.CostRule(_track_validate, _estimate_validate, bound=_bound_validate),
             growth=_complaints_size,
         ),
-        function(
-            "format.named",
+        declared(
+            "format.named(string) -> optional(NamedFormat)",
             "format-named",
-            (extend.types.STRING,),
-            extend.types.optional_of(_FORMAT),
             _named,
             "The format of that name; none if there is none.",
             ("format.named('uuid').hasValue()", "true"),
@@ -208,11 +204,9 @@ FORMAT_LIBRARY: Final = extend.Library(
             growth=extend.growth.fixed(2),
         ),
         *(
-            function(
-                f"format.{name}",
+            declared(
+                f"format.{name}() -> NamedFormat",
                 f"constant_format_{name}",
-                (),
-                _FORMAT,
                 _constant(rule),
                 f"The format `{name}`.",
                 (f"format.{name}() == format.named('{name}').value()", "true"),
