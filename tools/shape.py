@@ -17,11 +17,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Final
 
-from tests.architecture.source_tree import SOURCE, Node, SourceTree, read_source, rings
+from tests.architecture.source_tree import SOURCE, Function, Node, SourceTree, read_source, rings
 
 from tools.doc_words import MOST, written_by_commands, written_by_hand
 
@@ -81,7 +82,7 @@ class Shape:
     def import_lines(self) -> int:
         return sum(
             (node.end_lineno or node.lineno) - node.lineno + 1
-            for node in self._nodes(ast.Import, ast.ImportFrom)
+            for node in chain(self._nodes(ast.Import), self._nodes(ast.ImportFrom))
         )
 
     @property
@@ -116,7 +117,8 @@ class Shape:
         """The lines of each function."""
         return [
             (node.end_lineno or node.lineno) - node.lineno + 1
-            for node in self._nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+            for file in self.source.values()
+            for node in file.functions
         ]
 
     @property
@@ -144,16 +146,14 @@ class Shape:
         words = (text.split(maxsplit=1)[0].strip(":,.") for text in texts if text)
         return _percent(sum(word in FRAGMENTS for word in words), len(texts))
 
-    def _nodes(self, *classes: type[Node]) -> Iterator[Node]:
+    def _nodes(self, wanted: type[Node]) -> Iterator[Node]:
         for file in self.source.values():
-            yield from file.nodes(*classes)
+            yield from file.nodes(wanted)
 
-    def _documented(
-        self,
-    ) -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
-        for node in self._nodes(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef):
-            if ast.get_docstring(node, clean=False):
-                yield node
+    def _documented(self) -> Iterator[ast.Module | ast.ClassDef | Function]:
+        for file in self.source.values():
+            nodes = chain(file.nodes(ast.Module), file.nodes(ast.ClassDef), file.functions)
+            yield from (node for node in nodes if ast.get_docstring(node, clean=False))
 
 
 def _percent(part: float, whole: float) -> float:

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
 
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
@@ -47,6 +48,12 @@ class SourceFile:
             yield from cast("list[Node]", self.by_class.get(wanted, []))
 
     @property
+    def functions(self) -> Iterator[Function]:
+        """Every function and method, inner ones included."""
+        yield from self.nodes(ast.FunctionDef)
+        yield from self.nodes(ast.AsyncFunctionDef)
+
+    @property
     def is_package(self) -> bool:
         return self.path.name == "__init__.py"
 
@@ -61,12 +68,12 @@ class SourceFile:
 
     def _imports(self) -> Iterator[str]:
         for node in self.nodes(ast.Import):
-            for name in node.names:
-                yield name.name
-        for node in self.nodes(ast.ImportFrom):
-            for name in node.names if node.module is not None else ():
-                full = f"{node.module}.{name.name}"
-                yield full if full in self.known else str(node.module)
+            yield from (name.name for name in node.names)
+        for origin in self.nodes(ast.ImportFrom):
+            if origin.module is not None:
+                for name in origin.names:
+                    full = f"{origin.module}.{name.name}"
+                    yield full if full in self.known else origin.module
 
     @cached_property
     def imported_modules(self) -> set[str]:

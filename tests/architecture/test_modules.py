@@ -108,7 +108,7 @@ def test_imports_inside_functions_say_why(source: SourceTree) -> None:
 
 def _inner_imports(file: SourceFile) -> Iterator[int]:
     """The lines of imports inside functions."""
-    functions = list(file.nodes(ast.FunctionDef, ast.AsyncFunctionDef))
+    functions = list(file.functions)
     for node in file.nodes(ast.Import, ast.ImportFrom):
         if node.col_offset and any(
             one.lineno <= node.lineno <= (one.end_lineno or 0) for one in functions

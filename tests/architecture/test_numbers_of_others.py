@@ -20,7 +20,7 @@ def test_who_asks_for_digits_asks_how_many(source: SourceTree) -> None:
             f"{module}: {node.name}"
             for module, file in source.items()
             if any(f".{name}(" in file.text for name in _ASKS)
-            for node in file.nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+            for node in file.functions
             if careless(node)
         ),
         FEW_DIGITS,
