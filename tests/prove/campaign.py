@@ -36,7 +36,7 @@ from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject
 from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
 from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
-from celadon.prove.parts import Fault
+from celadon.prove.redundant_parts import Fault
 from celadon.prove.requests import Endpoint
 from tests.prove import random_requests
 from tests.prove.random_policies import DEFINITIONS, random_policy

@@ -22,9 +22,9 @@ from celadon.prove.differences import (
 )
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
-from celadon.prove.parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
+from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.requests import ANYBODY, Endpoint
 
 __all__ = [
