@@ -16,8 +16,8 @@ import z3
 
 from celadon.prove import functions
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.logic import negated
 from celadon.prove.objects import Inputs
+from celadon.prove.solver_terms import negated
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import EngineCall, certain
 from tests.prove.agreement import (

@@ -41,10 +41,10 @@ from celadon.kube.well_known_values import PODS
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import WrittenRequest, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.logic import TRUE, Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import ANYBODY, Endpoint
 from celadon.prove.search import Search, SearchOutcome, items_needed
+from celadon.prove.solver_terms import TRUE, Formula, both, either, negated, same
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they

@@ -18,9 +18,9 @@ import z3
 
 from celadon.cel import CheckedAst, EvaluationError, syntax, types
 from celadon.cel.extend import Opaque
-from celadon.prove import functions, logic
+from celadon.prove import functions, solver_terms
 from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
-from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
+from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, same
 from celadon.prove.unmodelled import SEARCHES, Unmodelled
 from celadon.prove.values import (
     FAILS,
@@ -158,7 +158,7 @@ class Evaluator:
 
     def _select(self, node: syntax.Select, scope: Scope) -> Outcome:
         operand = self.node(node.operand, scope)
-        key = Text(logic.text(node.field))
+        key = Text(solver_terms.text(node.field))
         if node.test_only:
             return mapped(operand, lambda value: _has(value, node.field))
         return mapped(operand, lambda value: member(value, key))
@@ -586,7 +586,7 @@ def _has(value: Value, name: str) -> Outcome:
             inside = mapped(value.value, lambda inner: _has(inner, name))
             return selected(value.there, inside, certain(literal(value=False)))
         case Fields() | Map():
-            return certain(Truth(_found(value, Text(logic.text(name)))[0]))
+            return certain(Truth(_found(value, Text(solver_terms.text(name)))[0]))
         case Variables():
             return certain(literal(value=True))
         case List():
@@ -598,7 +598,7 @@ def _has(value: Value, name: str) -> Outcome:
 def _tested(value: Value, name: str) -> Outcome:
     """`has(value.name)` as a part of another attribute."""
     return (
-        optional_member(value, Text(logic.text(name)))
+        optional_member(value, Text(solver_terms.text(name)))
         if isinstance(value, Maybe)
         else _has(value, name)
     )
@@ -678,7 +678,7 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
         place = native(key)
         if not isinstance(place, float):
             raise NotModelled("a place in a list that is a double")
-        key = Int(logic.integer(int(place))) if place.is_integer() else key
+        key = Int(solver_terms.integer(int(place))) if place.is_integer() else key
     if not isinstance(key, Int | Uint):
         return None, FAILS
     count(value)

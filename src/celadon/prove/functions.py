@@ -15,8 +15,8 @@ import z3
 from celadon.cel import extend as cel
 from celadon.cel import syntax
 from celadon.cel.value_functions import equal as cel_equal
-from celadon.prove import logic
-from celadon.prove.logic import (
+from celadon.prove import solver_terms
+from celadon.prove.solver_terms import (
     FALSE,
     TRUE,
     Formula,
@@ -78,10 +78,10 @@ def native(value: Value) -> object:
             return _literal(value.term, z3.is_int_value(value.term), cel.Uint)
         case Text():
             if z3.is_string_value(value.term):
-                return logic.text_of(value.term)
+                return solver_terms.text_of(value.term)
             return NOT_LITERAL
         case Double():
-            return logic.double_of(value.term) if z3.is_fp_value(value.term) else NOT_LITERAL
+            return solver_terms.double_of(value.term) if z3.is_fp_value(value.term) else NOT_LITERAL
         case List():
             return _native_list(value)
         case Map():
@@ -138,15 +138,15 @@ def literal(value: object) -> Value:
         case bool():
             return Truth(truth(value))
         case cel.Uint():
-            return Uint(logic.integer(int(value)))
+            return Uint(solver_terms.integer(int(value)))
         case int():
-            return Int(logic.integer(value))
+            return Int(solver_terms.integer(value))
         case float():
             return Double(z3.FPVal(value, z3.Float64()))
         case str():
-            if any(ord(char) >= logic.UNNAMED for char in value):
-                raise NotModelled(logic.BEYOND)
-            return Text(logic.text(value))
+            if any(ord(char) >= solver_terms.UNNAMED for char in value):
+                raise NotModelled(solver_terms.BEYOND)
+            return Text(solver_terms.text(value))
         case list() | tuple():
             return List(tuple(Item(TRUE, certain(literal(item))) for item in value))
         case Mapping():
@@ -261,7 +261,7 @@ def _nearest(number: Int | Uint) -> Term:
     cel-go compares integers with doubles as doubles (`common/types/compare.go`)."""
     constant = native(number)
     if constant is not NOT_LITERAL:
-        return logic.integer(int(float(constant)))  # type: ignore[arg-type]
+        return solver_terms.integer(int(float(constant)))  # type: ignore[arg-type]
     size = result = z3.If(number.term < 0, -number.term, number.term)
     for bits in range(1, 12):  # that do not fit into the 53 of a double
         unit = 1 << bits
@@ -328,7 +328,7 @@ def _has_item(value: List, sought: Item) -> Formula:
 
 def place(value: List, index: int) -> Term:
     """Before which of the items that are there an item stands."""
-    return logic.total(item.there for item in value.items[:index])
+    return solver_terms.total(item.there for item in value.items[:index])
 
 
 def _equal_maps(a: Map, b: Map) -> Formula:
@@ -358,7 +358,7 @@ def size_of(value: List | Map) -> Term:
 def number_of(value: List | Map) -> Term:
     """Return how many items there are."""
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
-    return logic.total(part.there for part in parts)
+    return solver_terms.total(part.there for part in parts)
 
 
 _ORDERS: Final[Mapping[str, Callable[[Term, Term], Formula]]] = {
@@ -403,13 +403,13 @@ def _real(value: Double | Int | Uint) -> Term:
     if value.whole is not None:
         return z3.ToReal(value.whole)
     # All finite doubles are below 2**1024; the solver's reals have no infinity.
-    beyond = logic.integer(1 << 1024)
+    beyond = solver_terms.integer(1 << 1024)
     infinite = z3.If(z3.fpIsNegative(value.term), -beyond, beyond)
     return z3.If(z3.fpIsInf(value.term), z3.ToReal(infinite), z3.fpToReal(value.term))
 
 
 def _number(value: Truth) -> Term:
-    return logic.chosen(value.term, logic.integer(1), logic.integer(0))
+    return solver_terms.chosen(value.term, solver_terms.integer(1), solver_terms.integer(0))
 
 
 def _bool(formula: Formula) -> Outcome:
@@ -437,7 +437,9 @@ def _is_literal(value: Value) -> bool:
 def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
     """An error where it leaves the 64 bits."""
     # The solver's integers have no end, so the 64 bits are a condition beside the value.
-    low, high = (logic.INT_MIN, logic.INT_MAX) if kind is Int else (0, logic.UINT_MAX)
+    low, high = (
+        (solver_terms.INT_MIN, solver_terms.INT_MAX) if kind is Int else (0, solver_terms.UINT_MAX)
+    )
     term = folded(term)
     fits = both(folded(term >= low), folded(term <= high))
     return Outcome(negated(fits), (Case(fits, kind(term)),))
@@ -478,7 +480,7 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
                 magnitude[0] / magnitude[1],
                 -(magnitude[0] / magnitude[1]),
             )
-            fails = same(b.term, logic.integer(0))
+            fails = same(b.term, solver_terms.integer(0))
             # Where the quotient leaves the 64 bits, Go has no rest either.
             bounded = _bounded(type(a), quotient)
             if rest:
@@ -622,13 +624,13 @@ def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome 
     match values:
         case [Text() as text] if not _is_literal(text):
             first = z3.SubString(text.term, 0, 1)
-            negative = same(first, logic.text("-"))
-            signed = either((negative, same(first, logic.text("+"))))
+            negative = same(first, solver_terms.text("-"))
+            signed = either((negative, same(first, solver_terms.text("+"))))
             rest = z3.SubString(text.term, 1, z3.Length(text.term) - 1)
             has_sign = FALSE if kind is Uint else signed
-            digits = logic.chosen(has_sign, rest, text.term)
+            digits = solver_terms.chosen(has_sign, rest, text.term)
             number = z3.StrToInt(digits)
-            bounded = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
+            bounded = _bounded(kind, solver_terms.chosen(both(has_sign, negative), -number, number))
             fits = z3.InRe(digits, _DIGITS)
             cases = [Case(both(fits, case.guard), case.value) for case in bounded.cases]
             return outcome(cases, either((negated(fits), bounded.error)))
@@ -649,7 +651,11 @@ def _to_text(values: list[Value]) -> Outcome | None:
             return certain(Text(text, Numeral(TRUE, number.term)))
         case [Truth() as truth_value]:
             return certain(
-                Text(logic.chosen(truth_value.term, logic.text("true"), logic.text("false")))
+                Text(
+                    solver_terms.chosen(
+                        truth_value.term, solver_terms.text("true"), solver_terms.text("false")
+                    )
+                )
             )
     return None
 

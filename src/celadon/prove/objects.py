@@ -23,10 +23,10 @@ from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
 from celadon.kube.releases import answering_as, is_since
 from celadon.kube.schemas import Schema, built_in, resolved
-from celadon.prove import functions, logic
+from celadon.prove import functions, solver_terms
 from celadon.prove.functions import equal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.regular_languages import contained
+from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.values import (
     Case,
     Cut,
@@ -143,7 +143,7 @@ class Pattern:
         """Return whether it is so in a model: the engine says it, since the solver takes long."""
         if not _holds(self.there, model):
             return True
-        text = logic.text_of(model.eval(self.text, model_completion=True))
+        text = solver_terms.text_of(model.eval(self.text, model_completion=True))
         try:
             return bool(re2.compile(self.pattern).search(text))
         except re2.RegexError:  # what is no pattern, no text matches
@@ -445,7 +445,9 @@ class Inputs:
         for number in range(self.items):
             place = f"{path}[{number}]"
             presence, key = self.presence(place), self.unknown(f"{place} key", z3.StringSort())
-            self.presences.append(negated(logic.same(key, logic.text("abcdefgh"[number % 8]))))
+            self.presences.append(
+                negated(solver_terms.same(key, solver_terms.text("abcdefgh"[number % 8])))
+            )
             self.assumed += (
                 negated(both(presence, entry.there, equal(Text(key), entry.key)))
                 for entry in entries

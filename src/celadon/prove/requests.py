@@ -15,8 +15,8 @@ from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
+from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.values import (
     FAILS,
     Entry,

@@ -20,9 +20,11 @@ import z3
 
 from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
-from celadon.prove import logic
+from celadon.prove import solver_terms
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import (
+from celadon.prove.objects import Inputs
+from celadon.prove.regular_languages import consumed, contained
+from celadon.prove.solver_terms import (
     FALSE,
     TRUE,
     Formula,
@@ -34,8 +36,6 @@ from celadon.prove.logic import (
     same,
     unknowns,
 )
-from celadon.prove.objects import Inputs
-from celadon.prove.regular_languages import consumed, contained
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -212,8 +212,8 @@ _KINDS: Final[Mapping[type, object]] = {
 
 _ZEROS: Final[Mapping[int, Term]] = {
     z3.Z3_BOOL_SORT: FALSE,
-    z3.Z3_INT_SORT: logic.integer(0),
-    z3.Z3_SEQ_SORT: logic.text(""),
+    z3.Z3_INT_SORT: solver_terms.integer(0),
+    z3.Z3_SEQ_SORT: solver_terms.text(""),
     z3.Z3_FLOATING_POINT_SORT: z3.FPVal(0.0, z3.Float64()),
 }
 
@@ -246,7 +246,7 @@ def _separator(engine_call: EngineCall) -> str | None:
 def _literals_in(term: Term) -> Iterator[str]:
     """Yield the texts that a term is put together of."""
     if z3.is_string_value(term):
-        yield logic.text_of(term)
+        yield solver_terms.text_of(term)
     for child in term.children():
         yield from _literals_in(child)
 
@@ -265,7 +265,7 @@ def _facts_of_matches(
         language, match = contained(pattern), consumed(pattern)
         if language is None or match is None:
             return
-        yield same(size, logic.integer(0)) == negated(z3.InRe(text.term, language))
+        yield same(size, solver_terms.integer(0)) == negated(z3.InRe(text.term, language))
         for item in items:
             (case,) = item.value.cases
             assert isinstance(case.value, Text)
@@ -319,14 +319,14 @@ class Parts:
             part = unmodelled.part_at(self.call, number, self.tag)
             self.items.append(Item(self.size > number, certain(Text(part))))
             if self.separator is not None:
-                separator, begun = map(logic.text, (self.separator, self.separator[:-1]))
+                separator, begun = map(solver_terms.text, (self.separator, self.separator[:-1]))
                 text = same(self.text, self._joined(self._terms))
                 # The first place of a separator is behind the part, and none is in the last one.
                 first = negated(z3.Contains(z3.Concat(part, begun), separator))
                 unmodelled.inputs.assumed += [
                     either((self.size <= number + 1, first)),
                     either((self.size <= number, negated(z3.Contains(part, separator)))),
-                    either((negated(same(self.size, logic.integer(number + 1))), text)),
+                    either((negated(same(self.size, solver_terms.integer(number + 1))), text)),
                 ]
 
     def likely(self, texts: Sequence[str]) -> Iterator[Formula]:
@@ -334,11 +334,11 @@ class Parts:
         if self.separator is None:
             return
         for item, term in zip(self.items, self._terms, strict=True):
-            is_named = either(same(term, logic.text(word)) for word in texts)
+            is_named = either(same(term, solver_terms.text(word)) for word in texts)
             yield either((negated(item.there), is_named))
 
     def _joined(self, parts: Sequence[Term]) -> Term:
-        separator = logic.text(self.separator or "")
+        separator = solver_terms.text(self.separator or "")
         terms = [term for part in parts for term in (separator, part)][1:]
         return z3.Concat(*terms) if len(terms) > 1 else terms[0]
 
@@ -472,7 +472,7 @@ class Unmodelled:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
             if (numeral := _plain_quantity(function, arguments)) is not None:
                 fails = both(negated(numeral.where), fails)
-                measure = logic.chosen(numeral.where, z3.ToReal(numeral.value), measure)
+                measure = solver_terms.chosen(numeral.where, z3.ToReal(numeral.value), measure)
             engine_call = EngineCall(function, engine_call.arguments, member, kind, measure)
         value = None
         if result.kind in _SORTS:
@@ -517,7 +517,7 @@ class Unmodelled:
 
     def part_at(self, engine_call: EngineCall, place: int, tag: str) -> Term:
         """Return the part at a place, of which the engine says what it is."""
-        arguments: list[Value] = [engine_call, Int(logic.integer(place))]
+        arguments: list[Value] = [engine_call, Int(solver_terms.integer(place))]
         name = f"{tag}[{place}]"
         part = self._call(syntax.INDEX, arguments, types.STRING, member=False, tag=name).result
         is_solved = _separator(engine_call) is not None
@@ -649,7 +649,7 @@ class Unmodelled:
             if samples and (numeral is None or not numeral.where.eq(TRUE)):
                 term = arguments[0].term
                 numerals = [] if numeral is None else [numeral.where]
-                texts = (same(term, logic.text(sample)) for sample in samples)
+                texts = (same(term, solver_terms.text(sample)) for sample in samples)
                 plain.append(either((*numerals, *texts)))
         return plain
 
@@ -666,14 +666,16 @@ class Unmodelled:
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return
         for sample in self._samples(function):
-            sampled = self._call(function, [Text(logic.text(sample))], call.type, member=member)
+            sampled = self._call(
+                function, [Text(solver_terms.text(sample))], call.type, member=member
+            )
             self.calls.pop()
             yield self._right(sampled, self._engine_says(sampled.asked, None))
 
     def _lesson(self, call: Call, model: Model) -> Formula | None:
         values = [model.eval(leaf, model_completion=True) for leaf in call.leaves]
         at_sample = both(*map(same, call.leaves, values))
-        if any(z3.is_string_value(value) and not logic.is_text(value) for value in values):
+        if any(z3.is_string_value(value) and not solver_terms.is_text(value) for value in values):
             return negated(at_sample)
         try:
             value = self._engine_says(call.asked, model)
@@ -756,8 +758,8 @@ class Unmodelled:
 def _literal(value: object) -> Value:
     """Return what the engine gives as a literal. Characters of a text that come from a model may be
     those that stand there for all that no expression names. Raises NotModelled."""
-    if isinstance(value, str) and all(ord(char) <= logic.HIGHEST for char in value):
-        return Text(logic.text(value))
+    if isinstance(value, str) and all(ord(char) <= solver_terms.HIGHEST for char in value):
+        return Text(solver_terms.text(value))
     return literal(value)
 
 

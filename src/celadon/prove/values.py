@@ -22,8 +22,8 @@ from celadon.cel import extend as cel
 from celadon.cel import syntax
 from celadon.kube import Json
 from celadon.kube.library import CIDR, IP, ParsedQuantity
-from celadon.prove import logic
-from celadon.prove.logic import (
+from celadon.prove import solver_terms
+from celadon.prove.solver_terms import (
     FALSE,
     TRUE,
     Formula,
@@ -468,17 +468,17 @@ def _quantity(value: object) -> Term:
 
 def _time(value: object) -> Term:
     assert isinstance(value, cel.Timestamp)
-    return logic.integer(value.unix_nanoseconds)
+    return solver_terms.integer(value.unix_nanoseconds)
 
 
 def _duration(value: object) -> Term:
     assert isinstance(value, cel.Duration)
-    return logic.integer(value.nanoseconds)
+    return solver_terms.integer(value.nanoseconds)
 
 
 def _address(value: object) -> Term:
     assert isinstance(value, IP)
-    return logic.integer(_number(value.addr.bits, value.addr.value))
+    return solver_terms.integer(_number(value.addr.bits, value.addr.value))
 
 
 def _number(bits: int, value: int) -> int:
@@ -521,8 +521,8 @@ _BY_CLASS: Final[Mapping[type, Measure]] = {
 }
 
 _EQUALITY: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
-    syntax.EQUALS: logic.same,
-    syntax.NOT_EQUALS: lambda a, b: negated(logic.same(a, b)),
+    syntax.EQUALS: solver_terms.same,
+    syntax.NOT_EQUALS: lambda a, b: negated(solver_terms.same(a, b)),
 }
 
 _ORDER: Final[Mapping[str, Callable[[Term, Term], Term]]] = {

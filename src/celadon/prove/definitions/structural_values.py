@@ -20,11 +20,11 @@ from celadon.kube import Json, JsonObject
 from celadon.kube.crd import CustomKind
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import ABSENT, Schema, ValueLimits, escape
-from celadon.prove import functions, logic
+from celadon.prove import functions, solver_terms
 from celadon.prove.functions import equal
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.regular_languages import contained, sample
+from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.values import (
     Case,
     Cut,
@@ -123,7 +123,7 @@ class StructuralObject:
         self.inputs.patterns.append(Pattern(TRUE, name, _NAME))
         self._assume(TRUE, properties.get("name", _NO_SCHEMA), Text(name))
         # Among the wishes for a plain object: that its name is `example`.
-        self.inputs.presences.append(negated(same(name, logic.text("example"))))
+        self.inputs.presences.append(negated(same(name, solver_terms.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
         fields = Fields(path, lambda member: self._generated(member, path, properties), least)
         fields.made["name"] = TRUE, certain(Text(name))
@@ -250,7 +250,7 @@ class StructuralObject:
         usual = _SAMPLES.get(schema.format, ())
         if not usual and (matching := sample(schema.limits.pattern)):
             usual = (matching,)
-        each = [same(text, logic.text(word)) for word in usual]
+        each = [same(text, solver_terms.text(word)) for word in usual]
         self.inputs.presences += (negated(item) for item in (*each[:1], either(each)) if each)
         return Text(text)
 
@@ -378,7 +378,7 @@ class StructuralObject:
         if schema.enum:
             is_choice = either(equal(value, functions.literal(item)) for item in schema.enum)
         if isinstance(value, Null):
-            return both(logic.truth(schema.nullable or not schema.types), is_choice)
+            return both(solver_terms.truth(schema.nullable or not schema.types), is_choice)
         if not self._has_type(schema, value):
             return FALSE
         return both(
@@ -493,7 +493,7 @@ class StructuralObject:
 
     def _counts(self, least: int | None, most: int | None, value: List | Map) -> Iterator[Formula]:
         parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
-        total = logic.total(part.there for part in parts)
+        total = solver_terms.total(part.there for part in parts)
         if least is not None and least > 0:
             yield total >= least
         if most is not None and most < len(parts):
@@ -502,7 +502,7 @@ class StructuralObject:
     def _field_counts(
         self, limits: ValueLimits, schema: Schema, value: Fields
     ) -> Iterator[Formula]:
-        total = logic.total(self._has(value, name) for name in schema.properties)
+        total = solver_terms.total(self._has(value, name) for name in schema.properties)
         if limits.min_properties is not None:
             yield total >= limits.min_properties
         if limits.max_properties is not None:
