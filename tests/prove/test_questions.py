@@ -17,9 +17,9 @@ from celadon.kube.library import environment
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
-from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, search
+from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, example_search
+from celadon.prove.example_search import Search
 from celadon.prove.objects import Inputs
-from celadon.prove.search import Search
 from celadon.prove.unmodelled import Unmodelled
 
 CONTAINERS = "object.spec.containers"
@@ -377,8 +377,8 @@ def test_a_solver_without_memory_decides_nothing(
     has_threads: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "_HAS_THREADS", has_threads)
-    monkeypatch.setattr(search, "_MEGABYTES", 0)
+    monkeypatch.setattr(example_search, "_HAS_THREADS", has_threads)
+    monkeypatch.setattr(example_search, "_MEGABYTES", 0)
     reply = replies(policy("object.metadata.name != 'a'"))[Question.REFUSES]
     assert (reply.answer, reply.reason) == (UNKNOWN, "the solver needs more memory")
 
@@ -632,7 +632,7 @@ def test_a_question_ends_when_its_processor_time_is_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever the solver counts of its work, and whether a thread watches it."""
-    monkeypatch.setattr(search, "_HAS_THREADS", has_threads)
+    monkeypatch.setattr(example_search, "_HAS_THREADS", has_threads)
     a, b, c = z3.Ints("a b c")
     hard = z3.And(a**3 + b**3 == c**3 + 7, a > 10, b > 10, c > 10)
     question = Search(Inputs(), Unmodelled(environment("1.36")), 100)

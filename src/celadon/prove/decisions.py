@@ -34,11 +34,11 @@ from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator, optional_member
+from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.functions import equal, literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
-from celadon.prove.search import Claim, free_loops
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (

@@ -96,7 +96,7 @@ class Evaluator:
     within: list[frozenset[Cut]] = field(default_factory=list)
     """The inputs that loops are running over, the items of each loop."""
     free: frozenset[int] = frozenset()
-    """The loops that need no item of their own (`celadon.prove.search`)."""
+    """The loops that need no item of their own (`celadon.prove.example_search`)."""
     few: dict[int, int] = field(default_factory=dict)
     """The calls of `size` that are compared with a small number, and that number."""
 

@@ -35,10 +35,10 @@ from celadon.prove.definitions.rule_looks import (
     verdict,
 )
 from celadon.prove.definitions.structural_values import Steps, StructuralObject
+from celadon.prove.example_search import Claim
 from celadon.prove.functions import equal
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer, is_blank, proved_with, with_enough_items
-from celadon.prove.search import Claim
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
