@@ -39,8 +39,8 @@ from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import PODS
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
+from celadon.prove.example_repair import WrittenRequest, mended
 from celadon.prove.example_search import Search, SearchOutcome, items_needed
-from celadon.prove.examples import WrittenRequest, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import ANYBODY, Endpoint
