@@ -25,7 +25,7 @@ from celadon.kube import JsonObject
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.objects import Inputs
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     FAILS,
     Double,

@@ -20,7 +20,7 @@ from celadon.kube.validation import validate_create
 from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, example_search
 from celadon.prove.example_search import Search
 from celadon.prove.objects import Inputs
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 
 CONTAINERS = "object.spec.containers"
 LIMIT_KIND = {"apiVersion": "example.com/v1", "kind": "Limit"}

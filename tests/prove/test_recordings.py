@@ -18,7 +18,7 @@ from celadon.prove import functions
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import negated
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import EngineCall, certain
 from tests.prove.agreement import (
     Hidden,

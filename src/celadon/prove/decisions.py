@@ -40,7 +40,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,

@@ -21,7 +21,7 @@ from celadon.cel.extend import Opaque
 from celadon.prove import functions, solver_terms
 from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import SEARCHES, Unmodelled
+from celadon.prove.uninterpreted_functions import SEARCHES, Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,

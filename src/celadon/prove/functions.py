@@ -2,7 +2,7 @@
 
 Three ways, in this order: a function that has a meaning in the solver is written here (`MEANINGS`);
 one whose arguments are all literal is called in the engine; any other is only known to the engine
-(`celadon.prove.unmodelled`).
+(`celadon.prove.uninterpreted_functions`).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import ANYBODY, PARAM, Endpoint, SymbolicRequest
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     NotModelled,
     Null,

@@ -27,7 +27,7 @@ from celadon.prove.functions import literal
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer, proved_with, with_enough_items
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, negated
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     Case,
     Entry,
