@@ -23,8 +23,8 @@ from celadon.cel import CheckedAst, Environment, EvaluationError, ProgramError
 from celadon.cel.extend import NONE, Optional
 from celadon.kube import JsonObject
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.objects import Inputs
+from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
 from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     FAILS,

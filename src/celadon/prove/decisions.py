@@ -35,11 +35,11 @@ from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_s
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator, optional_member
 from celadon.prove.example_search import Claim, free_loops
-from celadon.prove.functions import equal, literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
+from celadon.prove.symbolic_functions import equal, literal
 from celadon.prove.uninterpreted_functions import Unmodelled
 from celadon.prove.values import (
     FAILS,

@@ -18,9 +18,9 @@ import z3
 
 from celadon.cel import CheckedAst, EvaluationError, syntax, types
 from celadon.cel.extend import Opaque
-from celadon.prove import functions, solver_terms
-from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
+from celadon.prove import solver_terms, symbolic_functions
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, same
+from celadon.prove.symbolic_functions import MEANINGS, equal, literal, native, same_key
 from celadon.prove.uninterpreted_functions import SEARCHES, Unmodelled
 from celadon.prove.values import (
     FAILS,
@@ -205,7 +205,7 @@ class Evaluator:
             case syntax.LOGICAL_OR:
                 return _disjunction(*(self.node(argument, scope) for argument in node.args))
             case syntax.NOT_STRICTLY_FALSE:
-                return functions.not_strictly_false(self.node(node.args[0], scope))
+                return symbolic_functions.not_strictly_false(self.node(node.args[0], scope))
             case "or" | "orValue" if node.target is not None:
                 return self._optional_else(node, scope)
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
@@ -247,7 +247,7 @@ class Evaluator:
         if node.id in self.few and isinstance(values[0], List | Map):
             # Of more items than that, and one, nobody can tell how many they are.
             self._enter(values[0].sources, self.few[node.id] + 1)
-            return certain(Int(functions.number_of(values[0])))
+            return certain(Int(symbolic_functions.number_of(values[0])))
         meaning = MEANINGS.get(node.function)
         sample = None if meaning is None else meaning(values)
         if sample is not None:
@@ -256,9 +256,12 @@ class Evaluator:
             return sample
         constants = [native(value) for value in values]
         member = node.target is not None
-        if all(constant is not functions.NOT_LITERAL for constant in constants):
+        if all(constant is not symbolic_functions.NOT_LITERAL for constant in constants):
             return self.unmodelled.run(node.function, constants, member=member)
-        modelled, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
+        modelled, plain = (
+            self._asked(node, values),
+            symbolic_functions.plain_meaning(node.function, values),
+        )
         if plain is None:
             return modelled
         self.unmodelled.plain.append(plain[0])
@@ -276,7 +279,7 @@ class Evaluator:
     def _readable(self, function: str, value: Text) -> Outcome:
         """`isQuantity(text)` and the like: where `quantity(text)` does not fail."""
         constant = native(value)
-        if constant is not functions.NOT_LITERAL:
+        if constant is not symbolic_functions.NOT_LITERAL:
             return self.unmodelled.run(function, [constant], member=False)
         call = self.unmodelled.call(_READ_BY[function], [value], types.DYN, member=False)
         return certain(Truth(negated(call.error)))
@@ -483,7 +486,7 @@ def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, O
     if not two:
         return [(item.there, item.value, item.value) for item in value.items]
     count(value)
-    places = [functions.place(value, number) for number in range(len(value.items))]
+    places = [symbolic_functions.place(value, number) for number in range(len(value.items))]
     return [
         (item.there, certain(Int(place)), item.value)
         for item, place in zip(value.items, places, strict=True)
@@ -682,7 +685,7 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
     if not isinstance(key, Int | Uint):
         return None, FAILS
     count(value)
-    places = [functions.place(value, number) for number in range(len(value.items))]
+    places = [symbolic_functions.place(value, number) for number in range(len(value.items))]
     hits = [
         (both(item.there, same(place, key.term)), item.value)
         for item, place in zip(value.items, places, strict=True)

@@ -23,10 +23,10 @@ from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
 from celadon.kube.releases import answering_as, is_since
 from celadon.kube.schemas import Schema, built_in, resolved
-from celadon.prove import functions, solver_terms
-from celadon.prove.functions import equal, native
+from celadon.prove import solver_terms, symbolic_functions
 from celadon.prove.regular_languages import contained
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
+from celadon.prove.symbolic_functions import equal, native
 from celadon.prove.values import (
     Case,
     Cut,
@@ -344,7 +344,8 @@ class Inputs:
         # a text that equals one of many.
         self.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
-            Case(way, functions.literal(item)) for way, item in zip(ways, allowed, strict=True)
+            Case(way, symbolic_functions.literal(item))
+            for way, item in zip(ways, allowed, strict=True)
         )
 
     def _text(self, schema: Schema, path: str) -> Text:
@@ -573,7 +574,7 @@ class _Objects:
         if inside is None:
             return (FALSE, certain(Unshaped(path))) if schema.preserve_unknown else None
         if not below and name in self.given:
-            return TRUE, certain(functions.literal(self.given[name]))
+            return TRUE, certain(symbolic_functions.literal(self.given[name]))
         field_path = (*below, name)
         if self.given.get("kind") == "Pod" and _rule_path(field_path) in _GETS_TOKEN:
             self._go_without_token()
@@ -599,7 +600,7 @@ class _Objects:
         value = self.inputs.value(schema.properties[name], place, self, field_path)
         if (schema.name, name) in _MAY_BE_EMPTY:
             is_empty = self.inputs.presence(f"{place} empty")
-            value = selected(is_empty, certain(functions.literal("")), value)
+            value = selected(is_empty, certain(symbolic_functions.literal("")), value)
         is_full = _is_full(value)
         is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
         is_sure = is_demanded or _rule_path(field_path) in self.always
@@ -729,10 +730,10 @@ def _is_full(outcome: Outcome) -> Formula:
 
 
 _EMPTY: Final[Mapping[type, Value]] = {
-    Text: functions.literal(""),
-    Int: functions.literal(0),
-    Truth: functions.literal(value=False),
-    Double: functions.literal(0.0),
+    Text: symbolic_functions.literal(""),
+    Int: symbolic_functions.literal(0),
+    Truth: symbolic_functions.literal(value=False),
+    Double: symbolic_functions.literal(0.0),
 }
 
 

@@ -13,10 +13,10 @@ from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
-from celadon.prove.functions import literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same, text
+from celadon.prove.symbolic_functions import literal
 from celadon.prove.values import (
     FAILS,
     Entry,

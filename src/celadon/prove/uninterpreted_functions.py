@@ -21,7 +21,6 @@ import z3
 from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
 from celadon.prove import solver_terms
-from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.objects import Inputs
 from celadon.prove.regular_languages import consumed, contained
 from celadon.prove.solver_terms import (
@@ -36,6 +35,7 @@ from celadon.prove.solver_terms import (
     same,
     unknowns,
 )
+from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -392,7 +392,7 @@ class Unmodelled:
     sizes: set[int] = field(default_factory=set)
     """What the expressions compare sizes with, and the places in lists that they name."""
     plain: list[Formula] = field(default_factory=list)
-    """Where what is asked of texts is simple (`celadon.prove.functions`)."""
+    """Where what is asked of texts is simple (`celadon.prove.symbolic_functions`)."""
     inputs: Inputs = field(default_factory=Inputs)
     """What the arguments of the calls are made of."""
     lists: dict[tuple[str, tuple[int, ...]], Parts] = field(default_factory=dict)

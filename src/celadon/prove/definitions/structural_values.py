@@ -20,11 +20,11 @@ from celadon.kube import Json, JsonObject
 from celadon.kube.crd import CustomKind
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import ABSENT, Schema, ValueLimits, escape
-from celadon.prove import functions, solver_terms
-from celadon.prove.functions import equal
+from celadon.prove import solver_terms, symbolic_functions
 from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.regular_languages import contained, sample
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same
+from celadon.prove.symbolic_functions import equal
 from celadon.prove.values import (
     Case,
     Cut,
@@ -109,7 +109,7 @@ class StructuralObject:
         gvk = self.kind.gvk
         data = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         for name, value in data.items():
-            self.root.made[name] = TRUE, certain(functions.literal(value))
+            self.root.made[name] = TRUE, certain(symbolic_functions.literal(value))
         self.root.made["metadata"] = TRUE, certain(self._metadata(schema))
         if schema.rules:
             self.parts.insert(0, Part(schema, (), TRUE, certain(self.root)))
@@ -242,7 +242,8 @@ class StructuralObject:
         ways = [self.inputs.unknown(f"{path} is {item}", z3.BoolSort()) for item in allowed]
         self.inputs.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
-            Case(way, functions.literal(item)) for way, item in zip(ways, allowed, strict=True)
+            Case(way, symbolic_functions.literal(item))
+            for way, item in zip(ways, allowed, strict=True)
         )
 
     def _text(self, schema: Schema, path: str) -> Text:
@@ -376,7 +377,9 @@ class StructuralObject:
             return self._open(value.path)
         is_choice = TRUE
         if schema.enum:
-            is_choice = either(equal(value, functions.literal(item)) for item in schema.enum)
+            is_choice = either(
+                equal(value, symbolic_functions.literal(item)) for item in schema.enum
+            )
         if isinstance(value, Null):
             return both(solver_terms.truth(schema.nullable or not schema.types), is_choice)
         if not self._has_type(schema, value):
