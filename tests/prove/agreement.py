@@ -25,8 +25,7 @@ from celadon.kube import JsonObject
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.objects import Inputs
 from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
-from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Double,
     EngineCall,
@@ -44,6 +43,7 @@ from celadon.prove.values import (
     Value,
     certain,
 )
+from celadon.prove.uninterpreted_functions import Unmodelled
 from tests.conformance.kubernetes_cases import from_json, kubernetes_environment
 from tests.conformance.suite import case_files
 from tests.conformance.tagged import encode, same

@@ -18,8 +18,8 @@ from celadon.prove import symbolic_functions
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import negated
+from celadon.prove.symbolic_values import EngineCall, certain
 from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import EngineCall, certain
 from tests.prove.agreement import (
     Hidden,
     compared,

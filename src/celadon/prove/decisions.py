@@ -40,8 +40,7 @@ from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.symbolic_functions import equal, literal
-from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Case,
     Maybe,
@@ -57,6 +56,7 @@ from celadon.prove.values import (
     mapped,
     outcome,
 )
+from celadon.prove.uninterpreted_functions import Unmodelled
 
 # --- Matching ----------------------------------------------------------------
 #

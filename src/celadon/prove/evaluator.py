@@ -21,8 +21,7 @@ from celadon.cel.extend import Opaque
 from celadon.prove import solver_terms, symbolic_functions
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, same
 from celadon.prove.symbolic_functions import MEANINGS, equal, literal, native, same_key
-from celadon.prove.uninterpreted_functions import SEARCHES, Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Case,
     Cut,
@@ -55,6 +54,7 @@ from celadon.prove.values import (
     outcome,
     selected,
 )
+from celadon.prove.uninterpreted_functions import SEARCHES, Unmodelled
 
 Scope = Mapping[str, Outcome]
 

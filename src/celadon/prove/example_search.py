@@ -21,8 +21,8 @@ from celadon.kube import StatusError
 from celadon.kube.schemas import DecodeError
 from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.solver_terms import Formula, either, negated, unknowns
+from celadon.prove.symbolic_values import NotModelled
 from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import NotModelled
 
 # --- Witnesses ---------------------------------------------------------------
 #

@@ -17,7 +17,7 @@ from celadon.kube.registry import create
 from celadon.kube.resources import Catalog, Resource, custom_resources, known_resources
 from celadon.kube.schemas import DecodeError, Schema, component, schema_for
 from celadon.prove.objects import Inputs
-from celadon.prove.values import Outcome, Unshaped, certain
+from celadon.prove.symbolic_values import Outcome, Unshaped, certain
 
 _TEXT: Final = Schema(type="string")
 _METADATA: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -27,7 +27,7 @@ from celadon.prove import solver_terms, symbolic_functions
 from celadon.prove.regular_languages import contained
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.symbolic_functions import equal, native
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     Case,
     Cut,
     Double,

@@ -41,8 +41,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import ANYBODY, PARAM, Endpoint, SymbolicRequest
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
-from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     NotModelled,
     Null,
     Outcome,
@@ -52,6 +51,7 @@ from celadon.prove.values import (
     is_false,
     is_true,
 )
+from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class Question(enum.Enum):

@@ -17,7 +17,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.symbolic_functions import literal
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Entry,
     Fields,

@@ -28,7 +28,7 @@ from celadon.prove.solver_terms import (
     same,
     truth,
 )
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Case,
     Double,

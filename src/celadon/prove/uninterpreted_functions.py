@@ -36,7 +36,7 @@ from celadon.prove.solver_terms import (
     unknowns,
 )
 from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     FAILS,
     Case,
     Cut,

@@ -27,8 +27,7 @@ from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer, proved_with, with_enough_items
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, negated
 from celadon.prove.symbolic_functions import literal
-from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     Case,
     Entry,
     Fields,
@@ -46,6 +45,7 @@ from celadon.prove.values import (
     outcome,
     selected,
 )
+from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from celadon.prove.evaluator import Evaluator
 from celadon.prove.example_search import Claim, Confirm, Search, SearchOutcome, T, free_loops
 from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import FALSE, Formula, both, either, negated
+from celadon.prove.symbolic_values import Maybe, NotModelled, Outcome, Text, certain, is_true
 from celadon.prove.uninterpreted_functions import Unmodelled
-from celadon.prove.values import Maybe, NotModelled, Outcome, Text, certain, is_true
 
 MOST_PARTS: Final = 150
 """Values with rules that are looked at in one object."""

@@ -25,7 +25,7 @@ from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.regular_languages import contained, sample
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.symbolic_functions import equal
-from celadon.prove.values import (
+from celadon.prove.symbolic_values import (
     Case,
     Cut,
     Double,
