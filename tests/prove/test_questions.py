@@ -19,7 +19,7 @@ from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
 from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, example_search
 from celadon.prove.example_search import Search
-from celadon.prove.objects import Inputs
+from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.uninterpreted_functions import Unmodelled
 
 CONTAINERS = "object.spec.containers"

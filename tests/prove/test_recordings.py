@@ -16,8 +16,8 @@ import z3
 
 from celadon.prove import symbolic_functions
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.objects import Inputs
 from celadon.prove.solver_terms import negated
+from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import EngineCall, certain
 from celadon.prove.uninterpreted_functions import Unmodelled
 from tests.prove.agreement import (

@@ -19,8 +19,8 @@ import z3
 from celadon.cel import syntax
 from celadon.kube import StatusError
 from celadon.kube.schemas import DecodeError
-from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.solver_terms import Formula, either, negated, unknowns
+from celadon.prove.symbolic_objects import Inputs, Pattern
 from celadon.prove.symbolic_values import NotModelled
 from celadon.prove.uninterpreted_functions import Unmodelled
 

@@ -16,7 +16,7 @@ from celadon.kube.crd import CustomKind, custom_kinds
 from celadon.kube.registry import create
 from celadon.kube.resources import Catalog, Resource, custom_resources, known_resources
 from celadon.kube.schemas import DecodeError, Schema, component, schema_for
-from celadon.prove.objects import Inputs
+from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import Outcome, Unshaped, certain
 
 _TEXT: Final = Schema(type="string")

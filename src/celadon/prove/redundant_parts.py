@@ -36,8 +36,8 @@ from celadon.prove.differences import (
     compared_together,
 )
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.objects import ITEMS
 from celadon.prove.questions import everywhere
+from celadon.prove.symbolic_objects import ITEMS
 
 _VALIDATIONS: Final = ("validations",)
 _CONDITIONS: Final = ("matchConditions",)

@@ -21,7 +21,6 @@ import z3
 from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
 from celadon.prove import solver_terms
-from celadon.prove.objects import Inputs
 from celadon.prove.regular_languages import consumed, contained
 from celadon.prove.solver_terms import (
     FALSE,
@@ -36,6 +35,7 @@ from celadon.prove.solver_terms import (
     unknowns,
 )
 from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
+from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import (
     FAILS,
     Case,

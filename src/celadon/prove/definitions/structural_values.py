@@ -1,7 +1,7 @@
 """Custom resources that are not known, by their structural schema: what rules see of them after
 defaulting and pruning, and what an example of them is.
 
-A field is made when it is asked for, as in `celadon.prove.objects`. What the schema says of a value
+A field is made when it is asked for, as in `celadon.prove.symbolic_objects`. What the schema says of a value
 is assumed where the value is there: types, enumerations, lengths, patterns, ranges, counts, keys
 that differ, branches. What has no form in the solver (formats, patterns about words) is left open:
 so proofs hold, and the engine sorts out examples.
@@ -21,10 +21,10 @@ from celadon.kube.crd import CustomKind
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import ABSENT, Schema, ValueLimits, escape
 from celadon.prove import solver_terms, symbolic_functions
-from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.regular_languages import contained, sample
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.symbolic_functions import equal
+from celadon.prove.symbolic_objects import Inputs, Pattern
 from celadon.prove.symbolic_values import (
     Case,
     Cut,
