@@ -37,7 +37,7 @@ from celadon.kube import JsonObject
 from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
 from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
 from celadon.prove.redundant_parts import Fault
-from celadon.prove.requests import Endpoint
+from celadon.prove.symbolic_requests import Endpoint
 from tests.prove import random_requests
 from tests.prove.random_policies import DEFINITIONS, random_policy
 from tests.prove.test_differences import changed

@@ -43,8 +43,8 @@ from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.questions import everywhere
-from celadon.prove.requests import PARAM
 from celadon.prove.symbolic_objects import DEMANDED
+from celadon.prove.symbolic_requests import PARAM
 from tests.properties.test_lint_claims import made
 from tests.prove.test_differences import SECONDS, changed
 from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy

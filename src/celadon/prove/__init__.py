@@ -25,7 +25,7 @@ from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequ
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
-from celadon.prove.requests import ANYBODY, Endpoint
+from celadon.prove.symbolic_requests import ANYBODY, Endpoint
 
 __all__ = [
     "ANYBODY",

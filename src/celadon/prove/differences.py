@@ -42,9 +42,9 @@ from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sough
 from celadon.prove.example_repair import WrittenRequest, mended
 from celadon.prove.example_search import Search, SearchOutcome, items_needed
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.requests import ANYBODY, Endpoint
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated, same
 from celadon.prove.symbolic_objects import ITEMS, Inputs
+from celadon.prove.symbolic_requests import ANYBODY, Endpoint
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
