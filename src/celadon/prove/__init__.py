@@ -9,7 +9,6 @@ room. Read `values` first (what an expression comes to), then `evaluator`, `obje
 their schema) and `questions`.
 """
 
-from celadon.prove.decisions import Gap
 from celadon.prove.differences import (
     Comparison,
     Differences,
@@ -25,6 +24,7 @@ from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequ
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
+from celadon.prove.symbolic_decisions import Gap
 from celadon.prove.symbolic_requests import ANYBODY, Endpoint
 
 __all__ = [
