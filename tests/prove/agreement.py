@@ -22,7 +22,7 @@ import z3
 from celadon.cel import CheckedAst, Environment, EvaluationError, ProgramError
 from celadon.cel.extend import NONE, Optional
 from celadon.kube import JsonObject
-from celadon.prove.evaluator import Evaluator
+from celadon.prove.symbolic_evaluator import Evaluator
 from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
 from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import (

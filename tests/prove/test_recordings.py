@@ -15,8 +15,8 @@ pytest.importorskip("z3")
 import z3
 
 from celadon.prove import symbolic_functions
-from celadon.prove.evaluator import Evaluator
 from celadon.prove.solver_terms import negated
+from celadon.prove.symbolic_evaluator import Evaluator
 from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import EngineCall, certain
 from celadon.prove.uninterpreted_functions import Unmodelled

@@ -18,9 +18,9 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema
 from celadon.prove.definitions.structural_values import Steps, StructuralObject
-from celadon.prove.evaluator import Evaluator
 from celadon.prove.example_search import Claim, Confirm, Search, SearchOutcome, T, free_loops
 from celadon.prove.solver_terms import FALSE, Formula, both, either, negated
+from celadon.prove.symbolic_evaluator import Evaluator
 from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import Maybe, NotModelled, Outcome, Text, certain, is_true
 from celadon.prove.uninterpreted_functions import Unmodelled
