@@ -21,8 +21,8 @@ from celadon.prove.differences import (
 )
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
+from celadon.prove.policy_questions import Answer, Prover, Question, Reply
 from celadon.prove.properties import Properties, Property, Standard, Subject
-from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.symbolic_decisions import Gap
 from celadon.prove.symbolic_requests import ANYBODY, Endpoint

@@ -22,7 +22,7 @@ from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
 from celadon.prove.differences import Comparison, Differences, Direction, Side, compared_together
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.questions import enclosed
+from celadon.prove.policy_questions import enclosed
 from celadon.prove.symbolic_objects import ITEMS
 
 PROPERTY: Final = "property"

@@ -36,7 +36,7 @@ from celadon.prove.differences import (
     compared_together,
 )
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.questions import everywhere
+from celadon.prove.policy_questions import everywhere
 from celadon.prove.symbolic_objects import ITEMS
 
 _VALIDATIONS: Final = ("validations",)

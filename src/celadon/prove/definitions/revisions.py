@@ -23,7 +23,7 @@ from celadon.kube.schemas import ABSENT, Schema, escape
 from celadon.prove.definitions.rule_looks import DefinitionLook, nodes, path_text
 from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.example_search import Claim
-from celadon.prove.questions import Answer, proved_with, with_enough_items
+from celadon.prove.policy_questions import Answer, proved_with, with_enough_items
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, negated
 from celadon.prove.symbolic_functions import literal
 from celadon.prove.symbolic_objects import ITEMS, Inputs

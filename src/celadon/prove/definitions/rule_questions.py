@@ -36,7 +36,7 @@ from celadon.prove.definitions.rule_looks import (
 )
 from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.example_search import Claim
-from celadon.prove.questions import Answer, is_blank, proved_with, with_enough_items
+from celadon.prove.policy_questions import Answer, is_blank, proved_with, with_enough_items
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated
 from celadon.prove.symbolic_functions import equal
 from celadon.prove.symbolic_objects import ITEMS, Inputs
