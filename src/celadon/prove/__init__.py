@@ -20,7 +20,13 @@ from celadon.prove.differences import (
     judged,
 )
 from celadon.prove.known_kinds import KnownKinds
-from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
+from celadon.prove.mutant_equivalence import (
+    BoundPolicy,
+    Mutant,
+    MutantAnswer,
+    RefusedRequest,
+    TellingRequests,
+)
 from celadon.prove.policy_questions import Answer, Prover, Question, Reply
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
