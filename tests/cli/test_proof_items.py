@@ -39,7 +39,7 @@ from celadon.prove import Answer, Comparison, Endpoint, Finding, Gap, Question, 
 from celadon.prove.definitions import ChangeReply, RuleQuestion, RuleReply
 from celadon.prove.definitions.rule_looks import Node
 from celadon.prove.definitions.rule_questions import Change, Subject
-from celadon.prove.differences import Direction
+from celadon.prove.policy_differences import Direction
 from tests.paths import ROOT
 from tests.prove.definitions.definitions import kind_of, obj
 

@@ -35,7 +35,7 @@ from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject
 from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
-from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
+from celadon.prove.policy_differences import PROVED, Differences, Direction, Side, judgement_of
 from celadon.prove.redundant_parts import Fault
 from celadon.prove.symbolic_requests import Endpoint
 from tests.prove import random_requests

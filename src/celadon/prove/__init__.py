@@ -9,7 +9,15 @@ room. Read `values` first (what an expression comes to), then `evaluator`, `obje
 their schema) and `questions`.
 """
 
-from celadon.prove.differences import (
+from celadon.prove.known_kinds import KnownKinds
+from celadon.prove.mutant_equivalence import (
+    BoundPolicy,
+    Mutant,
+    MutantAnswer,
+    RefusedRequest,
+    TellingRequests,
+)
+from celadon.prove.policy_differences import (
     Comparison,
     Differences,
     Direction,
@@ -18,14 +26,6 @@ from celadon.prove.differences import (
     Judgement,
     Side,
     judged,
-)
-from celadon.prove.known_kinds import KnownKinds
-from celadon.prove.mutant_equivalence import (
-    BoundPolicy,
-    Mutant,
-    MutantAnswer,
-    RefusedRequest,
-    TellingRequests,
 )
 from celadon.prove.policy_questions import Answer, Prover, Question, Reply
 from celadon.prove.properties import Properties, Property, Standard, Subject

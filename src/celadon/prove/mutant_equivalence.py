@@ -18,8 +18,15 @@ from typing import Any, Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.kube import JsonObject
-from celadon.prove.differences import Comparison, Differences, Direction, Example, Finding, Side
 from celadon.prove.known_kinds import KnownKinds
+from celadon.prove.policy_differences import (
+    Comparison,
+    Differences,
+    Direction,
+    Example,
+    Finding,
+    Side,
+)
 from celadon.prove.policy_questions import param_kind
 from celadon.prove.symbolic_objects import ITEMS
 

@@ -3,7 +3,7 @@
 A property is compared like another set of policies. "All that is admitted is so" says that
 nothing is admitted which a policy with this rule would refuse; "all that is refused is so" says
 that nothing is refused which is not. So properties have the semantics, the limits and the examples
-of `celadon.prove.differences`; an error in a property counts against it.
+of `celadon.prove.policy_differences`; an error in a property counts against it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,14 @@ from celadon.admission.plugins.pod_security_expressions import OLDEST, all_conta
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
-from celadon.prove.differences import Comparison, Differences, Direction, Side, compared_together
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
+from celadon.prove.policy_differences import (
+    Comparison,
+    Differences,
+    Direction,
+    Side,
+    compared_together,
+)
 from celadon.prove.policy_questions import enclosed
 from celadon.prove.symbolic_objects import ITEMS
 

@@ -25,7 +25,8 @@ from celadon.admission import (
 )
 from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
-from celadon.prove.differences import (
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
+from celadon.prove.policy_differences import (
     PROVED,
     Comparison,
     Differences,
@@ -35,7 +36,6 @@ from celadon.prove.differences import (
     Side,
     compared_together,
 )
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.policy_questions import everywhere
 from celadon.prove.symbolic_objects import ITEMS
 

@@ -20,7 +20,7 @@ from tests.prove.test_questions import LIMITS
 pytest.importorskip("z3")
 
 from celadon.prove.definitions import Revisions
-from celadon.prove.differences import Differences
+from celadon.prove.policy_differences import Differences
 
 OLD = policy("limit", "int(object.data.x) < 5"), binding("limit")
 LOOSER = policy("limit", "int(object.data.x) <= 5"), binding("limit")
