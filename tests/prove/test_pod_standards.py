@@ -24,7 +24,7 @@ from celadon.kube import GroupVersionKind, JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.well_known_values import PODS
 from celadon.prove import Standard
-from celadon.prove.properties import side_of
+from celadon.prove.policy_properties import side_of
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
 VERSIONS: Final = range(30, 37)

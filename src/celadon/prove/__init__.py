@@ -27,8 +27,8 @@ from celadon.prove.policy_differences import (
     Side,
     judged,
 )
+from celadon.prove.policy_properties import Properties, Property, Standard, Subject
 from celadon.prove.policy_questions import Answer, Prover, Question, Reply
-from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.symbolic_decisions import Gap
 from celadon.prove.symbolic_requests import ANYBODY, Endpoint

@@ -11,7 +11,7 @@ from celadon.kube import JsonObject
 from celadon.kube.library import environment
 from celadon.prove import Comparison, Finding, Properties, Property, Standard, Subject
 from celadon.prove.example_search import Claim, free_loops
-from celadon.prove.properties import side_of
+from celadon.prove.policy_properties import side_of
 from tests.prove.test_differences import (
     LIMIT,
     PLANTED,
