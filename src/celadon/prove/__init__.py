@@ -9,7 +9,6 @@ room. Read `values` first (what an expression comes to), then `evaluator`, `obje
 their schema) and `questions`.
 """
 
-from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutant_equivalence import (
     BoundPolicy,
     Mutant,
@@ -31,6 +30,7 @@ from celadon.prove.policy_properties import Properties, Property, Standard, Subj
 from celadon.prove.policy_questions import Answer, Prover, Question, Reply
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.symbolic_decisions import Gap
+from celadon.prove.symbolic_kinds import KnownKinds
 from celadon.prove.symbolic_requests import ANYBODY, Endpoint
 
 __all__ = [

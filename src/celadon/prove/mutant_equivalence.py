@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.kube import JsonObject
-from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.policy_differences import (
     Comparison,
     Differences,
@@ -28,6 +27,7 @@ from celadon.prove.policy_differences import (
     Side,
 )
 from celadon.prove.policy_questions import param_kind
+from celadon.prove.symbolic_kinds import KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
 
 _PROBES: Final = (("Ignore", "Warn"), ("Fail", "Audit"))

@@ -40,9 +40,9 @@ from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import PODS
 from celadon.prove.example_repair import WrittenRequest, mended
 from celadon.prove.example_search import Search, SearchOutcome, items_needed
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated, same
 from celadon.prove.symbolic_decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS, Inputs
 from celadon.prove.symbolic_requests import ANYBODY, Endpoint
 

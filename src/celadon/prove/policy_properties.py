@@ -20,7 +20,6 @@ from celadon.admission.plugins.pod_security_expressions import OLDEST, all_conta
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.policy_differences import (
     Comparison,
     Differences,
@@ -29,6 +28,7 @@ from celadon.prove.policy_differences import (
     compared_together,
 )
 from celadon.prove.policy_questions import enclosed
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
 
 PROPERTY: Final = "property"

@@ -36,9 +36,9 @@ from celadon.cel import CheckedAst, Environment, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.resources import Catalog, known_resources
 from celadon.prove.example_search import Search, items_needed
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.symbolic_evaluator import Evaluator
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS, Inputs
 from celadon.prove.symbolic_requests import ANYBODY, PARAM, Endpoint, SymbolicRequest
 from celadon.prove.symbolic_values import (

@@ -25,7 +25,6 @@ from celadon.admission import (
 )
 from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.policy_differences import (
     PROVED,
     Comparison,
@@ -37,6 +36,7 @@ from celadon.prove.policy_differences import (
     compared_together,
 )
 from celadon.prove.policy_questions import everywhere
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
 
 _VALIDATIONS: Final = ("validations",)

@@ -34,10 +34,10 @@ from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.example_search import Claim, free_loops
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.symbolic_evaluator import Evaluator, optional_member
 from celadon.prove.symbolic_functions import equal, literal
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import Demand, Inputs, narrowed
 from celadon.prove.symbolic_requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.symbolic_values import (

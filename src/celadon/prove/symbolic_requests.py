@@ -13,9 +13,9 @@ from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
-from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.symbolic_functions import literal
+from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import (
     FAILS,
