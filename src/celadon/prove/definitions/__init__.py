@@ -6,8 +6,6 @@ such objects), then the questions: `rule_questions` and `revisions`.
 """
 
 from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
-from celadon.prove.definitions.rule_looks import Node as RuleNode
-from celadon.prove.definitions.rule_looks import schema_path
 from celadon.prove.definitions.rule_questions import (
     Change,
     ChangeReply,
@@ -16,6 +14,8 @@ from celadon.prove.definitions.rule_questions import (
     RuleReply,
     Transitions,
 )
+from celadon.prove.definitions.symbolic_rules import Node as RuleNode
+from celadon.prove.definitions.symbolic_rules import schema_path
 
 __all__ = [
     "Change",

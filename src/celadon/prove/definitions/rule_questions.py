@@ -22,7 +22,8 @@ from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, escape
-from celadon.prove.definitions.rule_looks import (
+from celadon.prove.definitions.structural_values import Steps, StructuralObject
+from celadon.prove.definitions.symbolic_rules import (
     TRUE_CLAIM,
     DefinitionLook,
     Node,
@@ -34,7 +35,6 @@ from celadon.prove.definitions.rule_looks import (
     scope_of,
     verdict,
 )
-from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.example_search import Claim
 from celadon.prove.policy_questions import Answer, is_blank, proved_with, with_enough_items
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated
