@@ -22,7 +22,7 @@ from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, escape
-from celadon.prove.definitions.structural_values import Steps, StructuralObject
+from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
 from celadon.prove.definitions.symbolic_rules import (
     TRUE_CLAIM,
     DefinitionLook,

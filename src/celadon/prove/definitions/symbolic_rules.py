@@ -17,7 +17,7 @@ from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, Evaluated
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema
-from celadon.prove.definitions.structural_values import Steps, StructuralObject
+from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
 from celadon.prove.example_search import Claim, Confirm, Search, SearchOutcome, T, free_loops
 from celadon.prove.solver_terms import FALSE, Formula, both, either, negated
 from celadon.prove.symbolic_evaluator import Evaluator
