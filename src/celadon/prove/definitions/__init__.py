@@ -5,7 +5,7 @@ Read `structural_values` first (an object by its structural schema), then `rule_
 such objects), then the questions: `rule_questions` and `revisions`.
 """
 
-from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
+from celadon.prove.definitions.revision_compatibility import Demand, RevisionReply, Revisions
 from celadon.prove.definitions.rule_questions import (
     Change,
     ChangeReply,
