@@ -63,7 +63,7 @@ DOORS = {
     "celadon.admission.conversion",
     "celadon.admission.explain",
     "celadon.admission.compiled_expressions",
-    "celadon.admission.incomplete",
+    "celadon.admission.partial_decisions",
     "celadon.admission.lint",
     "celadon.admission.policies.compiled_policy",
     "celadon.admission.policies.matching",

@@ -1,1 +1,1 @@
-"""Tests of `celadon.admission.incomplete`."""
+"""Tests of `celadon.admission.partial_decisions`."""

@@ -17,7 +17,7 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
 )
-from celadon.admission.incomplete import Missing, judged_partly
+from celadon.admission.partial_decisions import Missing, judged_partly
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.files import binding, policy
 from tests.examples import examples

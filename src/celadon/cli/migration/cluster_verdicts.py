@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.admission import Operation
-from celadon.admission.incomplete import Missing
+from celadon.admission.partial_decisions import Missing
 from celadon.admission.writing import request_of
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_inputs import preparation

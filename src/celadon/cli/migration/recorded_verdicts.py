@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from celadon import admission
-from celadon.admission.incomplete import Missing, judged_partly
+from celadon.admission.partial_decisions import Missing, judged_partly
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.admission.webhooks import REVIEW_KIND
 from celadon.cli import audit_logs
