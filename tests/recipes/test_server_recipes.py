@@ -38,7 +38,7 @@ from typing import Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, core, forbidden
 from celadon.admission.request import Request
-from celadon.admission.world import World
+from celadon.admission.cluster_lookups import World
 from celadon.kube import StatusError
 
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import Expression
 from celadon.admission.conversion import ConversionError
 from celadon.admission.policies import compiled_policy, matching, params
 from celadon.admission.policies.validating import Engine, decision_of
 from celadon.admission.request import Request
 from celadon.admission.verdict import Action, Cause, Decision
-from celadon.admission.world import World
 from celadon.cel import AttributePattern, EvaluationError, Unknown
 from celadon.kube import JsonObject
 from celadon.records import dataclass, field

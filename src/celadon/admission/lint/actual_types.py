@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon import kube
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
@@ -30,7 +31,6 @@ from celadon.admission.registration.registration_types import (
     PolicySpec,
 )
 from celadon.admission.request import Operation, Request, default_options
-from celadon.admission.world import ObjectWorld
 from celadon.cel import Environment, Issue, IssueKind, syntax, types
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.json_types import JsonDict

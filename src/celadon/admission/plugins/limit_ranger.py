@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon import kube
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.plugin_answers import Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube.defaulting import LIMIT_RANGES
 from celadon.kube.quantity import Quantity, ResourceList, parse_amounts, pod_needs
 from celadon.kube.resources import Lookups

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.request import Operation, Request, error_name
-from celadon.admission.world import World
 from celadon.kube import GroupResource, StatusError, status
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass, field

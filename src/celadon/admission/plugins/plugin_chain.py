@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins import namespace_lifecycle, pod_plugins, priority, small_plugins
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
@@ -20,7 +21,6 @@ from celadon.admission.plugins.pod_security import SecuritySettings, pod_securit
 from celadon.admission.plugins.resource_quota import LimitedResource
 from celadon.admission.plugins.service_account import SERVICE_ACCOUNT
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusError
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.plugin_answers import (
     CREATE,
     PODS,
@@ -21,7 +22,6 @@ from celadon.admission.plugins.plugin_answers import (
     forbidden,
 )
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import (
     FieldPath,
     Json,

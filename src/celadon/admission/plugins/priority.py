@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import (
     GroupResource,
     GroupVersionResource,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import projections, secret_names, unaskable_name
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, defaulting, metadata, well_known_values
 from celadon.kube.go import parse_bool
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon import kube
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.plugin_answers import EVERYTHING, Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse_amounts

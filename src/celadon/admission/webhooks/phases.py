@@ -22,6 +22,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol
 
 from celadon.admission.activation import Hit, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.conversion import ConversionError
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Reinvocation, Request
@@ -37,7 +38,6 @@ from celadon.admission.webhooks.hooks import (
     Selected,
 )
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
-from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
 from celadon.kube.go import JsonSyntaxError, json_text
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch

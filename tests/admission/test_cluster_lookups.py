@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ConversionError
-from celadon.admission.world import ObjectWorld
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.authorization import Attributes, Ruling
 
