@@ -76,7 +76,7 @@ DOORS = {
     "celadon.admission.registration",
     "celadon.admission.static",
     "celadon.admission.webhooks",
-    "celadon.admission.writing",
+    "celadon.admission.write_requests",
     "celadon.migrate",
     "celadon.prove",
     "celadon.prove.definitions",

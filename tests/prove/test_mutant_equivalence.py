@@ -23,7 +23,7 @@ from celadon.admission import (
     default_options,
 )
 from celadon.admission.policies.compiled_policy import CompiledPolicy
-from celadon.admission.writing import errors_of
+from celadon.admission.write_requests import errors_of
 from celadon.cel import syntax
 from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.policytest.read_places import read_places

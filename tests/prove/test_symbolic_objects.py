@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("z3")
 
-from celadon.admission.writing import errors_of
+from celadon.admission.write_requests import errors_of
 from celadon.kube.registry import Surroundings, Target, create
 from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, resolved, schema_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.request import Operation
-from celadon.admission.writing import deletion_options, refusal, request_of, write_options
+from celadon.admission.write_requests import deletion_options, refusal, request_of, write_options
 from celadon.kube import GroupVersionResource, Ruling, User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, WriteOptions, create, delete

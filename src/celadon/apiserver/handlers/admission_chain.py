@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from celadon import kube
-from celadon.admission import Operation, Request, Verdict, World, writing
+from celadon.admission import Operation, Request, Verdict, World, write_requests
 from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
@@ -210,9 +210,9 @@ class Admission:
         """Let plugins and webhooks change an object on its way in. Raises StatusError."""
         options = None
         if operation is not Operation.CONNECT:
-            options = writing.write_options(operation, call.options)
+            options = write_requests.write_options(operation, call.options)
         dry_run = operation is not Operation.CONNECT and call.dry_run
-        request = writing.request_of(
+        request = write_requests.request_of(
             call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
         )
         entries = (draft.meta or {}).get("managedFields")
@@ -245,10 +245,10 @@ class Admission:
         Denied, StatusError. `options` and `dry_run` are given where they are not those of the
         query: for deletions, whose options may be a body."""
         if options is None and operation is not Operation.CONNECT:
-            options = writing.write_options(operation, call.options)
+            options = write_requests.write_options(operation, call.options)
         if dry_run is None:
             dry_run = operation is not Operation.CONNECT and call.dry_run
-        request = writing.request_of(
+        request = write_requests.request_of(
             call.target, operation, new, old, call.user, options, name=name, dry_run=dry_run
         )
         if operation in _UNDRAFTED:
@@ -279,7 +279,7 @@ class Admission:
         Nothing is taken from them unless it is `for_good`."""
         if not self.quotas.are_in(call.target.namespace):
             return nullcontext()
-        request = writing.request_of(call.target, operation, new, old, call.user)
+        request = write_requests.request_of(call.target, operation, new, old, call.user)
         return self.quotas.charged(request, for_good=for_good)
 
 

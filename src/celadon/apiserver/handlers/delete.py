@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from celadon.admission import Operation, World, writing
+from celadon.admission import Operation, World, write_requests
 from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
@@ -111,7 +111,7 @@ class Deleter:
             Operation.DELETE,
             None,
             old,
-            options=writing.deletion_options(delete.settled(options, old)),
+            options=write_requests.deletion_options(delete.settled(options, old)),
             dry_run=dry_run,
             name=name,
         )

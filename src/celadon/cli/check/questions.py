@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import ADMIN, Operation, Request
-from celadon.admission.writing import errors_of, request_of, write_options
+from celadon.admission.write_requests import errors_of, request_of, write_options
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, StrayFields, endpoint_of
 from celadon.cli.reading.documents import BUILD_FIRST, Document, Problem, crash

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.admission.partial_decisions import Missing
-from celadon.admission.writing import request_of
+from celadon.admission.write_requests import request_of
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_inputs import preparation
 from celadon.cli.audit.cluster_audit import path_of, patiently
