@@ -74,7 +74,7 @@ DOORS = {
     "celadon.admission.plugins.pod_security_expressions",
     "celadon.admission.plugins.pod_security_standards",
     "celadon.admission.registration",
-    "celadon.admission.static",
+    "celadon.admission.static_manifests",
     "celadon.admission.webhooks",
     "celadon.admission.write_requests",
     "celadon.migrate",

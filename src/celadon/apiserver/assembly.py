@@ -26,7 +26,7 @@ from typing import Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
-from celadon.admission.static import StaticObjects
+from celadon.admission.static_manifests import StaticObjects
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settings

@@ -15,7 +15,7 @@ from typing import Protocol
 from celadon.admission import Request, World
 from celadon.admission.chain import WebhookCalls
 from celadon.admission.registration import RegistrationError, WebhookConfiguration, decode_webhooks
-from celadon.admission.static import NOTHING, StaticObjects
+from celadon.admission.static_manifests import NOTHING, StaticObjects
 from celadon.admission.webhooks import (
     Call,
     HookSet,

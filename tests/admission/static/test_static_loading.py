@@ -11,7 +11,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
-from celadon.admission.static import (
+from celadon.admission.static_manifests import (
     MUTATING_POLICIES,
     MUTATING_WEBHOOKS,
     STATIC_PLUGINS,

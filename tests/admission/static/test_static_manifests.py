@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.static import is_static, static_errors
+from celadon.admission.static_manifests import is_static, static_errors
 from tests.admission.building import binding, policy
 from tests.admission.webhooks.hooking import configuration, webhook
 

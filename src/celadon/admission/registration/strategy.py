@@ -480,7 +480,7 @@ def _expression_warning(warning: JsonObject, path: FieldPath) -> list[FieldError
 # Names that the API does not give away: those of policies and webhooks from files of the
 # server.
 #
-# What may be in such files is in `celadon.admission.static`. As k8s.io/kubernetes
+# What may be in such files is in `celadon.admission.static_manifests`. As k8s.io/kubernetes
 # `pkg/apis/admissionregistration/validation/static_suffix.go`.
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import uvloop
 
 from celadon import owner_only
-from celadon.admission.static import ManifestError
+from celadon.admission.static_manifests import ManifestError
 from celadon.apiserver.api_settings import DEFAULT_ISSUER, AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, read_token_file
