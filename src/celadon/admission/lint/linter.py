@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from celadon.admission import compiled_expressions, decision_source
-from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
     PolicyExpression,
@@ -18,6 +17,7 @@ from celadon.admission.lint.findings import (
     written_finding,
 )
 from celadon.admission.lint.flow import accesses, rule_accesses
+from celadon.admission.lint.kind_typecheck import ActualTypes, written_fields
 from celadon.admission.lint.rules import (
     api_rules,
     effect_rules,
