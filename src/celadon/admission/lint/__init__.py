@@ -15,9 +15,9 @@ from celadon.admission.lint.findings import (
     Replacement,
     Severity,
 )
+from celadon.admission.lint.lint_context import LintMemory, Rule, Settings, matched_resources
 from celadon.admission.lint.linter import RULES, TypedScope, TypedScopes, chosen, lint, policy_costs
 from celadon.admission.lint.rules.effect_rules import LargeObject
-from celadon.admission.lint.subjects import LintMemory, Rule, Settings, matched_resources
 
 __all__ = [
     "RULES",

@@ -22,7 +22,7 @@ from celadon.admission.compiled_expressions import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint import subjects
+from celadon.admission.lint import lint_context
 from celadon.admission.lint.findings import Mistake, PolicyExpression, Role
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration.registration_types import (
@@ -189,16 +189,16 @@ _BaseKey: TypeAlias = tuple[kube.GroupVersionKind, bool, kube.GroupVersionKind |
 class ActualTypes:
     """Checks the policies of a bundle; the types of a kind are made once."""
 
-    def __init__(self, bundle: subjects.Bundle) -> None:
+    def __init__(self, bundle: lint_context.Bundle) -> None:
         self._bundle = bundle
-        self._types = subjects.KindTypes(bundle.custom)
+        self._types = lint_context.KindTypes(bundle.custom)
         self._bases: dict[_BaseKey, Environment] = {}
 
-    def kinds(self, case: subjects.PolicyCase) -> list[kube.GroupVersionKind]:
+    def kinds(self, case: lint_context.PolicyCase) -> list[kube.GroupVersionKind]:
         """The matched kinds whose schema is known."""
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
-    def mistakes(self, case: subjects.PolicyCase) -> list[Mistake]:
+    def mistakes(self, case: lint_context.PolicyCase) -> list[Mistake]:
         """Return the mistakes that show when the policy runs. A field that only some kinds have is
         none where the policy looks which kind it has before it."""
         checks = _checks(case)
@@ -212,7 +212,7 @@ class ActualTypes:
         ]
 
     def _found(
-        self, case: subjects.PolicyCase, checks: Mapping[kube.FieldPath, SharedChecks]
+        self, case: lint_context.PolicyCase, checks: Mapping[kube.FieldPath, SharedChecks]
     ) -> list[Mistake]:
         result: dict[tuple[kube.FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
@@ -224,7 +224,7 @@ class ActualTypes:
 
     def _check(
         self,
-        case: subjects.PolicyCase,
+        case: lint_context.PolicyCase,
         kind: kube.GroupVersionKind,
         checks: Mapping[kube.FieldPath, SharedChecks],
     ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
@@ -249,7 +249,7 @@ class ActualTypes:
 
     def _environment(
         self,
-        case: subjects.PolicyCase,
+        case: lint_context.PolicyCase,
         kind: kube.GroupVersionKind,
         role: Role,
         variable_types: Mapping[str, types.Type],
@@ -300,7 +300,7 @@ class ActualTypes:
         return kube.GroupVersionKind(*group_version, spec.param_kind.kind)
 
 
-def _checks(case: subjects.PolicyCase) -> Mapping[kube.FieldPath, SharedChecks]:
+def _checks(case: lint_context.PolicyCase) -> Mapping[kube.FieldPath, SharedChecks]:
     """Return the checks by expression; they are the same for those with the same text. Variables
     have their own: which others they may name depends on where they stand."""
     shared = SharedTypes()
@@ -372,7 +372,7 @@ def _is_object(type_: types.Type, root: str) -> bool:
     return type_.name == root or type_.name.startswith(f"{root}.")
 
 
-def _tells_kinds_apart(case: subjects.PolicyCase, mistake: Mistake) -> bool:
+def _tells_kinds_apart(case: lint_context.PolicyCase, mistake: Mistake) -> bool:
     """Return whether the policy looks which kind it has before it."""
     if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
         return True
@@ -402,7 +402,7 @@ class Trial:
     """This is what one mutation did to an object of one kind: the second run changed something
     again, or the first failed for want of what is above its path."""
 
-    case: subjects.MutatingCase
+    case: lint_context.MutatingCase
     expression: PolicyExpression
     kind: kube.GroupVersionKind
     unstable_path: str = ""
@@ -420,7 +420,7 @@ class Trial:
         return self.expression.checked.ast.root
 
 
-def trials(bundle: subjects.Bundle) -> Iterator[Trial]:
+def trials(bundle: lint_context.Bundle) -> Iterator[Trial]:
     """Yield a trial for each mutation that compiles, for the first kind where something was
     found."""
     for case in bundle.mutating:
@@ -432,7 +432,7 @@ def trials(bundle: subjects.Bundle) -> Iterator[Trial]:
             yield from (trial for _, trial in sorted(result.items()))
 
 
-def _requests(bundle: subjects.Bundle, case: subjects.MutatingCase) -> Iterator[Request]:
+def _requests(bundle: lint_context.Bundle, case: lint_context.MutatingCase) -> Iterator[Request]:
     for kind in case.kinds[:_MOST_KINDS]:
         resource = bundle.catalog.by_gvk(kind)
         if resource is None or kind in bundle.custom:
@@ -466,7 +466,7 @@ def _samples(kind: kube.GroupVersionKind) -> Iterator[kube.JsonObject]:
             return
 
 
-def _tried(case: subjects.MutatingCase, request: Request) -> Iterator[Trial]:
+def _tried(case: lint_context.MutatingCase, request: Request) -> Iterator[Trial]:
     """Yield what is found of the mutations, one after the other; one that fails changes nothing."""
     binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
     world = ObjectWorld(implicit_namespaces=True)
@@ -508,7 +508,7 @@ ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"
 
 
-def written_fields(expression: PolicyExpression) -> Iterator[subjects.FieldWrite]:
+def written_fields(expression: PolicyExpression) -> Iterator[lint_context.FieldWrite]:
     """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
@@ -522,10 +522,10 @@ def written_fields(expression: PolicyExpression) -> Iterator[subjects.FieldWrite
                 yield operation
 
 
-def _absent_at(root: syntax.Expr) -> dict[int, frozenset[subjects.MutationPath]]:
+def _absent_at(root: syntax.Expr) -> dict[int, frozenset[lint_context.MutationPath]]:
     """The objects in an expression that are made only where something is absent: what is."""
-    result: dict[int, frozenset[subjects.MutationPath]] = {}
-    stack: list[tuple[syntax.Expr, frozenset[subjects.MutationPath]]] = [(root, frozenset())]
+    result: dict[int, frozenset[lint_context.MutationPath]] = {}
+    stack: list[tuple[syntax.Expr, frozenset[lint_context.MutationPath]]] = [(root, frozenset())]
     while stack:
         node, absent = stack.pop()
         if isinstance(node, syntax.Call) and node.function == syntax.CONDITIONAL:
@@ -539,7 +539,7 @@ def _absent_at(root: syntax.Expr) -> dict[int, frozenset[subjects.MutationPath]]
     return result
 
 
-def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[subjects.MutationPath]:
+def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[lint_context.MutationPath]:
     """Return what of the object is absent where a condition is true, or is not."""
     match condition:
         case syntax.Select(test_only=True) if not is_true:
@@ -558,7 +558,7 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[subjects.Mu
                     yield from _absent_if(arg, is_true=is_true)
 
 
-def _path_in_object(node: syntax.Expr) -> Iterator[subjects.MutationPath]:
+def _path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
     """The path of a field of the object, if it is one."""
     steps: list[str] = []
     while True:
@@ -579,19 +579,21 @@ def _path_in_object(node: syntax.Expr) -> Iterator[subjects.MutationPath]:
 
 
 def _fields(
-    expression: PolicyExpression, node: syntax.Struct, path: subjects.MutationPath
-) -> Iterator[subjects.FieldWrite]:
+    expression: PolicyExpression, node: syntax.Struct, path: lint_context.MutationPath
+) -> Iterator[lint_context.FieldWrite]:
     for field in node.fields:
         field_path = (*path, field.name)
         inner = list(_structs(field.value))
         name = inner[0].type_name if inner else ""
-        yield subjects.FieldWrite(expression, field_path, field.value, field.value, type_name=name)
+        yield lint_context.FieldWrite(
+            expression, field_path, field.value, field.value, type_name=name
+        )
         for struct in inner:
             yield from _fields(expression, struct, field_path)
         if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
                 if isinstance(entry.key, syntax.Literal):
-                    yield subjects.FieldWrite(
+                    yield lint_context.FieldWrite(
                         expression, (*field_path, str(entry.key.value)), entry.value, entry.value
                     )
 
@@ -612,8 +614,8 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
 
 
 def _operation(
-    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[subjects.MutationPath]
-) -> subjects.FieldWrite | None:
+    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[lint_context.MutationPath]
+) -> lint_context.FieldWrite | None:
     data = {field.name: field.value for field in node.fields}
     op, path = data.get("op"), data.get("path")
     if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
@@ -622,6 +624,6 @@ def _operation(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
     value = data.get("value")
-    return subjects.FieldWrite(
+    return lint_context.FieldWrite(
         expression, steps, path, value, str(op.value), is_absent=steps in absent
     )

@@ -18,15 +18,7 @@ from celadon.admission.lint.findings import (
 )
 from celadon.admission.lint.flow import accesses, rule_accesses
 from celadon.admission.lint.kind_typecheck import ActualTypes, written_fields
-from celadon.admission.lint.rules import (
-    api_rules,
-    effect_rules,
-    mutation_rules,
-    null_rules,
-    value_rules,
-    wording_rules,
-)
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.lint_context import (
     BindingCase,
     Bundle,
     KindTypes,
@@ -40,6 +32,14 @@ from celadon.admission.lint.subjects import (
     Settings,
     matched_kinds,
     operations_of,
+)
+from celadon.admission.lint.rules import (
+    api_rules,
+    effect_rules,
+    mutation_rules,
+    null_rules,
+    value_rules,
+    wording_rules,
 )
 from celadon.admission.policies.typecheck import TypeChecker
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
