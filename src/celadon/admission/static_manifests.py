@@ -12,7 +12,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
 from celadon.admission.registration.policy_validation import validate_object_meta
-from celadon.admission.registration.strategy import GATE, STATIC_SUFFIX, validate_create
+from celadon.admission.registration.registration_strategies import (
+    GATE,
+    STATIC_SUFFIX,
+    validate_create,
+)
 from celadon.kube import FieldPath, GroupVersionKind, fieldpath
 from celadon.kube.go import Document, json_text, quote
 from celadon.kube.registry import request_bodies

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from celadon.admission.registration.strategy import STRATEGIES
+from celadon.admission.registration.registration_strategies import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
 from celadon.kube import FieldError, Json, JsonObject, StatusError, User, metadata, status
 from celadon.kube.json_types import JsonDict

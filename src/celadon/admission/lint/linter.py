@@ -44,6 +44,7 @@ from celadon.admission.lint.rules import (
 from celadon.admission.policies.typecheck import TypeChecker
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
 from celadon.admission.registration.policy_validation import validate_object_meta
+from celadon.admission.registration.registration_strategies import validate_create
 from celadon.admission.registration.registration_types import (
     JSON_PATCH,
     MatchResources,
@@ -53,7 +54,6 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.registration.strategy import validate_create
 from celadon.admission.request import Operation
 from celadon.cel import Environment, types
 from celadon.kube import (

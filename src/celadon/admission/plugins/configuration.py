@@ -14,7 +14,7 @@ from typing import Final
 from celadon.admission.plugins import plugin_chain, pod_security_standards
 from celadon.admission.plugins.pod_security import SecuritySettings
 from celadon.admission.plugins.resource_quota import LimitedResource
-from celadon.admission.registration.strategy import GATE
+from celadon.admission.registration.registration_strategies import GATE
 from celadon.cel.extend import Duration
 from celadon.cel.value_functions import go_duration
 from celadon.kube import FieldError, FieldPath, GroupResource, JsonObject, fieldpath, name_rules

@@ -22,6 +22,11 @@ from celadon.admission.registration.decoding import (
     missing_kind,
 )
 from celadon.admission.registration.policy_validation import validate_object_meta, validate_policy
+from celadon.admission.registration.registration_strategies import (
+    STRATEGIES,
+    validate_create,
+    validate_update,
+)
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -39,7 +44,6 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
-from celadon.admission.registration.strategy import STRATEGIES, validate_create, validate_update
 
 __all__ = [
     "BINDING_KIND",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from celadon.admission.registration.strategy import check_binding, check_policy, user_text
+from celadon.admission.registration.registration_strategies import (
+    check_binding,
+    check_policy,
+    user_text,
+)
 from celadon.kube.authorization import Answer, Attributes, Ruling, User
 from celadon.kube.resources import known_resources
 from tests.admission.building import binding, policy

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.registration.decoding import decode_object
+from celadon.admission.registration.registration_strategies import validate_create, validate_update
 from celadon.admission.registration.registration_types import PolicySpec, ValidatingAdmissionPolicy
-from celadon.admission.registration.strategy import validate_create, validate_update
 from celadon.kube import name_rules
 
 RULE = {

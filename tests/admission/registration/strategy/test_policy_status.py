@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.strategy import validate_status
+from celadon.admission.registration.registration_strategies import validate_status
 
 SINCE = "2025-01-01T00:00:00Z"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.registration.decoding import decode_object
+from celadon.admission.registration.registration_strategies import validate_webhooks
 from celadon.admission.registration.registration_types import WebhookConfiguration
-from celadon.admission.registration.strategy import validate_webhooks
 
 URL = {"url": "https://127.0.0.1:9/x"}
 HOOK = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld
-from celadon.admission.registration import strategy
+from celadon.admission.registration import registration_strategies
 from celadon.admission.registration.decoding import decode_object
 from celadon.kube import GroupVersionKind, Ruling
 from celadon.kube.defaulting import DefaultingContext
@@ -44,7 +44,7 @@ def changed(kind: str, sent: dict[str, Any], old: dict[str, Any], **more: Any) -
     target = target_of(kind, name="n", **more)
     draft = drafted(sent, target.kind, CONTEXT)
     update.begin_update(draft, target)
-    return update.finish_update(draft, old, target, strategy.STRATEGIES)
+    return update.finish_update(draft, old, target, registration_strategies.STRATEGIES)
 
 
 def stored(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_generation_of_policies_does_not() -> None:
 def test_a_bad_label_is_found_three_times_on_update() -> None:
     old = stored(VWC)
     sent = {"metadata": {"name": "n", "resourceVersion": "1", "labels": {"a b": "c"}}}
-    errors = strategy.update_errors(changed(VWC, sent, old), old, NOTHING)
+    errors = registration_strategies.update_errors(changed(VWC, sent, old), old, NOTHING)
     assert [error.field for error in errors] == ["metadata.labels"] * 3
 
 
@@ -124,12 +124,12 @@ def test_what_cannot_change(
     old = stored(VWC)
     old["metadata"].update(before)
     sent = {"metadata": {"name": "n", "resourceVersion": "1", **changes}}
-    errors = strategy.update_errors(changed(VWC, sent, old), old, NOTHING)
+    errors = registration_strategies.update_errors(changed(VWC, sent, old), old, NOTHING)
     assert [str(error) for error in errors] == messages
 
 
 def warnings(decoded: dict[str, Any]) -> list[str]:
-    return write_warnings(decoded, target_of(VWC), strategy.STRATEGIES)
+    return write_warnings(decoded, target_of(VWC), registration_strategies.STRATEGIES)
 
 
 def test_warnings() -> None:
@@ -175,19 +175,21 @@ def test_status(status: dict[str, Any], messages: list[str]) -> None:
     sent = {"metadata": {"name": "n", "resourceVersion": "1"}, "status": status}
     made = changed(VAP, sent, old, subresource="status")
     assert made["spec"] == old["spec"]
-    assert [str(error) for error in strategy.status_errors(made, old, NOTHING)] == messages
+    assert [
+        str(error) for error in registration_strategies.status_errors(made, old, NOTHING)
+    ] == messages
 
 
 def test_names_for_files_are_reserved_where_there_can_be_files() -> None:
     given = document(VWC, {"name": "a.static.k8s.io"})
-    assert strategy.create_errors(given, NOTHING) == []
+    assert registration_strategies.create_errors(given, NOTHING) == []
     gated = replace(NOTHING, gates={"ManifestBasedAdmissionControlConfig": True})
-    assert [str(error) for error in strategy.create_errors(given, gated)] == [
+    assert [str(error) for error in registration_strategies.create_errors(given, gated)] == [
         'metadata.name: Invalid value: "a.static.k8s.io": names ending with ".static.k8s.io" are '
         "reserved for static manifest-based configurations and cannot be managed via the API"
     ]
-    assert strategy.update_errors(given, given, gated) == []
-    assert strategy.create_errors(document(VWC), gated) == []
+    assert registration_strategies.update_errors(given, given, gated) == []
+    assert registration_strategies.create_errors(document(VWC), gated) == []
 
 
 @pytest.mark.parametrize("kind", [VWC, "MutatingWebhookConfiguration"])
@@ -250,7 +252,7 @@ def test_who_refers_to_params_may_read_them(
     found = [
         error.field
         for made in (policy, binding)
-        for error in strategy.create_errors(made, surroundings)
+        for error in registration_strategies.create_errors(made, surroundings)
     ]
     assert found == fields
-    assert strategy.update_errors(policy, policy, surroundings) == []
+    assert registration_strategies.update_errors(policy, policy, surroundings) == []
