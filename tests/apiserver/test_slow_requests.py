@@ -17,7 +17,7 @@ import pytest
 
 from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
-from celadon.admission.webhooks import Call, HookSet, Reply, hooks, phases
+from celadon.admission.webhooks import Call, HookSet, Reply, dispatchers, hooks
 from celadon.apiserver import negotiation, object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
@@ -533,11 +533,11 @@ def hooked(running: Running, monkeypatch: pytest.MonkeyPatch, kind: str, **revie
 @pytest.mark.parametrize(
     ("kind", "owner", "name"),
     [
-        ("validating", phases, "read_answer"),
-        ("mutating", phases, "read_answer"),
-        ("mutating", phases, "apply_json_patch"),
+        ("validating", dispatchers, "read_answer"),
+        ("mutating", dispatchers, "read_answer"),
+        ("mutating", dispatchers, "apply_json_patch"),
         ("validating", Call, "body"),
-        ("validating", phases, "begin_call"),
+        ("validating", dispatchers, "begin_call"),
     ],
 )
 def test_others_are_answered_while_webhooks_are_heard(

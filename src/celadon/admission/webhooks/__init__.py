@@ -7,6 +7,16 @@ of each `Call`.
 """
 
 from celadon.admission.registration.registration_types import WebhookClientConfig
+from celadon.admission.webhooks.dispatchers import (
+    MUTATION,
+    NO_ERROR,
+    CallRecord,
+    MutatingPhase,
+    Readmit,
+    ValidatingPhase,
+    WebhookNotes,
+    patch_annotation,
+)
 from celadon.admission.webhooks.hooks import (
     AsJson,
     CallError,
@@ -18,16 +28,6 @@ from celadon.admission.webhooks.hooks import (
     Selected,
     UnreadableBody,
     http_failure,
-)
-from celadon.admission.webhooks.phases import (
-    MUTATION,
-    NO_ERROR,
-    CallRecord,
-    MutatingPhase,
-    Readmit,
-    ValidatingPhase,
-    WebhookNotes,
-    patch_annotation,
 )
 from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
 from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND
