@@ -12,7 +12,12 @@ from types import MappingProxyType
 from typing import Final
 
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins import namespace_lifecycle, pod_plugins, priority, small_plugins
+from celadon.admission.plugins import (
+    namespace_lifecycle,
+    pod_plugins,
+    priority_and_pod_groups,
+    small_plugins,
+)
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
 from celadon.admission.plugins.node_restriction import node_restriction
@@ -139,19 +144,19 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "DefaultTolerationSeconds": (pod_plugins.DEFAULT_TOLERATIONS,),
     "DenyServiceExternalIPs": (small_plugins.EXTERNAL_ADDRESSES,),
     "ExtendedResourceToleration": (pod_plugins.RESOURCE_TOLERATION,),
-    "JobValidation": (priority.JOB_PARALLELISM,),
+    "JobValidation": (priority_and_pod_groups.JOB_PARALLELISM,),
     "LimitPodHardAntiAffinityTopology": (pod_plugins.ANTI_AFFINITY,),
     "LimitRanger": (LIMIT_RANGER,),
     "NamespaceExists": (namespace_lifecycle.EXISTS,),
     "NamespaceLifecycle": (namespace_lifecycle.LIFECYCLE,),
     "OwnerReferencesPermissionEnforcement": (small_plugins.OWNER_PERMISSIONS,),
     "PersistentVolumeClaimResize": (small_plugins.CLAIM_RESIZING,),
-    "PodGroupWorkloadExists": (priority.GROUP_WORKLOAD,),
+    "PodGroupWorkloadExists": (priority_and_pod_groups.GROUP_WORKLOAD,),
     "PodNodeSelector": (pod_plugins.NODE_SELECTORS,),
     "PodResizeValidator": (pod_plugins.POD_RESIZING,),
     "PodTolerationRestriction": (pod_plugins.TOLERATION_RESTRICTION,),
     "PodTopologyLabels": (pod_plugins.TOPOLOGY,),
-    "Priority": (priority.PRIORITY, priority.PRIORITY_CLASS),
+    "Priority": (priority_and_pod_groups.PRIORITY, priority_and_pod_groups.PRIORITY_CLASS),
     "RuntimeClass": (pod_plugins.RUNTIME_CLASS,),
     "ServiceAccount": (SERVICE_ACCOUNT,),
 }
@@ -169,7 +174,7 @@ def behaviours(
         "PodSecurity": pod_security(minor, settings.security),
     }
     if gates.get(WORKLOAD_PREEMPTION):
-        result["Priority"] = (*result["Priority"], priority.GROUP_PRIORITY)
+        result["Priority"] = (*result["Priority"], priority_and_pod_groups.GROUP_PRIORITY)
     return result
 
 
