@@ -70,7 +70,7 @@ DOORS = {
     "celadon.admission.policies.mutating",
     "celadon.admission.policies.params",
     "celadon.admission.plugins",
-    "celadon.admission.plugins.configuration",
+    "celadon.admission.plugins.admission_configuration",
     "celadon.admission.plugins.pod_security_expressions",
     "celadon.admission.plugins.pod_security_standards",
     "celadon.admission.registration",

@@ -37,7 +37,7 @@ from celadon.records import dataclass, field
 #
 # What an operator tells the plugins beside their names; as it stands here, what they do untold.
 #
-# Decoded from files in `celadon.admission.plugins.configuration`.
+# Decoded from files in `celadon.admission.plugins.admission_configuration`.
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
 """Its name, which the server asks for too: events are counted where time is known."""

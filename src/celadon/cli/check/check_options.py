@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
+from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
 from celadon.admission.static_manifests import STATIC_PLUGINS, ManifestError, StaticDocument, load
 from celadon.cli.check.manifests import (
     Manifests,

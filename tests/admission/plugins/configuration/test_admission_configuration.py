@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
+from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
 
 LIMITS = {
     "apiVersion": "eventratelimit.admission.k8s.io/v1alpha1",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, objects_in, texts_in
+from celadon.admission.plugins.admission_configuration import BadConfiguration, objects_in, texts_in
 
 
 def test_lists_may_be_missing() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins import EventLimit
-from celadon.admission.plugins.configuration import BadConfiguration, event_limits
+from celadon.admission.plugins.admission_configuration import BadConfiguration, event_limits
 
 API = {"apiVersion": "eventratelimit.admission.k8s.io/v1alpha1", "kind": "Configuration"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import (
+from celadon.admission.plugins.admission_configuration import (
     BadConfiguration,
     check_folder,
     mutating_folder,

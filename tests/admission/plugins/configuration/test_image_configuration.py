@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, image_policy, plugin_settings
+from celadon.admission.plugins.admission_configuration import (
+    BadConfiguration,
+    image_policy,
+    plugin_settings,
+)
 from celadon.admission.plugins.plugin_chain import ImagePolicySettings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.plugins import LimitedResource
-from celadon.admission.plugins.configuration import BadConfiguration, limited_resources
+from celadon.admission.plugins.admission_configuration import BadConfiguration, limited_resources
 from celadon.kube import GroupResource
 
 API = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "ResourceQuotaConfiguration"}

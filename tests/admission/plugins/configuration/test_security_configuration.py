@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration, security_settings
+from celadon.admission.plugins.admission_configuration import BadConfiguration, security_settings
 from celadon.admission.plugins.pod_security_standards import LevelVersion
 
 API = {

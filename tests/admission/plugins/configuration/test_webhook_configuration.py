@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import (
+from celadon.admission.plugins.admission_configuration import (
     BadConfiguration,
     plugin_settings,
     webhook_settings,
