@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, core, forbidden
+from celadon.admission.plugins.plugin_interface import CREATE, Behaviour, core, forbidden
 from celadon.admission.request import Request
 from celadon.admission.cluster_lookups import World
 from celadon.kube import StatusError

@@ -7,7 +7,6 @@ k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plu
 
 from celadon.admission.plugins.limit_ranger import within_limits
 from celadon.admission.plugins.namespace_lifecycle import is_terminating
-from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
@@ -19,6 +18,7 @@ from celadon.admission.plugins.plugin_chain import (
     PluginSettings,
     Stands,
 )
+from celadon.admission.plugins.plugin_interface import Opinion, forbidden
 from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,
     image_opinion,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from celadon import kube
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import Behaviour, core, forbidden
+from celadon.admission.plugins.plugin_interface import Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube.defaulting import LIMIT_RANGES
 from celadon.kube.quantity import Quantity, ResourceList, parse_amounts, pod_needs

@@ -12,7 +12,7 @@ from typing import Final
 
 from celadon import kube
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
+from celadon.admission.plugins.plugin_interface import CHANGES, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
 
 PERMANENT: Final = frozenset({"default", "kube-system", "kube-public"})

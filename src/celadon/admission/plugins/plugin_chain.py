@@ -21,7 +21,7 @@ from celadon.admission.plugins import (
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
 from celadon.admission.plugins.node_restriction import node_restriction
-from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
+from celadon.admission.plugins.plugin_interface import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.pod_security import SecuritySettings, pod_security
 from celadon.admission.plugins.resource_quota import LimitedResource
 from celadon.admission.plugins.service_account import SERVICE_ACCOUNT

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import (
+from celadon.admission.plugins.plugin_interface import (
     CREATE,
     PODS,
     WRITES,

@@ -14,7 +14,14 @@ from typing import Any, Final
 
 from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins import pod_security_standards
-from celadon.admission.plugins.plugin_answers import FINE, PODS, Behaviour, Opinion, core, forbidden
+from celadon.admission.plugins.plugin_interface import (
+    FINE,
+    PODS,
+    Behaviour,
+    Opinion,
+    core,
+    forbidden,
+)
 from celadon.admission.request import Operation, Request
 from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
 from celadon.kube.go import quote

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
+from celadon.admission.plugins.plugin_interface import CREATE, PODS, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube import (
     GroupResource,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
+from celadon.admission.plugins.plugin_interface import PODS, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import projections, secret_names, unaskable_name
 from celadon.admission.request import Operation, Request
 from celadon.kube import JsonObject, StatusError, defaulting, metadata, well_known_values

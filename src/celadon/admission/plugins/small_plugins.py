@@ -9,7 +9,7 @@ from typing import Final
 
 from celadon import kube
 from celadon.admission.cluster_lookups import World
-from celadon.admission.plugins.plugin_answers import EVERYTHING, Behaviour, core, forbidden
+from celadon.admission.plugins.plugin_interface import EVERYTHING, Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.json_types import JsonDict

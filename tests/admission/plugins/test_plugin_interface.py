@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import Operation, Request
-from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
+from celadon.admission.plugins.plugin_interface import CREATE, PODS, Behaviour, forbidden
 from tests.admission.plugins.asking import asked, obj, pod, text
 
 NEW = asked(pod())
