@@ -401,7 +401,7 @@ UNDONE = (
     ),
     Undone(
         "a role with thousands of rules, or a binding of thousands of users",
-        "apiserver/caches/mirror.py",
+        "apiserver/caches/store_informers.py",
         "for rules, subjects in members) > _MANY\n",
         "for rules, subjects in members) < 0\n",
         "tests/apiserver/caches/test_role_view.py::test_what_is_large_is_in_force_a_moment_later",

@@ -34,7 +34,6 @@ from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authz.access_decisions import Standings
-from celadon.apiserver.caches.mirror import ChangeCount
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,
@@ -46,6 +45,7 @@ from celadon.apiserver.caches.service_network_view import (
     ServiceNetworkView,
     first_address,
 )
+from celadon.apiserver.caches.store_informers import ChangeCount
 from celadon.apiserver.controllers.controller_loops import (
     Controllers,
     ServerRequests,

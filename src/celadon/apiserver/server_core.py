@@ -14,8 +14,8 @@ from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.authz.access_decisions import AlwaysAllow, AuthorizerChain
-from celadon.apiserver.caches.mirror import ChangeCount, RoleView
 from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.object_store import ROOT, ObjectStore

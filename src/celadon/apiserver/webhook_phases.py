@@ -26,8 +26,8 @@ from celadon.admission.webhooks import (
     ValidatingPhase,
     WebhookNotes,
 )
-from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.caches.policy_view import no_static
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.apiserver.operation.request_limits import in_task

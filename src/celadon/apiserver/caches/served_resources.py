@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
 from celadon.apiserver.request_work import LARGE_BYTES

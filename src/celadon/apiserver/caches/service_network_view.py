@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.object_store import CLAIMS, ObjectStore, collection_prefix
 from celadon.apiserver.workers import on_loop
 from celadon.kube import JsonObject, status

@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_service
-from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.caches.served_resources import Served
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix

@@ -19,7 +19,7 @@ from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
 from celadon.apiserver.authz.escalation_checks import EscalationChecks, claim_status_errors
-from celadon.apiserver.caches.mirror import RoleView
+from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call, raise_refusal
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from celadon.apiserver.caches.mirror import ChangeCount, Mirror
+from celadon.apiserver.caches.store_informers import ChangeCount, Mirror
 from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.kube import metadata
 from celadon.storage import delete, put
