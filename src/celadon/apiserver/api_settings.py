@@ -10,7 +10,7 @@ from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
+from celadon.apiserver.caches.service_allocators import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT, Timers
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS

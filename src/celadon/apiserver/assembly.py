@@ -40,7 +40,7 @@ from celadon.apiserver.caches.policy_view import (
     mutating_view,
     validating_view,
 )
-from celadon.apiserver.caches.service_network_view import (
+from celadon.apiserver.caches.service_allocators import (
     CLUSTER_ADDRESSES,
     ServiceNetworkView,
     first_address,

@@ -18,7 +18,7 @@ from celadon.admission import Operation, World, write_requests
 from celadon.admission.registration import STRATEGIES
 from celadon.apiserver.authz.escalation_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
-from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.apiserver.caches.service_allocators import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (

@@ -37,7 +37,7 @@ from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signed_tokens import KeyFileError
 from celadon.apiserver.bootstrap_objects import authentication_config_map
-from celadon.apiserver.caches.service_network_view import check_range
+from celadon.apiserver.caches.service_allocators import check_range
 from celadon.apiserver.http.http_server import HttpServer
 from celadon.apiserver.http.server_settings import (
     MEMORY,

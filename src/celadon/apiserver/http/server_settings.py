@@ -23,7 +23,7 @@ from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
+from celadon.apiserver.caches.service_allocators import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.http_messages import SignedFor

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.caches.service_network_view import (
+from celadon.apiserver.caches.service_allocators import (
     LiveNetwork,
     ServiceNetworkView,
     check_range,
