@@ -12,7 +12,10 @@ from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, FLOW_CONSUMER, ku
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers import controller_loops, namespaces, storage_migrations, upkeep
-from celadon.apiserver.controllers.availability import ApiServiceAvailability, RemoteDiscoveryUpkeep
+from celadon.apiserver.controllers.api_service_availability import (
+    ApiServiceAvailability,
+    RemoteDiscoveryUpkeep,
+)
 from celadon.apiserver.controllers.definitions import (
     DefinitionApiServices,
     DefinitionCleanup,
