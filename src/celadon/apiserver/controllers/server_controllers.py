@@ -16,7 +16,7 @@ from celadon.apiserver.controllers.api_service_availability import (
     ApiServiceAvailability,
     RemoteDiscoveryUpkeep,
 )
-from celadon.apiserver.controllers.definitions import (
+from celadon.apiserver.controllers.custom_resource_definitions import (
     DefinitionApiServices,
     DefinitionCleanup,
     DefinitionController,
