@@ -24,7 +24,7 @@ from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 """Of service account tokens, unless the server is told another one."""

@@ -56,8 +56,8 @@ from celadon.memoization import LONGEST
 from celadon.storage import FileError, ServiceError, StoreClosed
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.descriptions import Descriptions
     from celadon.apiserver.discovery.openapi_answers import OpenApi
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 
 # --- Requests without a resource ---------------------------------------------
@@ -142,8 +142,8 @@ class Publications:
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         # late: not every client asks for it
-        from celadon.apiserver.discovery.descriptions import installed_descriptions
         from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
+        from celadon.apiserver.discovery.openapi_descriptions import installed_descriptions
 
         definitions = {metadata.name(definition): definition for definition in served.definitions}
         if self._openapi is None:

@@ -64,7 +64,7 @@ from celadon.storage.sqlite_file import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.apiserver.audit import AuditLog
-    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 
 # --- Process setup -----------------------------------------------------------
@@ -388,7 +388,10 @@ def _descriptions(path: Path | None) -> Descriptions | None:
     if path is None:
         return None
     # late: few servers are told of a file
-    from celadon.apiserver.discovery.descriptions import DescriptionsError, read_descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import (
+        DescriptionsError,
+        read_descriptions,
+    )
 
     try:
         return read_descriptions(path)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.descriptions import (
+from celadon.apiserver.discovery.openapi_answers import OpenApi
+from celadon.apiserver.discovery.openapi_descriptions import (
     MISSING,
     ClientTexts,
     Descriptions,
@@ -18,7 +19,6 @@ from celadon.apiserver.discovery.descriptions import (
     read_descriptions,
     with_texts,
 )
-from celadon.apiserver.discovery.openapi_answers import OpenApi
 from tests.apiserver.discovery.catalogues import definition, published
 
 LEASE = "io.k8s.api.coordination.v1.Lease"
