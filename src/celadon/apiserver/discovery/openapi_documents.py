@@ -15,7 +15,7 @@ from typing import Final
 
 from celadon.apiserver.discovery import openapi
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
-from celadon.apiserver.discovery.merged_documents import KINDS
+from celadon.apiserver.discovery.merged_openapi import KINDS
 from celadon.apiserver.discovery.openapi_descriptions import Descriptions, with_texts
 from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.http_messages import JSON

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.merged_documents import DEEPEST, merged, of_paths
+from celadon.apiserver.discovery.merged_openapi import DEEPEST, merged, of_paths
 
 KINDS = "x-kubernetes-group-version-kind"
 
