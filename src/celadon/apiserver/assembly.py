@@ -57,7 +57,7 @@ from celadon.apiserver.controllers.server_controllers import (
     led_controllers,
     server_controllers,
 )
-from celadon.apiserver.discovery import server_pages
+from celadon.apiserver.discovery import health_and_version
 from celadon.apiserver.handlers import admission_chain
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
@@ -134,12 +134,12 @@ def front_proxies(settings: ProxySettings) -> FrontProxies | None:
 def publications_of(
     core: ServerCore,
     access: AccessSettings,
-    checks: Callable[[str], Sequence[server_pages.HealthCheck]],
+    checks: Callable[[str], Sequence[health_and_version.HealthCheck]],
 ) -> Publications:
     """Return what is answered beside the resources."""
     settings, seconds = core.settings, core.sources.seconds
     effective = settings.effective or effective_version(settings.version)
-    version = server_pages.ServerVersion(
+    version = health_and_version.ServerVersion(
         effective.binary,
         releases.PATCHES.get(effective.binary, 0),
         emulated=effective.emulation,
@@ -150,9 +150,13 @@ def publications_of(
         checks,
         core.metrics.health.observe,
         {"/metrics": core.metrics.page, "/metrics/slis": core.metrics.health.page},
-        server_pages.OpenId(access.issuer, settings.address, access.signer),
-        server_pages.SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
-        server_pages.KINDS if parse_version(settings.version) >= server_pages.SINCE else (),
+        health_and_version.OpenId(access.issuer, settings.address, access.signer),
+        health_and_version.SelfPortrait(
+            version, seconds(), seconds, settings.as_flags(access.issuer)
+        ),
+        health_and_version.KINDS
+        if parse_version(settings.version) >= health_and_version.SINCE
+        else (),
         None if core.flows is None else core.flows.page,
         settings.descriptions,
     )
@@ -495,12 +499,12 @@ class ApiServer:
             verbs_of(core, access, authenticator, admission),
         )
 
-    def _health_checks(self, root: str) -> Sequence[server_pages.HealthCheck]:
+    def _health_checks(self, root: str) -> Sequence[health_and_version.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
         store = self.objects.store
         trouble, unwritable = store.trouble(), store.writing_trouble()
         has_gate = self.core.settings.has_gate
-        return server_pages.checks_of(root, trouble, unwritable, ending, has_gate)
+        return health_and_version.checks_of(root, trouble, unwritable, ending, has_gate)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""

@@ -27,7 +27,7 @@ from celadon.apiserver.authz import impersonation
 from celadon.apiserver.authz.access_decisions import NO_HTML, check_access, request_attributes
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
-from celadon.apiserver.discovery import discovery_documents, server_pages
+from celadon.apiserver.discovery import discovery_documents, health_and_version
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.handlers import endpoints
 from celadon.apiserver.handlers.admission_chain import Denied
@@ -78,11 +78,11 @@ class Publications:
     def __init__(
         self,
         address: str,
-        checks: Callable[[str], Sequence[server_pages.HealthCheck]],
-        observe: server_pages.Observe,
+        checks: Callable[[str], Sequence[health_and_version.HealthCheck]],
+        observe: health_and_version.Observe,
         metrics: Mapping[str, Callable[[], Callable[[], HttpAnswer]]],
-        openid: server_pages.OpenId,
-        portrait: server_pages.SelfPortrait,
+        openid: health_and_version.OpenId,
+        portrait: health_and_version.SelfPortrait,
         pages: Collection[str],
         dumps: Callable[[HttpRequest], HttpAnswer | None] | None = None,
         descriptions: Descriptions | None = None,
@@ -121,13 +121,13 @@ class Publications:
         if not first or request.path == "/index.html":
             return discovery_documents.root_answer(self._paths())
         if first in HEALTH_ROOTS:
-            return server_pages.health_answer(request, self._checks(first), self._observe)
+            return health_and_version.health_answer(request, self._checks(first), self._observe)
         if first == "version":
-            return server_pages.version_answer(request, self._version)
+            return health_and_version.version_answer(request, self._version)
         if first == "openapi":
             return self._openapi_answer(request, served)
         if first in self._pages and request.path == f"/{first}":
-            return server_pages.page_answer(first, request, self._portrait, self._paths())
+            return health_and_version.page_answer(first, request, self._portrait, self._paths())
         if first == "debug" and self._dumps is not None:
             return self._dumps(request)
         if first in (".well-known", "openid"):

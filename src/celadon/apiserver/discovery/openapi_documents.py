@@ -15,9 +15,9 @@ from typing import Final
 
 from celadon.apiserver.discovery import openapi_paths
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.health_and_version import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.discovery.merged_openapi import KINDS
 from celadon.apiserver.discovery.openapi_descriptions import Descriptions, with_texts
-from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.http_messages import JSON
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
 from celadon.kube.crd import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE

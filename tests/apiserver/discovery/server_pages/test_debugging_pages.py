@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from celadon.apiserver.discovery.server_pages import SelfPortrait, ServerVersion, page_answer
+from celadon.apiserver.discovery.health_and_version import SelfPortrait, ServerVersion, page_answer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import StatusError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.discovery.server_pages import HealthCheck, checks_of, health_answer
+from celadon.apiserver.discovery.health_and_version import HealthCheck, checks_of, health_answer
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.operation.server_metrics import HealthCounts
 from celadon.kube.releases import answering_as

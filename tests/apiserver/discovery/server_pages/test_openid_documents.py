@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEYS, OpenId
+from celadon.apiserver.discovery.health_and_version import CONFIGURATION, KEYS, OpenId
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import StatusError
 from tests.apiserver.in_process import SIGNER

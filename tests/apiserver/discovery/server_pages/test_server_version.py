@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from celadon.apiserver.discovery.server_pages import ServerVersion, version_answer
+from celadon.apiserver.discovery.health_and_version import ServerVersion, version_answer
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import StatusError
 from celadon.kube.releases import answering_as
