@@ -58,7 +58,7 @@ from celadon.apiserver.controllers.server_controllers import (
     server_controllers,
 )
 from celadon.apiserver.discovery import health_and_version
-from celadon.apiserver.handlers import admission_chain
+from celadon.apiserver.handlers import write_admission
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
@@ -197,18 +197,18 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
     return Controllers(core.objects, always, led, leading, simulated, settings.simulation.clock)
 
 
-def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admission:
+def admission_of(core: ServerCore, perform: Perform) -> write_admission.Admission:
     """Return whether a write may happen."""
     settings = core.settings
     plugin_settings = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, plugin_settings, settings.gates)
     limits = plugin_settings.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
-    create = _namespace_maker(perform) if admission_chain.AUTO_PROVISION in plugins.names else None
-    return admission_chain.Admission(
+    create = _namespace_maker(perform) if write_admission.AUTO_PROVISION in plugins.names else None
+    return write_admission.Admission(
         admitters=_admitters(core, plugins),
         authorizer=core.authorizer,
         roles=core.roles,
-        provision=admission_chain.NamespaceProvision(core.world, create),
+        provision=write_admission.NamespaceProvision(core.world, create),
         quotas=QuotaCharging(
             core.objects,
             core.sources.timestamp,
@@ -216,7 +216,7 @@ def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admissio
             plugin_settings.limited_resources,
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
-        event_rates=admission_chain.EventRates(limits, time.monotonic),
+        event_rates=write_admission.EventRates(limits, time.monotonic),
         images=ImagePolicy(
             plugin_settings.image_policy if IMAGE_POLICY in plugins.names else None,
             time.monotonic,
@@ -282,7 +282,7 @@ def verbs_of(
     core: ServerCore,
     access: AccessSettings,
     authenticator: Authenticator,
-    admission: admission_chain.Admission,
+    admission: write_admission.Admission,
 ) -> Verbs:
     """Return what can be done with resources."""
     sources, settings, world = core.sources, core.settings, core.world

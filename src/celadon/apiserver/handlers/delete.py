@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from celadon.admission import Operation, World, write_requests
-from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import WriteResult, in_order
+from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
 from celadon.apiserver.request_work import LARGE_BYTES

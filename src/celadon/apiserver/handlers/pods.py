@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.write import FieldManagers, WriteResult, in_order
+from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import (

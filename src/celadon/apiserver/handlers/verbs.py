@@ -20,7 +20,6 @@ from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers import reviews
-from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
@@ -30,6 +29,7 @@ from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
+from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight

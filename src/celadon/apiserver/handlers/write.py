@@ -20,7 +20,6 @@ from celadon.apiserver.authz.escalation_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_allocators import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,
@@ -30,6 +29,7 @@ from celadon.apiserver.handlers.calls import (
     read_sent,
 )
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.write_admission import Admission, Denied
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_work import LARGE_BYTES, Pace
 from celadon.kube import (
