@@ -22,11 +22,11 @@ from celadon.apiserver import negotiation, object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, endpoints, pods, reviews, verbs, write
+from celadon.apiserver.handlers import calls, endpoints, pods, resource_handler, reviews, write
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
-from celadon.apiserver.handlers.verbs import Reviewer
+from celadon.apiserver.handlers.resource_handler import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
@@ -313,7 +313,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("defaulting", create, "prepare_create", large),
     ("validation", write.Writer, "_finish_new", large),
     ("policies", Engine, "review", large),
-    ("the answer", verbs, "_shown", large),
+    ("the answer", resource_handler, "_shown", large),
     (
         "selectors",
         request_layers,
@@ -357,7 +357,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "what a watch selects",
-        verbs,
+        resource_handler,
         "list_options",
         lambda running: ask(running, "GET", f"{MAPS}?watch=1&labelSelector={'a,' * 20_000}!"),
     ),
@@ -375,14 +375,19 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "options of a write",
-        verbs,
+        resource_handler,
         "_read_options",
         lambda running: ask(running, "POST", f"{MAPS}?fieldManager={'x' * 20_000}", {}),
     ),
     ("a refusal", negotiation, "status_answer", badly_labelled),
     ("a question for access", Reviewer, "_reviewed", access_review),
     ("the form of a question", Draft, "form", access_review),
-    ("an object as YAML", verbs.Verbs, "_got", large_again("GET", accept="application/yaml")),
+    (
+        "an object as YAML",
+        resource_handler.Verbs,
+        "_got",
+        large_again("GET", accept="application/yaml"),
+    ),
     (
         "a pod that is bound",
         pods,
@@ -433,7 +438,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "columns of a definition",
-        verbs.Verbs,
+        resource_handler.Verbs,
         "_listed",
         behind(DEFINITIONS, definition(), WIDGETS),
     ),

@@ -415,7 +415,7 @@ UNDONE = (
     ),
     Undone(
         "a review that tells thousands of rules",
-        "apiserver/handlers/verbs.py",
+        "apiserver/handlers/resource_handler.py",
         'call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"',
         "call.work.is_large |= False",
         f"{SLOW}[what somebody may]",

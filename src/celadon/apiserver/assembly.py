@@ -66,8 +66,8 @@ from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
-from celadon.apiserver.handlers.verbs import Reviewer, Verbs
 from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text

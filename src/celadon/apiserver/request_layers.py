@@ -31,7 +31,12 @@ from celadon.apiserver.discovery import discovery_documents, health_and_version
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.handlers import endpoints
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
-from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, forget_deprecation, note_deprecation
+from celadon.apiserver.handlers.resource_handler import (
+    BODY_VERBS,
+    Verbs,
+    forget_deprecation,
+    note_deprecation,
+)
 from celadon.apiserver.handlers.write_admission import Denied
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.object_store import Undecodable, collection_prefix
