@@ -22,7 +22,14 @@ from celadon.apiserver import negotiation, object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, endpoints, pods, resource_handler, reviews, write
+from celadon.apiserver.handlers import (
+    bindings_and_evictions,
+    calls,
+    endpoints,
+    resource_handler,
+    reviews,
+    write,
+)
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
@@ -390,13 +397,13 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "a pod that is bound",
-        pods,
+        bindings_and_evictions,
         "in_order",
         of_a_large_pod("binding", target={"kind": "Node", "name": "n"}),
     ),
     (
         "a pod that is evicted",
-        pods,
+        bindings_and_evictions,
         "in_order",
         of_a_large_pod("eviction", apiVersion="policy/v1", kind="Eviction"),
     ),

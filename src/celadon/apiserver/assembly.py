@@ -59,12 +59,12 @@ from celadon.apiserver.controllers.server_controllers import (
 )
 from celadon.apiserver.discovery import health_and_version
 from celadon.apiserver.handlers import write_admission
+from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
-from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
