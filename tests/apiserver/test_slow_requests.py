@@ -25,7 +25,7 @@ from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import (
     bindings_and_evictions,
     calls,
-    endpoints,
+    resource_endpoints,
     resource_handler,
     reviews,
     write,
@@ -626,7 +626,7 @@ def test_what_nobody_expected_is_an_answer(own: Running, monkeypatch: pytest.Mon
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(endpoints, "find_endpoint", broken)
+    monkeypatch.setattr(resource_endpoints, "find_endpoint", broken)
     answer = ask(own, "GET", f"{MAPS}/what-nobody-asked-for-before")
     assert (answer.code, answer.content_type) == (500, "text/plain; charset=utf-8")
     assert answer.body == (

@@ -29,7 +29,7 @@ from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery import discovery_documents, health_and_version
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
-from celadon.apiserver.handlers import endpoints
+from celadon.apiserver.handlers import resource_endpoints
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.resource_handler import (
     BODY_VERBS,
@@ -206,7 +206,7 @@ class RequestLayers:
         self._not_forked: dict[Hashable, float] = {}
         """Until when requests for a verb and a resource have no fork."""
         self._found_in: Served | None = None
-        self._endpoints: dict[tuple[str, str], endpoints.Endpoint] = {}
+        self._endpoints: dict[tuple[str, str], resource_endpoints.Endpoint] = {}
         """Those that methods and short targets lead to, of what was served last."""
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
@@ -345,7 +345,7 @@ class RequestLayers:
             return negotiation.object_answer(
                 denied.code, denied.body, await self._form_of_errors(request)
             )
-        except endpoints.NoSuchPath:
+        except resource_endpoints.NoSuchPath:
             return negotiation.NOT_FOUND
         except FileError as error:
             log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
@@ -424,7 +424,7 @@ class RequestLayers:
     ) -> HttpAnswer:
         # Go's mux would send a redirect to the cleaned path; kube-apiserver has no route for it.
         if info.path.startswith("//"):
-            raise endpoints.NoSuchPath(info.path)
+            raise resource_endpoints.NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
         if remote is not None:
             return await self._passed_on(remote, request, info, user, notes)
@@ -445,7 +445,7 @@ class RequestLayers:
             else:
                 published = await work.step(publish, request, served, offered)
             if published is None:
-                raise endpoints.NoSuchPath(info.path)
+                raise resource_endpoints.NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = self._endpoint(request, info, served, notes)
         work, gvk = self._work(request, user), endpoint.resource.gvk
@@ -466,7 +466,7 @@ class RequestLayers:
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(notes, gvk, definition)
-        endpoints.require_lasting(endpoint, definition)
+        resource_endpoints.require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
             if len(answer.body) > request_work.LARGE_ANSWER:
@@ -481,7 +481,7 @@ class RequestLayers:
 
     def _endpoint(
         self, request: HttpRequest, info: RequestInfo, served: Served, notes: Notes
-    ) -> endpoints.Endpoint:
+    ) -> resource_endpoints.Endpoint:
         """Return what `find_endpoint` does. Whoever comes as far as a custom resource is told that
         its version is deprecated, though it has no such subresource or verb."""
         # To find it takes a fifteenth of the instructions of a get.
@@ -492,7 +492,7 @@ class RequestLayers:
         if endpoint is not None:
             return endpoint
         try:
-            endpoint = endpoints.find_endpoint(info, served.catalog, served.groups)
+            endpoint = resource_endpoints.find_endpoint(info, served.catalog, served.groups)
         except StatusError:
             gvr = GroupVersionResource(info.group, info.version, info.resource)
             resource = served.catalog.by_gvr(gvr)
@@ -634,10 +634,12 @@ class RequestLayers:
         answer = _heard(message, notes)
         if message.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
             served = core.served.current()
-            notes.endpoint = endpoints.find_endpoint(notes.info, served.catalog, served.groups)
+            notes.endpoint = resource_endpoints.find_endpoint(
+                notes.info, served.catalog, served.groups
+            )
         return answer, spent
 
-    def _begin_forked(self, endpoint: endpoints.Endpoint) -> None:
+    def _begin_forked(self, endpoint: resource_endpoints.Endpoint) -> None:
         """Set, in a fork, what it may write. Raises Elsewhere for what is no business of forks."""
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
             raise forks.Elsewhere

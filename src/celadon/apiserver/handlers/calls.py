@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Header, HttpRequest
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, PROTOBUF, YAML
 from celadon.apiserver.request_info import RequestInfo, is_true

@@ -15,7 +15,7 @@ from typing import Final, ParamSpec, TypeVar
 from celadon.admission import World
 from celadon.apiserver import object_store, request_info
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
 from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork

@@ -24,8 +24,8 @@ from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
 from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
-from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.resource_endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.response_forms import Forms, has_blueprints
 from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.handlers.calls import Call
-from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.handlers.watch import BOOKMARK, ERROR, INITIAL_EVENTS_END, WatchEvent
 from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form

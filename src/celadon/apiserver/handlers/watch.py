@@ -19,8 +19,8 @@ from typing import Final
 from celadon.apiserver import object_store
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
-from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import Outlet
 from celadon.apiserver.operation.request_limits import Wake
 from celadon.apiserver.request_info import ListOptions, revision_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.handlers.endpoints import Endpoint, find_endpoint
+from celadon.apiserver.handlers.resource_endpoints import Endpoint, find_endpoint
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import request_info
 from celadon.kube.protobuf import has_message
