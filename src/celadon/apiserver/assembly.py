@@ -33,7 +33,7 @@ from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settin
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
-from celadon.apiserver.authz.access_decisions import Standings
+from celadon.apiserver.authz.authorizer_chain import Standings
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,

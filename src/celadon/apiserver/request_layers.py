@@ -24,7 +24,7 @@ from celadon.apiserver import forks, negotiation, request_work
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz import impersonation
-from celadon.apiserver.authz.access_decisions import NO_HTML, check_access, request_attributes
+from celadon.apiserver.authz.authorizer_chain import NO_HTML, check_access, request_attributes
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery import discovery_documents, health_and_version

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.authz.access_decisions import AlwaysAllow, AuthorizerChain
+from celadon.apiserver.authz.authorizer_chain import AlwaysAllow, AuthorizerChain
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions

@@ -16,7 +16,7 @@ from typing import Any
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, read_token_file
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens, SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.authz.access_decisions import (
+from celadon.apiserver.authz.authorizer_chain import (
     AuthorizerChain,
     check_access,
     request_attributes,

@@ -15,7 +15,7 @@ from celadon import kube
 from celadon.admission import Operation
 from celadon.apiserver import negotiation
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
-from celadon.apiserver.authz.access_decisions import Standings
+from celadon.apiserver.authz.authorizer_chain import Standings
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank

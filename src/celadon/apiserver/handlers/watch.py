@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final
 
 from celadon.apiserver import object_store
-from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
+from celadon.apiserver.authz.authorizer_chain import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_endpoints import Endpoint

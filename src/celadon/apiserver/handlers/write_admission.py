@@ -17,7 +17,7 @@ from celadon import kube
 from celadon.admission import Operation, Request, Verdict, World, write_requests
 from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
-from celadon.apiserver.authz.access_decisions import check_access, request_attributes
+from celadon.apiserver.authz.authorizer_chain import check_access, request_attributes
 from celadon.apiserver.authz.escalation_checks import EscalationChecks, claim_status_errors
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.forks import require_server

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Final
 
 from celadon.admission import Action, Cause, Decision, Verdict
-from celadon.apiserver.authz.access_decisions import DECISION
+from celadon.apiserver.authz.authorizer_chain import DECISION
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table as table
 from celadon.apiserver.operation.metric_table import (

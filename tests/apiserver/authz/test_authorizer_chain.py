@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from celadon.apiserver.authz.access_decisions import (
+from celadon.apiserver.authz.authorizer_chain import (
     AuthorizerChain,
     check_access,
     forbidden,
