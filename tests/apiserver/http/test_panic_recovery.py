@@ -8,7 +8,7 @@ import logging
 
 import pytest
 
-from celadon.apiserver.http.guarded_handler import GuardedHandler
+from celadon.apiserver.http.panic_recovery import GuardedHandler
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation.log_lines import REQUESTS, LogLines, level_of
 from celadon.kube import User
