@@ -155,7 +155,7 @@ UNDONE = (
     ),
     Undone(
         "a body that is read on the event loop",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         "            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head\n",
         "            return request.has_long_head\n",
         SLOW,
@@ -302,7 +302,7 @@ UNDONE = (
     ),
     Undone(
         "a small patch that doubles an object again and again",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         '    if request.method == "PATCH" and _may_double(request):\n',
         "    if False:\n",
         f"{SLOW}[copies of a patch]",
@@ -358,7 +358,7 @@ UNDONE = (
     ),
     Undone(
         "a second request while the rules are compiled for the first",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         "return self.seconds is None or self.seconds > DEAR_SECONDS",
         "return self.seconds is not None and self.seconds > DEAR_SECONDS",
         "tests/apiserver/workers/test_request_work.py::test_steps_beside_the_first_are_taken_aside",

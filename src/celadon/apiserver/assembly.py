@@ -72,6 +72,7 @@ from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
+from celadon.apiserver.loop_offloading import MANY_OBJECTS, RequestWork
 from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.object_store import ROOT, ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
@@ -79,7 +80,6 @@ from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import Publications, RequestLayers
-from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
 from celadon.apiserver.webhook_phases import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork

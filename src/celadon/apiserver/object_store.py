@@ -24,7 +24,7 @@ from celadon.apiserver.http_messages import (
     sorted_json_bytes,
     stored_bytes,
 )
-from celadon.apiserver.request_work import RequestWork
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import (
     GroupResource,

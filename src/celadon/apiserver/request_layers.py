@@ -20,7 +20,7 @@ from collections.abc import (
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.apiserver import forks, negotiation, request_work
+from celadon.apiserver import forks, loop_offloading, negotiation
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz import impersonation
@@ -200,7 +200,7 @@ class RequestLayers:
         self._impersonation = impersonation.Impersonation(core.authorizer)
         self._publications = publications
         self._verbs = verbs
-        self._pace = request_work.Pace()
+        self._pace = loop_offloading.Pace()
         self._dear: dict[Hashable, float] = {}
         """Seconds that requests of a user, a verb and a resource took last, if they were many."""
         self._not_forked: dict[Hashable, float] = {}
@@ -214,7 +214,11 @@ class RequestLayers:
         noted."""
         workers = self._core.workers
         # Even the first look at a head of a megabyte takes long, so that a fork does all of it.
-        if workers.forks and not workers.is_fork and request.head_size > request_work.FORKED_HEAD:
+        if (
+            workers.forks
+            and not workers.is_fork
+            and request.head_size > loop_offloading.FORKED_HEAD
+        ):
             forked = await self._forked_whole(request, notes)
             if forked is not None:
                 return forked
@@ -377,7 +381,7 @@ class RequestLayers:
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Return a refusal as an answer. Raises TooMuchWork."""
         form = await self._form_of_errors(request)
-        if not request_work.is_large_refusal(error):
+        if not loop_offloading.is_large_refusal(error):
             return negotiation.status_answer(error, form)
         work = self._stranger(request)
         if notes.user is not None:
@@ -397,7 +401,7 @@ class RequestLayers:
             raise status.unauthorized()
         notes.user = authentication.user
         if request.has_long_head:
-            work = request_work.RequestWork(
+            work = loop_offloading.RequestWork(
                 self._core.workers, authentication.user.name, size=request.size
             )
             impersonated = await work.step(
@@ -469,7 +473,7 @@ class RequestLayers:
         resource_endpoints.require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
-            if len(answer.body) > request_work.LARGE_ANSWER:
+            if len(answer.body) > loop_offloading.LARGE_ANSWER:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
         except status.Unroutable:
@@ -545,7 +549,9 @@ class RequestLayers:
             return False
         kind = info.verb, info.group, info.resource
         is_dear = (user.name, *kind) in self._dear
-        if not is_dear and not (info.verb in BODY_VERBS and request_work.is_worth_a_fork(request)):
+        if not is_dear and not (
+            info.verb in BODY_VERBS and loop_offloading.is_worth_a_fork(request)
+        ):
             return False
         until = self._not_forked.get(kind)
         return until is None or asyncio.get_running_loop().time() > until
@@ -553,11 +559,11 @@ class RequestLayers:
     def _note_seconds(self, kind: Hashable, seconds: float) -> None:
         """Note what a request has taken of workers or of its fork: one like it begins in a fork as
         long as that is much."""
-        if seconds > request_work.FORKED_SECONDS:
+        if seconds > loop_offloading.FORKED_SECONDS:
             if len(self._dear) >= _MOST_KINDS:
                 self._dear.clear()
             self._dear[kind] = seconds
-        elif seconds < request_work.FORKED_SECONDS / 2:
+        elif seconds < loop_offloading.FORKED_SECONDS / 2:
             self._dear.pop(kind, None)
 
     async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
@@ -649,15 +655,15 @@ class RequestLayers:
 
     # --- what all need ---
 
-    def _work(self, request: HttpRequest, user: User) -> request_work.RequestWork:
-        return request_work.RequestWork(
-            self._core.workers, user.name, request_work.is_large(request), size=request.size
+    def _work(self, request: HttpRequest, user: User) -> loop_offloading.RequestWork:
+        return loop_offloading.RequestWork(
+            self._core.workers, user.name, loop_offloading.is_large(request), size=request.size
         )
 
-    def _stranger(self, request: HttpRequest) -> request_work.RequestWork:
+    def _stranger(self, request: HttpRequest) -> loop_offloading.RequestWork:
         """Work for somebody who may be nobody: in turn by where it comes from."""
         owner = f"from {request.remote_address}"
-        return request_work.RequestWork(self._core.workers, owner, size=request.size)
+        return loop_offloading.RequestWork(self._core.workers, owner, size=request.size)
 
     async def _form_of_errors(self, request: HttpRequest) -> negotiation.Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""

@@ -29,10 +29,10 @@ from celadon.admission.webhooks import (
 from celadon.apiserver.caches.policy_view import no_static
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
+from celadon.apiserver.loop_offloading import LARGE_BYTES, YAML_WEIGHT, RequestWork
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
-from celadon.apiserver.request_work import LARGE_BYTES, YAML_WEIGHT, RequestWork
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import TooMuchWork, on_loop
 from celadon.kube import GroupVersionResource, StatusError, status

@@ -13,8 +13,8 @@ from typing import Final
 
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.workers import Lagging, on_loop
 from celadon.kube import GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.crd import KindsOnDemand, RememberedKinds

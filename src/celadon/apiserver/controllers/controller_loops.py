@@ -19,8 +19,8 @@ from urllib.parse import quote
 from celadon.apiserver import object_store
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import LARGE_BYTES, RequestWork
 from celadon.apiserver.operation.request_limits import Wake
-from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext

@@ -23,9 +23,9 @@ from celadon.apiserver.controllers.custom_resource_definitions import (
 )
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
-from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import Workers
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.defaulting import DefaultingContext

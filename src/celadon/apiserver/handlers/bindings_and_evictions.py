@@ -13,8 +13,8 @@ from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.write import FieldManagers, WriteResult, in_order
 from celadon.apiserver.handlers.write_admission import Admission
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import (
     FieldPath,
     GroupResource,

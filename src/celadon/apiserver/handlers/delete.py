@@ -17,9 +17,9 @@ from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import WriteResult, in_order
 from celadon.apiserver.handlers.write_admission import Admission
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
 

@@ -17,8 +17,8 @@ from celadon.apiserver import object_store, request_info
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.loop_offloading import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict

@@ -31,11 +31,11 @@ from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Wa
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event

@@ -30,8 +30,8 @@ from celadon.apiserver.handlers.calls import (
 )
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.write_admission import Admission, Denied
+from celadon.apiserver.loop_offloading import LARGE_BYTES, Pace
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.request_work import LARGE_BYTES, Pace
 from celadon.kube import (
     FieldError,
     GroupResource,
