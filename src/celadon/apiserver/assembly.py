@@ -81,7 +81,7 @@ from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTime
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import Publications, RequestLayers
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
-from celadon.apiserver.webhook_phases import Webhooks, WebhookView
+from celadon.apiserver.webhook_dispatch import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata, releases
 from celadon.kube.defaulting import DefaultingContext

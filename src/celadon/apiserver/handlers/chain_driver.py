@@ -26,7 +26,7 @@ from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.handlers.resource_endpoints import is_terminating
 from celadon.apiserver.loop_offloading import Pace
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
-from celadon.apiserver.webhook_phases import StoredWebhooks, Webhooks
+from celadon.apiserver.webhook_dispatch import StoredWebhooks, Webhooks
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
