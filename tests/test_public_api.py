@@ -66,7 +66,7 @@ SPARED = {
         *(
             "celadon.cel.analysis.cost_bound",
             "celadon.cel.parsing.diagnosis",
-            "celadon.cel.partial",
+            "celadon.cel.partial_evaluation",
         ),
         *(
             "celadon.cel.re2.pattern",

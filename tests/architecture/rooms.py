@@ -218,7 +218,7 @@ HOMONYMS: dict[str, str] = {
 JSON_ALIASES = {
     "celadon.kube.json_types": "the one name of a JSON object, and its shapes",
     "celadon.admission.compiled_expressions": "what expressions know, not JSON",
-    "celadon.cel.partial": "a value of CEL, or what stands for one",
+    "celadon.cel.partial_evaluation": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.conversions": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",

@@ -180,7 +180,7 @@ class Program:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # late: few ask for it.
-        from celadon.cel.partial import evaluate_partial, residual
+        from celadon.cel.partial_evaluation import evaluate_partial, residual
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
@@ -196,7 +196,7 @@ class Program:
         repeats = error.cost is not None and error.cost <= _MAX_REPEATED
         if repeats and not isinstance(error, CostLimitExceeded):
             # late: few ask for it
-            from celadon.cel.partial import origin
+            from celadon.cel.partial_evaluation import origin
 
             node = origin(self._context, activation)
         issues = Issues(ast.source)
@@ -208,7 +208,7 @@ class Program:
         if self._plain is None and self._cold_left:
             self._cold_left -= 1
             # late: what is never evaluated needs no evaluator
-            from celadon.cel.partial import TooLong, interpret
+            from celadon.cel.partial_evaluation import TooLong, interpret
 
             try:
                 return interpret(self._context, activation, _MAX_VISITS)
