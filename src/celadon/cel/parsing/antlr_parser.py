@@ -22,9 +22,9 @@ from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple, TypeAlias
 
 from celadon.cel.parsing import antlr_grammar, tokens
-from celadon.cel.parsing import descent as texts
-from celadon.cel.parsing.descent import ParseLimits
+from celadon.cel.parsing import recursive_descent as texts
 from celadon.cel.parsing.lexer import next_token
+from celadon.cel.parsing.recursive_descent import ParseLimits
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 

@@ -18,12 +18,12 @@ from typing import Final, TypeAlias
 
 from celadon.cel import syntax
 from celadon.cel.errors import NOWHERE, SYNTAX_ERROR, Issues, Source
-from celadon.cel.parsing import descent as texts
+from celadon.cel.parsing import recursive_descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.antlr_parser import Machine, ParseNode, ParseStopped, Token
-from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
+from celadon.cel.parsing.recursive_descent import ParseOptions, balance
 from celadon.late_patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"

@@ -8,8 +8,13 @@ slowly, to say what is wrong in the very same words and at the very same positio
 from __future__ import annotations
 
 from celadon.cel.errors import Issues, Source
-from celadon.cel.parsing.descent import ParseOptions, descend, source_too_long, too_many_copies
 from celadon.cel.parsing.macros import CopyLimitExceeded
+from celadon.cel.parsing.recursive_descent import (
+    ParseOptions,
+    descend,
+    source_too_long,
+    too_many_copies,
+)
 from celadon.cel.syntax import Ast
 
 __all__ = ["ParseOptions", "parse"]
