@@ -42,7 +42,7 @@ from celadon.apiserver.workers import Workers
 from celadon.kube import rbac
 from celadon.kube.registry import create, request_bodies
 from celadon.kube.registry import delete as deletion
-from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.decoded_object import Draft
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running
 

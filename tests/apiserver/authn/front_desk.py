@@ -36,7 +36,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex, bootstrap_roles
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 
 NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 ISSUER = "https://kubernetes.default.svc"

@@ -13,7 +13,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.dropped_fields import outlasts_creation
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import finish_create, is_settled, run_plugin, wipe_metadata
-from celadon.kube.registry.draft import Draft, Target, drafted, stored_form
+from celadon.kube.registry.decoded_object import Draft, Target, drafted, stored_form
 from celadon.kube.registry.update import prepare_for_update, stored_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_packs

@@ -12,7 +12,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import create, shown_object, update, valid_warnings
 from celadon.kube.registry.create import drop_version, generated_name
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import Surroundings, write_errors
 from celadon.kube.resources.api_resources import custom_resources

@@ -27,7 +27,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.decoded_object import ChangedDefaulting, changed_defaulting, drafted
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers

@@ -13,7 +13,7 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 """
 
 from celadon.kube.registry import create, delete, patch, request_bodies, update
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     Draft,
     Target,
     drafted,

@@ -26,7 +26,7 @@ from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creati
 from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     CONVERT,
     Draft,
     Target,

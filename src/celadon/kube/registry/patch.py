@@ -23,7 +23,7 @@ from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import Draft, Target, undeterminable
+from celadon.kube.registry.decoded_object import Draft, Target, undeterminable
 from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,

@@ -22,7 +22,7 @@ from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_jso
 from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
-from celadon.kube.registry.draft import Draft, Target, drafted
+from celadon.kube.registry.decoded_object import Draft, Target, drafted
 from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import typed_objects

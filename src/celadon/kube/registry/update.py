@@ -30,7 +30,7 @@ from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.create import as_read, is_settled
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     Draft,
     Target,
     require_name,

@@ -16,7 +16,7 @@ from celadon.kube.registry.create import (
     begin_create,
     finish_create,
 )
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     defaulted,
     drafted,
     has_identity,
