@@ -113,9 +113,9 @@ def validation_of(kind: GroupKind) -> Validation | None:
     if validation is not None:
         return validation
     if kind.group == "resource.k8s.io" and not is_since("1.32"):
-        from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
+        from celadon.kube.validation import classic_dra  # late: few manifests have such kinds
 
-        older = classic_devices.validation_of(kind.kind)
+        older = classic_dra.validation_of(kind.kind)
         if older is not None:
             return older
     # late: few manifests have such kinds
