@@ -20,7 +20,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY, SEMVER
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, per_release, previous_minor
-from celadon.kube.validation import claim_statuses
+from celadon.kube.validation import resource_claim_statuses
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -114,7 +114,7 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _may_reserve(obj, before)
     if allocation is not None and was is not None and allocation != was:
         yield fieldpath.invalid(path, allocation, IMMUTABLE)
-    yield from claim_statuses.deallocated(status, before)
+    yield from resource_claim_statuses.deallocated(status, before)
 
 
 def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
@@ -129,7 +129,7 @@ def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
     if is_ending or status.get("deallocationRequested"):
         reserved_for = before.get("reservedFor") or ()
         if any(consumer not in reserved_for for consumer in reserved):
-            yield fieldpath.forbidden(path, claim_statuses.NO_NEW)
+            yield fieldpath.forbidden(path, resource_claim_statuses.NO_NEW)
 
 
 def _reserved(path: FieldPath, consumers: Sequence[JsonObject]) -> Errors:

@@ -12,11 +12,11 @@ from typing import Final
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
     certificates,
-    claim_statuses,
     cluster_rules,
     core_kinds,
     flowcontrol,
     networking,
+    resource_claim_statuses,
     resource_claims,
     resource_slices,
     small_groups,
@@ -93,7 +93,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
     "ResourceClaim": Validation(
         resource_claims.claim,
         update=resource_claims.claim_update,
-        status=claim_statuses.claim_status,
+        status=resource_claim_statuses.claim_status,
         revisit=Revisit.NEW_FIRST,
     ),
     "ResourceClaimTemplate": Validation(

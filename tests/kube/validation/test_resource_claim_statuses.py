@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.claim_statuses import claim_status
+from celadon.kube.validation.resource_claim_statuses import claim_status
 
 Json = dict[str, Any]
 DEVICE = {"driver": "d", "pool": "p", "device": "x"}
