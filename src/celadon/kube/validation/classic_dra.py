@@ -34,7 +34,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import CLUSTER, Validation, inherited_metadata
-from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.pods.pod_placement import node_selector
 from celadon.kube.validation.resource_claims import distinct
 from celadon.kube.validation.resource_slices import NO_VERSION, is_semver
 from celadon.kube.validation.storage import BINDING_MODES

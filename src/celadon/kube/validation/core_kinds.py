@@ -32,8 +32,8 @@ from celadon.kube.validation.field_checks import (
     required_choice,
 )
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.pod_placement import EFFECTS
 from celadon.kube.validation.pods.resource_lists import quantity_value
-from celadon.kube.validation.pods.scheduling import EFFECTS
 from celadon.kube.well_known_values import TLS_SECRET
 from celadon.late_patterns import late_pattern
 

@@ -27,8 +27,8 @@ from celadon.kube.validation.pods.internal_types import (
     internal_value,
     volume_source_diff,
 )
+from celadon.kube.validation.pods.pod_placement import required_nodes
 from celadon.kube.validation.pods.resource_lists import positive_quantity
-from celadon.kube.validation.pods.scheduling import required_nodes
 from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 # --- Storage claims ----------------------------------------------------------

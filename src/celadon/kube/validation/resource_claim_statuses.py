@@ -15,7 +15,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import field_checks, resource_claims, text_rules
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.pods.pod_placement import node_selector
 
 MAX_CONSUMERS: Final = 256
 MAX_RESULTS: Final = 32

@@ -40,8 +40,8 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.object_meta import inherited_metadata
 from celadon.kube.validation.pods.internal_types import internal_metadata, internal_value
+from celadon.kube.validation.pods.pod_placement import node_selector
 from celadon.kube.validation.pods.resource_lists import is_extended
-from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.records import dataclass
 
 # --- Device expressions ------------------------------------------------------

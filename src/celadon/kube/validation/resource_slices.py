@@ -36,8 +36,8 @@ from celadon.kube.validation.field_checks import (
     required_name,
 )
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.pod_placement import node_selector
 from celadon.kube.validation.pods.resource_lists import is_native
-from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.late_patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------

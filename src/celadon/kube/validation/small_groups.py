@@ -40,8 +40,8 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.pod_placement import tolerations
 from celadon.kube.validation.pods.resource_lists import requirements
-from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.text_rules import labels, selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
 

@@ -38,8 +38,8 @@ from celadon.kube.validation.pods.containers import (
     trimmed_image,
 )
 from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
+from celadon.kube.validation.pods.pod_placement import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
-from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.volumes import volumes
 from celadon.late_patterns import late_pattern
 
