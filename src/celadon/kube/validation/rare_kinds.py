@@ -19,10 +19,10 @@ from celadon.kube.validation import (
     resource_claim_statuses,
     resource_claims,
     resource_slices,
+    scheduling,
     small_groups,
     storage,
     text_rules,
-    workloads,
 )
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
@@ -181,13 +181,13 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "PodGroup"): Validation(
-        workloads.pod_group,
-        update=workloads.pod_group_update,
-        status=workloads.pod_group_status,
+        scheduling.pod_group,
+        update=scheduling.pod_group_update,
+        status=scheduling.pod_group_status,
         revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "Workload"): Validation(
-        workloads.workload, update=workloads.workload_update, revisit=_CHANGED
+        scheduling.workload, update=scheduling.workload_update, revisit=_CHANGED
     ),
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
         small_groups.migration,
