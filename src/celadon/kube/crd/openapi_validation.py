@@ -30,7 +30,7 @@ from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import GoValue, quote, sorted_members
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
-from celadon.kube.library.text_functions import FORMATS as NAMED
+from celadon.kube.library.format_and_regex import FORMATS as NAMED
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.schema_packs import Choices, Schema, ValueLimits

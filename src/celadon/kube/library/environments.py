@@ -34,11 +34,11 @@ from celadon.cel.libraries import (
 )
 from celadon.kube.library import (
     authz,
+    format_and_regex,
     ip_cidr_url,
     json_patches,
     quantity_functions,
     semver,
-    text_functions,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -93,12 +93,12 @@ _OLDEST_STRINGS: Final = _OLDER_STRINGS._replace(validators=(formatting.EXEMPTIO
 """As cel-go has them before 0.18: nobody looks at what is formatted before it is."""
 
 _EPOCH: Final = (1, 0)
-_FORMATS: Final = (text_functions.FORMAT_LIBRARY,)
+_FORMATS: Final = (format_and_regex.FORMAT_LIBRARY,)
 
 BLOCKS: Final = (
     Block(
         _EPOCH,
-        libraries=(text_functions.REGEX_LIBRARY, kube_lists.LIBRARY),
+        libraries=(format_and_regex.REGEX_LIBRARY, kube_lists.LIBRARY),
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
