@@ -18,7 +18,7 @@ from celadon.kube.registry.update import prepare_for_update, stored_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.struct_decoding import struct_codec
 from celadon.kube.status import StatusError
 
 CONTEXT: Final = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U")

@@ -25,7 +25,7 @@ from celadon.kube.defaulting.mutating_plugins import (
     default_priority_class,
 )
 from celadon.kube.json_types import fresh
-from celadon.kube.schemas.typed_objects import with_empty_values
+from celadon.kube.schemas.struct_decoding import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
 __all__ = [

@@ -45,7 +45,7 @@ from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.struct_decoding import struct_codec
 from celadon.records import dataclass
 
 ABSENT: Final = object()

@@ -18,7 +18,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager.merge_types import ItemError, MergeType
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry.decoded_object import ChangedDefaulting
-from celadon.kube.schemas.typed_objects import StructCodec
+from celadon.kube.schemas.struct_decoding import StructCodec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 
 Plan = Callable[[Any], Any]

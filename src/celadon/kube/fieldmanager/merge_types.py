@@ -20,7 +20,7 @@ from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.schema_packs import ABSENT, Schema, component, resolved, schema_for
-from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
+from celadon.kube.schemas.struct_decoding import StructCodec, struct_codec
 from celadon.records import dataclass
 
 # --- Values of foreign types -------------------------------------------------

@@ -31,7 +31,12 @@ from celadon.kube.registry.decoded_object import ChangedDefaulting, changed_defa
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec
+from celadon.kube.schemas.struct_decoding import (
+    codec_for,
+    decode,
+    strict_field_errors,
+    struct_codec,
+)
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field

@@ -30,7 +30,7 @@ from celadon.kube.registry.scale import BUILT_IN, scale_of
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import Resource, ScalePaths, known_resources
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
-from celadon.kube.schemas import schema_packs, typed_objects
+from celadon.kube.schemas import schema_packs, struct_decoding
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field
@@ -56,7 +56,7 @@ class Draft:
 
     gvk: GroupVersionKind
     made: JsonDict
-    codec: typed_objects.StructCodec
+    codec: struct_decoding.StructCodec
     run: Run
     is_exact: bool = False
     """Whether all fields that were sent are fields of the kind, and none was empty; no says that
@@ -91,7 +91,7 @@ class Draft:
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
-        return typed_objects.with_empty_values(obj, self.run.empties) if self.run.empties else obj
+        return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
@@ -106,7 +106,7 @@ def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext =
 
 def _drafted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
-) -> tuple[JsonDict, typed_objects.StructCodec, Run, bool]:
+) -> tuple[JsonDict, struct_decoding.StructCodec, Run, bool]:
     result, codec, is_exact, empties = _decoded(obj, gvk)
     run = Run(result, context, gates_of(context), empties=empties)
     _default(run, gvk)
@@ -137,12 +137,12 @@ def stored_form(
         result = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
         return {**to_v1(result), "apiVersion": gvk.api_version}
     codec, stored = (
-        typed_objects.codec_for(gvk),
-        typed_objects.codec_for(gvk, typed_objects.Reading.STORED),
+        struct_decoding.codec_for(gvk),
+        struct_decoding.codec_for(gvk, struct_decoding.Reading.STORED),
     )
     if codec is None or stored is None:
         return dict(obj)
-    decoded = typed_objects.decode(stored, obj)
+    decoded = struct_decoding.decode(stored, obj)
     decoded["apiVersion"], decoded["kind"] = gvk.api_version, gvk.kind
     _default(Run(decoded, context, gates_of(context)), gvk)
     _complete(decoded, codec)
@@ -175,7 +175,7 @@ def has_identity(gvk: GroupVersionKind) -> bool:
     """Return whether created objects get a uid and a time: those that are stored, and token
     requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)
-    is_builtin = typed_objects.codec_for(gvk) is not None
+    is_builtin = struct_decoding.codec_for(gvk) is not None
     is_stored = resource is not None and resource.storage_version != ""
     return is_stored or not is_builtin or gvk == TOKEN_REQUEST
 
@@ -185,39 +185,39 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 
 def _decoded(
     obj: JsonObject, gvk: GroupVersionKind
-) -> tuple[JsonDict, typed_objects.StructCodec, bool, tuple[typed_objects.EmptyValue, ...]]:
+) -> tuple[JsonDict, struct_decoding.StructCodec, bool, tuple[struct_decoding.EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
-    read = typed_objects.decode_kind(obj, gvk)
+    read = struct_decoding.decode_kind(obj, gvk)
     if read is None:
         return *_decoded_custom(obj), False, ()
     result, codec, is_exact = read
-    empties = () if is_exact else typed_objects.empty_values(codec, obj)
+    empties = () if is_exact else struct_decoding.empty_values(codec, obj)
     result["apiVersion"], result["kind"] = gvk.api_version, gvk.kind
     return result, codec, is_exact, empties
 
 
-def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.StructCodec]:
+def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], struct_decoding.StructCodec]:
     """Decode a custom resource, of which only the metadata has a type; the rest is JSON and stays
     as it is.
 
     It is shared with the object given in: nothing changes it afterwards.
     """
-    codec = typed_objects.struct_codec(schema_packs.OBJECT_META)
+    codec = struct_decoding.struct_codec(schema_packs.OBJECT_META)
     result = {key: value for key, value in obj.items() if key != "metadata"}
     meta = obj.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
         raise DecodeError(reason, FieldPath("metadata"))
     try:
-        result["metadata"] = typed_objects.decode(codec, meta or {})
+        result["metadata"] = struct_decoding.decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise
     return result, codec
 
 
-def _complete(obj: JsonDict, codec: typed_objects.StructCodec) -> None:
+def _complete(obj: JsonDict, codec: struct_decoding.StructCodec) -> None:
     """Add the fields that are always written. A custom resource has a struct for its metadata
     alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_packs.OBJECT_META:
@@ -248,7 +248,7 @@ class ChangedDefaulting(NamedTuple):
 
     def default(self, run: Run, settled: Container[int]) -> None:
         """The defaults of what was changed; parts with these identities are left alone."""
-        codec = typed_objects.codec_for(self.gvk)
+        codec = struct_decoding.codec_for(self.gvk)
         assert codec is not None, f"{self.gvk} is built in"
         run.settled = settled
         for rule in self.rules.rules:

@@ -28,7 +28,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
+from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN

@@ -48,7 +48,7 @@ from celadon.kube.registry.strategy import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import (
+from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
     StructCodec,
     struct_codec,

@@ -29,7 +29,7 @@ from celadon.kube.schemas.schema_packs import (
     schema_for,
 )
 from celadon.kube.schemas.schema_packs import pack as pack_schemas
-from celadon.kube.schemas.typed_objects import (
+from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
     StrayField,
     StructCodec,

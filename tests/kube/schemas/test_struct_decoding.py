@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import (
+from celadon.kube.schemas.struct_decoding import (
     codec_for,
     empty_values,
     round_trip,
