@@ -17,7 +17,7 @@ from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import Surroundings, write_errors
 from celadon.kube.resources.api_resources import custom_resources
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 

@@ -25,7 +25,7 @@ from celadon.kube.registry.decoded_object import (
 )
 from celadon.kube.registry.scale import scale_of
 from celadon.kube.releases import answering_as
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from tests.kube.registry.targets import target
 
 POD = GroupVersionKind("", "v1", "Pod")

@@ -17,7 +17,7 @@ from celadon.kube.schemas.struct_decoding import (
     round_trip,
     with_empty_values,
 )
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 
 APPS_V1 = "apps/v1/Deployment"
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.kube import StatusError, metadata
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from tests.examples import examples
 from tests.kube.validation import (
     test_api_services,

@@ -24,7 +24,7 @@ from celadon.kube.schemas.struct_decoding import (
     struct_codec,
     struct_field_errors,
 )
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.validation.field_checks import NOT_EMPTY
 from celadon.kube.validation.object_meta import IN_PATHS, validate_object_meta
 from celadon.kube.well_known_values import TYPE_FIELDS

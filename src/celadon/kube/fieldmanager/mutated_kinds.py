@@ -37,7 +37,7 @@ from celadon.kube.schemas.struct_decoding import (
     strict_field_errors,
     struct_codec,
 )
-from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
+from celadon.kube.schemas.value_decoding import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field
 

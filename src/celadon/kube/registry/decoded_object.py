@@ -31,7 +31,7 @@ from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import Resource, ScalePaths, known_resources
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, struct_decoding
-from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind, locate
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field
 

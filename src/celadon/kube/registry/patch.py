@@ -46,7 +46,7 @@ from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.struct_decoding import repeated_fields
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
 from celadon.records import dataclass

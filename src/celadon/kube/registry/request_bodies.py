@@ -27,7 +27,7 @@ from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import struct_decoding
 from celadon.kube.schemas.schema_packs import OBJECT_META
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass

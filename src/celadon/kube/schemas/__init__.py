@@ -39,7 +39,7 @@ from celadon.kube.schemas.struct_decoding import (
     round_trip,
     strict_field_errors,
 )
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 
 __all__ = [
     "ABSENT",

@@ -29,9 +29,9 @@ from celadon.kube.go.go_text import quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
-from celadon.kube.schemas import schema_packs, typed_values
+from celadon.kube.schemas import schema_packs, value_decoding
 from celadon.kube.schemas.schema_packs import component_name
-from celadon.kube.schemas.typed_values import (
+from celadon.kube.schemas.value_decoding import (
     BYTES,
     DROPPED,
     INT_RANGES,
@@ -93,13 +93,13 @@ def _schema_or_strings(value: object) -> Any:
 
 
 SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {
-    schema_packs.QUANTITY: (typed_values.quantity, "0"),
-    schema_packs.INT_OR_STRING: (typed_values.int_or_string, 0),
-    schema_packs.TIME: (typed_values.time, None),
-    schema_packs.MICRO_TIME: (typed_values.micro_time, None),
-    schema_packs.FIELDS_V1: (typed_values.as_it_is, None),
-    schema_packs.RAW_EXTENSION: (typed_values.as_it_is, None),
-    schema_packs.JSON: (typed_values.as_it_is, None),
+    schema_packs.QUANTITY: (value_decoding.quantity, "0"),
+    schema_packs.INT_OR_STRING: (value_decoding.int_or_string, 0),
+    schema_packs.TIME: (value_decoding.time, None),
+    schema_packs.MICRO_TIME: (value_decoding.micro_time, None),
+    schema_packs.FIELDS_V1: (value_decoding.as_it_is, None),
+    schema_packs.RAW_EXTENSION: (value_decoding.as_it_is, None),
+    schema_packs.JSON: (value_decoding.as_it_is, None),
     schema_packs.SCHEMA_OR_BOOL: (_schema_or_bool, None),
     schema_packs.SCHEMA_OR_LIST: (_schema_or_list, None),
     schema_packs.SCHEMA_OR_STRINGS: (_schema_or_strings, None),
@@ -378,7 +378,7 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
 
 
 def _some_bytes(value: object) -> object:
-    return typed_values.bytes_text(value) or _give_up()
+    return value_decoding.bytes_text(value) or _give_up()
 
 
 def _give_up() -> NoReturn:
