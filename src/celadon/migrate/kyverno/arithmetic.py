@@ -26,7 +26,7 @@ from celadon.migrate.cel_text import (
 from celadon.migrate.kyverno.pattern_translation import DURATION
 from celadon.migrate.kyverno.patterns import amount, nanoseconds
 from celadon.migrate.kyverno.queries import Computed, Constant, Query, Truth, single
-from celadon.migrate.shapes import Form
+from celadon.migrate.schema_fields import Form
 from celadon.migrate.translations import NotTranslated
 
 _SCALARS: Final = (Form.INTEGER, Form.NUMBER)

@@ -78,7 +78,7 @@ from celadon.migrate.kyverno.queries import (
     some_item,
     text_or,
 )
-from celadon.migrate.shapes import Form, Place
+from celadon.migrate.schema_fields import Form, Place
 from celadon.migrate.translations import NotTranslated
 
 OPERATIONS: Final = tuple(Operation.__members__)

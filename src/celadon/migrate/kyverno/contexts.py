@@ -12,7 +12,7 @@ from celadon.migrate.kyverno.conditions import operand
 from celadon.migrate.kyverno.expressions import read, read_in
 from celadon.migrate.kyverno.policies import OWN_NAMESPACE
 from celadon.migrate.kyverno.queries import Located, Names, Otherwise, Query
-from celadon.migrate.shapes import object_place
+from celadon.migrate.schema_fields import object_place
 from celadon.migrate.translations import NotTranslated
 
 

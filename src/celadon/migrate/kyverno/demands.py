@@ -43,7 +43,7 @@ from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
 from celadon.migrate.kyverno.policies import Policy, PolicyException, Rule
-from celadon.migrate.shapes import Place, Shape, object_place
+from celadon.migrate.schema_fields import Place, Shape, object_place
 from celadon.migrate.translations import NotTranslated
 
 

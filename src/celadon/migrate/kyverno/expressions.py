@@ -11,7 +11,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.migrate.cel_text import conjunction, disjunction, negation
 from celadon.migrate.kyverno import queries
 from celadon.migrate.kyverno.functions import called, index_of, member_of, values_of
-from celadon.migrate.shapes import Form
+from celadon.migrate.schema_fields import Form
 from celadon.migrate.translations import NotTranslated
 
 if TYPE_CHECKING:

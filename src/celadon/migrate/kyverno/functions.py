@@ -63,7 +63,7 @@ from celadon.migrate.kyverno.queries import (
     some_item,
     streamed,
 )
-from celadon.migrate.shapes import Form, Place, Shape
+from celadon.migrate.schema_fields import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
 
 

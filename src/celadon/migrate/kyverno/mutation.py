@@ -29,7 +29,7 @@ from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
-from celadon.migrate.shapes import Form, PatchTarget, Place, Shape, is_selectable
+from celadon.migrate.schema_fields import Form, PatchTarget, Place, Shape, is_selectable
 from celadon.migrate.translations import (
     NotTranslated,
     apply_configuration,

@@ -43,7 +43,7 @@ from celadon.migrate.kyverno.patterns import (
     scalar_matches,
 )
 from celadon.migrate.kyverno.queries import Computed, Reference, compare
-from celadon.migrate.shapes import Form, Place
+from celadon.migrate.schema_fields import Form, Place
 from celadon.migrate.translations import NotTranslated
 
 # --- Leaves ------------------------------------------------------------------

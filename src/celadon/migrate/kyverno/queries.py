@@ -31,7 +31,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.shapes import Form, Place, Shape
+from celadon.migrate.schema_fields import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
 
 
