@@ -27,10 +27,16 @@ from celadon.migrate.kyverno.cel_policies import (
     is_cel_policy,
     translate_cel_policy,
 )
-from celadon.migrate.kyverno.demands import Demand, demand_of, not_excepted, of_element, of_rule
 from celadon.migrate.kyverno.expressions import Reader, parsed, read
 from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
+from celadon.migrate.kyverno.validate_rules import (
+    Demand,
+    demand_of,
+    not_excepted,
+    of_element,
+    of_rule,
+)
 
 
 def translate(
