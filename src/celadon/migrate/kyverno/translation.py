@@ -28,7 +28,7 @@ from celadon.migrate.kyverno.cel_policies import (
     translate_cel_policy,
 )
 from celadon.migrate.kyverno.expressions import Reader, parsed, read
-from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
+from celadon.migrate.kyverno.match_and_exclude import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
 from celadon.migrate.kyverno.validate_rules import (
     Demand,

@@ -9,7 +9,7 @@ import pytest
 from celadon.admission import Operation
 from celadon.kube import JsonObject, User
 from celadon.migrate import translate_document
-from celadon.migrate.kyverno.matching import resource_rules
+from celadon.migrate.kyverno.match_and_exclude import resource_rules
 from tests.migrate.kyverno.policy_documents import (
     CATALOG,
     kyverno_policy,
