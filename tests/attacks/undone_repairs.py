@@ -281,10 +281,10 @@ UNDONE = (
     ),
     Undone(
         "a comparison of constants that never ends",
-        "migrate/kyverno/queries.py",
+        "migrate/kyverno/jmespath_queries.py",
         "            return constant(_is_in_order(one, operator, other))\n",
         "            return compare(right, _TURNED[operator], left)\n",
-        "tests/migrate/kyverno/test_queries.py",
+        "tests/migrate/kyverno/test_jmespath_queries.py",
     ),
     Undone(
         "a certificate of a version that there is not",

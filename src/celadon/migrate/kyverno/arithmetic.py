@@ -23,9 +23,9 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
+from celadon.migrate.kyverno.jmespath_queries import Computed, Constant, Query, Truth, single
 from celadon.migrate.kyverno.pattern_translation import DURATION
 from celadon.migrate.kyverno.patterns import amount, nanoseconds
-from celadon.migrate.kyverno.queries import Computed, Constant, Query, Truth, single
 from celadon.migrate.schema_fields import Form
 from celadon.migrate.translations import NotTranslated
 

@@ -30,9 +30,7 @@ from celadon.migrate.cel_text import (
     truth,
 )
 from celadon.migrate.kyverno.arithmetic import ARITHMETIC, TIMES, is_in_versions
-from celadon.migrate.kyverno.pattern_translation import globbed
-from celadon.migrate.kyverno.patterns import GO_NUMBER, has_wildcards, number_in
-from celadon.migrate.kyverno.queries import (
+from celadon.migrate.kyverno.jmespath_queries import (
     ABSENT,
     Branch,
     Chosen,
@@ -63,6 +61,8 @@ from celadon.migrate.kyverno.queries import (
     some_item,
     streamed,
 )
+from celadon.migrate.kyverno.pattern_translation import globbed
+from celadon.migrate.kyverno.patterns import GO_NUMBER, has_wildcards, number_in
 from celadon.migrate.schema_fields import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
 

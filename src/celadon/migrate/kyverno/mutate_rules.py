@@ -23,7 +23,7 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.kyverno import queries
+from celadon.migrate.kyverno import jmespath_queries
 from celadon.migrate.kyverno.conditions import conditions, joined, substituted
 from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
@@ -75,7 +75,7 @@ _INDEX_VARIABLE: Final = "index"
 class Writer:
     """Writes values that are added whole, without anchors."""
 
-    names: queries.Names
+    names: jmespath_queries.Names
     needs: list[Condition] = field(default_factory=list)
     """Whether the variables that may be null are not: what is null is not written."""
 
@@ -118,8 +118,10 @@ class Writer:
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
         parts = [item for item in substituted(value, self.names) if item != ""]
-        if len(parts) == 1 and isinstance(parts[0], queries.Chosen | queries.Otherwise):
-            computed = queries.single(parts[0])
+        if len(parts) == 1 and isinstance(
+            parts[0], jmespath_queries.Chosen | jmespath_queries.Otherwise
+        ):
+            computed = jmespath_queries.single(parts[0])
             if computed.there != ALWAYS:
                 self.needs.append(computed.there)
                 return computed.text
@@ -129,7 +131,7 @@ class Writer:
 
 @dataclass
 class _Edits:
-    names: queries.Names
+    names: jmespath_queries.Names
     element: Element | None = None
     mutations: list[str] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
@@ -383,7 +385,10 @@ _ELEMENT: Final = re.compile(r"\{\{\s*element\.(\w+)\s*\}\}")
 
 
 def merge_patch(
-    place: Place, patch: Mapping[str, Json], names: queries.Names, item: Element | None = None
+    place: Place,
+    patch: Mapping[str, Json],
+    names: jmespath_queries.Names,
+    item: Element | None = None,
 ) -> Patch:
     """Return what a patch does to an object. Raises NotTranslated."""
     edits = _Edits(names, item)
@@ -461,7 +466,7 @@ class _Stop(PatchTarget):
 def json_patch(
     place: Place,
     operations: Sequence[JsonObject],
-    names: queries.Names,
+    names: jmespath_queries.Names,
     item: PatchedElement | None = None,
 ) -> tuple[JsonObject, ...]:
     """Return the mutations that patches are. Raises NotTranslated."""
@@ -642,7 +647,7 @@ _FOREACH: Final = frozenset(
 )
 
 
-def mutation(place: Place, mutate: JsonObject, names: queries.Names) -> Patch:
+def mutation(place: Place, mutate: JsonObject, names: jmespath_queries.Names) -> Patch:
     """Return what a rule does to an object. Raises NotTranslated."""
     if "foreach" in mutate:
         every = [item for entry in mutate["foreach"] for item in _for_each(place, entry, names)]
@@ -678,11 +683,11 @@ _DIRECTIVES: Final = {
 """What a strategic merge patch says beside fields, also in maps, where it would be a key."""
 
 
-def _for_each(place: Place, entry: JsonObject, names: queries.Names) -> list[Patch]:
+def _for_each(place: Place, entry: JsonObject, names: jmespath_queries.Names) -> list[Patch]:
     unknown = set(entry) - _FOREACH
     if unknown:
         raise NotTranslated(f"`{min(unknown)}` in foreach", _LIST_ANEW)
-    branches = queries.elements(read(str(entry["list"]), names))
+    branches = jmespath_queries.elements(read(str(entry["list"]), names))
     if "patchesJson6902" in entry:
         branches = [branch for branch in branches if _is_patched(entry["patchesJson6902"], branch)]
         if not branches:
@@ -692,25 +697,25 @@ def _for_each(place: Place, entry: JsonObject, names: queries.Names) -> list[Pat
     return [_of_element(place, entry, names, branch) for branch in branches]
 
 
-def _is_patched(operations: object, branch: queries.Branch) -> bool:
+def _is_patched(operations: object, branch: jmespath_queries.Branch) -> bool:
     """Return whether JSON patches are for elements of a list: all paths lead into it."""
     start = f"/{branch.sources[0].place.path.replace('.', '/')}/"
     return all(str(item.get("path")).startswith(start) for item in operations_of(operations))
 
 
 def _of_element(
-    place: Place, entry: JsonObject, names: queries.Names, branch: queries.Branch
+    place: Place, entry: JsonObject, names: jmespath_queries.Names, branch: jmespath_queries.Branch
 ) -> Patch:
     if len(branch.sources) != 1:
         raise NotTranslated("a patch of elements of lists in each other")
     (source,) = branch.sources
-    assert isinstance(branch.value, queries.Located)
+    assert isinstance(branch.value, jmespath_queries.Located)
     if branch.value.place.path != f"{source.place.path}[*]":
         raise NotTranslated("a patch of a part of an element")
     item = replace(branch.value.place.there(), reserved_names=frozenset({source.variable}))
     inside = with_context(
         entry.get("context") or (),
-        queries.Names({**names.members, "element": queries.Located(item)}),
+        jmespath_queries.Names({**names.members, "element": jmespath_queries.Located(item)}),
     )
     only = source.only
     if entry.get("preconditions"):

@@ -24,7 +24,7 @@ from celadon.migrate.cel_text import (
     negation,
     quoted,
 )
-from celadon.migrate.kyverno import queries
+from celadon.migrate.kyverno import jmespath_queries
 from celadon.migrate.kyverno.bindings import config_map
 from celadon.migrate.kyverno.cel_policies import condition_name
 from celadon.migrate.kyverno.conditions import (
@@ -71,42 +71,44 @@ def not_excepted(
     return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
-def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> queries.Names:
+def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> jmespath_queries.Names:
     """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
     requests for it have."""
     place = object_place(kinds)
     old = object_place(kinds, "oldObject")
-    user = queries.Names(
+    user = jmespath_queries.Names(
         {
-            "username": queries.Computed("request.userInfo.username"),
-            "groups": queries.Located(_list_of_texts("request.userInfo.groups")),
+            "username": jmespath_queries.Computed("request.userInfo.username"),
+            "groups": jmespath_queries.Located(_list_of_texts("request.userInfo.groups")),
         }
     )
     user_parts = "request.userInfo.username.split(':')"
-    lacking = {name: queries.ABSENT for key, name in _LACKING.items() if key == operation}
-    request = queries.Names(
+    lacking = {name: jmespath_queries.ABSENT for key, name in _LACKING.items() if key == operation}
+    request = jmespath_queries.Names(
         {
-            "object": queries.Located(place),
-            "oldObject": queries.Located(old),
+            "object": jmespath_queries.Located(place),
+            "oldObject": jmespath_queries.Located(old),
             **lacking,
-            "operation": queries.Constant(operation) if operation else queries.OPERATION,
-            "namespace": queries.Computed("request.namespace"),
-            "name": queries.Computed("request.name"),
+            "operation": jmespath_queries.Constant(operation)
+            if operation
+            else jmespath_queries.OPERATION,
+            "namespace": jmespath_queries.Computed("request.namespace"),
+            "name": jmespath_queries.Computed("request.name"),
             "userInfo": user,
-            "kind": queries.Names(
+            "kind": jmespath_queries.Names(
                 {
-                    name: queries.Computed(f"request.kind.{name}")
+                    name: jmespath_queries.Computed(f"request.kind.{name}")
                     for name in ("group", "version", "kind")
                 }
             ),
         }
     )
-    return queries.Names(
+    return jmespath_queries.Names(
         {
             "request": request,
             **_images(place, kinds),
-            "serviceAccountNamespace": queries.Computed(f"{user_parts}[?2].orValue('')"),
-            "serviceAccountName": queries.Computed(f"{user_parts}[?3].orValue('')"),
+            "serviceAccountNamespace": jmespath_queries.Computed(f"{user_parts}[?2].orValue('')"),
+            "serviceAccountName": jmespath_queries.Computed(f"{user_parts}[?3].orValue('')"),
         }
     )
 
@@ -114,7 +116,7 @@ def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> queries.Na
 _POD: Final = GroupVersionKind("", "v1", "Pod")
 
 
-def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, queries.Query]:
+def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, jmespath_queries.Query]:
     """Return the images of the containers that an object of some kinds has, if it has any."""
     paths = {() if kind == _POD else POD_TEMPLATES.get(kind.group_kind) for kind in kinds}
     path = paths.pop() if len(paths) == 1 else None
@@ -123,9 +125,11 @@ def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, querie
     for name in (*path, "spec"):
         place = place.member(name, place.shape.member(name) or Shape())
     return {
-        "images": queries.Names(
+        "images": jmespath_queries.Names(
             {
-                name: queries.Images(place.member(name, place.shape.member(name) or Shape()))
+                name: jmespath_queries.Images(
+                    place.member(name, place.shape.member(name) or Shape())
+                )
                 for name in CONTAINER_LISTS
             }
         )
@@ -141,25 +145,29 @@ def of_rule(
     kinds: Sequence[GroupVersionKind],
     operation: str = "",
     obj: str = "object",
-) -> queries.Names:
+) -> jmespath_queries.Names:
     """Return what a rule sees of a request for objects of a kind, of which `obj` is the one that it
     is about."""
     names = _names(kinds, operation)
     if obj != "object":
         request = names.members["request"]
-        assert isinstance(request, queries.Names)
-        about = queries.Names(
-            {**request.members, "object": queries.Located(object_place(kinds, obj))}
+        assert isinstance(request, jmespath_queries.Names)
+        about = jmespath_queries.Names(
+            {**request.members, "object": jmespath_queries.Located(object_place(kinds, obj))}
         )
-        names = queries.Names({**names.members, "request": about})
+        names = jmespath_queries.Names({**names.members, "request": about})
     reference = config_map(rule)
     if reference is None:
         return with_context(rule.context, names)
     params = read_in(
-        reference.path, queries.Located(object_place([_CONFIG_MAP], queries.PARAMS)), names
+        reference.path,
+        jmespath_queries.Located(object_place([_CONFIG_MAP], jmespath_queries.PARAMS)),
+        names,
     )
     context = [item for item in rule.context if item["name"] != reference.variable]
-    return with_context(context, queries.Names({**names.members, reference.variable: params}))
+    return with_context(
+        context, jmespath_queries.Names({**names.members, reference.variable: params})
+    )
 
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
@@ -239,7 +247,7 @@ def demand_of(
         if condition == NEVER or fine == ALWAYS:
             for_operations.remove(operation)
         else:
-            is_it = comparison(queries.OPERATION.text, "==", quoted(operation))
+            is_it = comparison(jmespath_queries.OPERATION.text, "==", quoted(operation))
             judgement = choice(is_it, condition, judgement[0]), choice(is_it, fine, judgement[1])
     condition, fine = judgement
     if fine == ALWAYS or not for_operations:
@@ -290,7 +298,7 @@ def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition
     """Return whether an object that is changed violated a rule before, which is asked as if it had
     been created so; `fine` is whether what the rule demands was fulfilled. Raises NotTranslated."""
     names = of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
-    is_update = comparison(queries.OPERATION.text, "==", quoted(Operation.UPDATE.name))
+    is_update = comparison(jmespath_queries.OPERATION.text, "==", quoted(Operation.UPDATE.name))
     condition = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
     return conjunction([is_update, matched_before(rule, kinds), condition, negation(fine)])
 
@@ -333,7 +341,7 @@ def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
 _LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
 
 
-def _mutating_demand(rule: Rule, names: queries.Names, place: Place) -> Demand:
+def _mutating_demand(rule: Rule, names: jmespath_queries.Names, place: Place) -> Demand:
     """Return what a rule changes. Where its conditions do not hold, nothing."""
     _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
@@ -347,7 +355,7 @@ def _mutating_demand(rule: Rule, names: queries.Names, place: Place) -> Demand:
     )
 
 
-def _answer(rule: Rule, names: queries.Names, place: Place) -> Answer:
+def _answer(rule: Rule, names: jmespath_queries.Names, place: Place) -> Answer:
     validate = rule.value["validate"]
     if "pattern" in validate:
         return element(place, _substituted(validate["pattern"], names))
@@ -361,7 +369,7 @@ def _answer(rule: Rule, names: queries.Names, place: Place) -> Answer:
     raise NotTranslated("a validation of no known form")
 
 
-def _substituted(pattern: Json, names: queries.Names) -> Any:  # noqa: ANN401 - a pattern with references
+def _substituted(pattern: Json, names: jmespath_queries.Names) -> Any:  # noqa: ANN401 - a pattern with references
     """Return a pattern in which variables are references. Raises NotTranslated."""
     match pattern:
         case Mapping():
@@ -391,7 +399,7 @@ def _reads_other_field(text: str) -> bool:
     return False
 
 
-def _reference(pattern: str, names: queries.Names) -> queries.Reference:
+def _reference(pattern: str, names: jmespath_queries.Names) -> jmespath_queries.Reference:
     """Return a leaf with variables; what stands beside them must be no operator, nor the middle of
     a range."""
     beside, end = [], 0
@@ -400,7 +408,7 @@ def _reference(pattern: str, names: queries.Names) -> queries.Reference:
         end = after
     if not all(_PLAIN.fullmatch(text) for text in [*beside, pattern[end:]]):
         raise NotTranslated("a pattern with variables and operators in it")
-    return queries.Reference(operand(pattern, names))
+    return jmespath_queries.Reference(operand(pattern, names))
 
 
 _PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
@@ -416,7 +424,7 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
 
 
 def _for_each(
-    entries: Sequence[JsonObject], names: queries.Names, whole: Place, nesting: int = 0
+    entries: Sequence[JsonObject], names: jmespath_queries.Names, whole: Place, nesting: int = 0
 ) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
@@ -425,10 +433,12 @@ def _for_each(
         unknown = set(entry) - _FOREACH
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
-        for branch in queries.element_branches(read(str(entry["list"]), names)):
+        for branch in jmespath_queries.element_branches(read(str(entry["list"]), names)):
             is_meant, condition = _element_demand(entry, names, branch, whole, nesting)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(condition)]))))
-            may_skip = entry.get("preconditions") or is_meant != queries.is_defined(branch.value)
+            may_skip = entry.get("preconditions") or is_meant != jmespath_queries.is_defined(
+                branch.value
+            )
             memberships.append(_some(branch, is_meant) if may_skip else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(memberships)))
 
@@ -448,16 +458,23 @@ _FOREACH: Final = frozenset(
 
 
 def _element_demand(
-    entry: JsonObject, names: queries.Names, branch: queries.Branch, whole: Place, nesting: int
+    entry: JsonObject,
+    names: jmespath_queries.Names,
+    branch: jmespath_queries.Branch,
+    whole: Place,
+    nesting: int,
 ) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded, or the whole object for
     its sake (`elementScope: false`)."""
-    if entry.get("elementScope") is True and queries.form_of(branch.value) in queries.SCALARS:
+    if (
+        entry.get("elementScope") is True
+        and jmespath_queries.form_of(branch.value) in jmespath_queries.SCALARS
+    ):
         raise NotTranslated(
             "`elementScope: true` for elements that are no objects: it always fails"
         )
     inside = of_element(entry, names, branch, nesting)
-    is_meant = [queries.is_defined(branch.value)]
+    is_meant = [jmespath_queries.is_defined(branch.value)]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
     if "foreach" in entry:
@@ -476,39 +493,46 @@ def _element_demand(
     return conjunction(is_meant), condition
 
 
-def _judged_place(entry: JsonObject, branch: queries.Branch, whole: Place) -> Place:
+def _judged_place(entry: JsonObject, branch: jmespath_queries.Branch, whole: Place) -> Place:
     """Return what a pattern for an element is about. Raises NotTranslated."""
     sources = frozenset(source.variable for source in branch.sources)
     if entry.get("elementScope") is False:
         return replace(whole, reserved_names=sources)
-    if not isinstance(branch.value, queries.Located):
+    if not isinstance(branch.value, jmespath_queries.Located):
         raise NotTranslated("a pattern for elements that are made of others")
     return replace(branch.value.place.there(), reserved_names=sources)
 
 
 def of_element(
-    entry: JsonObject, names: queries.Names, branch: queries.Branch, nesting: int = 0
-) -> queries.Names:
+    entry: JsonObject,
+    names: jmespath_queries.Names,
+    branch: jmespath_queries.Branch,
+    nesting: int = 0,
+) -> jmespath_queries.Names:
     """Return what an entry of a `foreach` sees of an element."""
     value = branch.value
     sources = frozenset(source.variable for source in branch.sources)
-    if isinstance(value, queries.Located):
-        value = queries.Located(replace(value.place.there(), reserved_names=sources))
+    if isinstance(value, jmespath_queries.Located):
+        value = jmespath_queries.Located(replace(value.place.there(), reserved_names=sources))
     around = dict(names.members)
     for variable in sources:
-        around = {name: queries.avoiding(value, variable) for name, value in around.items()}
+        around = {
+            name: jmespath_queries.avoiding(value, variable) for name, value in around.items()
+        }
     element_names = {"element": value, f"element{nesting}": value}
-    return with_context(entry.get("context") or (), queries.Names({**around, **element_names}))
+    return with_context(
+        entry.get("context") or (), jmespath_queries.Names({**around, **element_names})
+    )
 
 
-def _some(branch: queries.Branch, condition: Condition) -> Condition:
+def _some(branch: jmespath_queries.Branch, condition: Condition) -> Condition:
     """Return whether a condition holds for an element."""
     for source in reversed(branch.sources):
         condition = source.place.some(source.variable, conjunction([source.only, condition]))
     return condition
 
 
-def _message(rule: Rule, names: queries.Names) -> Mapping[str, str]:
+def _message(rule: Rule, names: jmespath_queries.Names) -> Mapping[str, str]:
     message = str(rule.value["validate"].get("message") or "").strip()
     if not message:
         return {"message": f"rule {rule.name} is not fulfilled"}
