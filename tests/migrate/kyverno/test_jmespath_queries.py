@@ -7,7 +7,7 @@ import pytest
 from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated
 from celadon.migrate.cel_text import constant
-from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.jmespath_expressions import read
 from celadon.migrate.kyverno.jmespath_queries import Computed, Located, Names, Stream, Truth
 from celadon.migrate.schema_fields import object_place
 

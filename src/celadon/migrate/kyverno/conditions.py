@@ -32,7 +32,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.jmespath_expressions import read
 from celadon.migrate.kyverno.jmespath_queries import (
     ABSENT,
     PARAMS,

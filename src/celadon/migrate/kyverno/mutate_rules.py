@@ -26,7 +26,7 @@ from celadon.migrate.cel_text import (
 from celadon.migrate.kyverno import jmespath_queries
 from celadon.migrate.kyverno.conditions import conditions, joined, substituted
 from celadon.migrate.kyverno.contexts import with_context
-from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.jmespath_expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
 from celadon.migrate.schema_fields import Form, PatchTarget, Place, Shape, is_selectable

@@ -27,7 +27,7 @@ from celadon.migrate.kyverno.cel_policies import (
     is_cel_policy,
     translate_cel_policy,
 )
-from celadon.migrate.kyverno.expressions import Reader, parsed, read
+from celadon.migrate.kyverno.jmespath_expressions import Reader, parsed, read
 from celadon.migrate.kyverno.match_and_exclude import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
 from celadon.migrate.kyverno.validate_rules import (

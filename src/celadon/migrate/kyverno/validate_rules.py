@@ -37,7 +37,7 @@ from celadon.migrate.kyverno.conditions import (
     variables_in,
 )
 from celadon.migrate.kyverno.contexts import with_context
-from celadon.migrate.kyverno.expressions import read, read_in
+from celadon.migrate.kyverno.jmespath_expressions import read, read_in
 from celadon.migrate.kyverno.match_and_exclude import filtered, matched_before
 from celadon.migrate.kyverno.mutate_rules import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
