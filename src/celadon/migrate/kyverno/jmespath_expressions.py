@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from celadon.kube.json_types import JsonObject
 from celadon.migrate.cel_text import conjunction, disjunction, negation
 from celadon.migrate.kyverno import jmespath_queries
-from celadon.migrate.kyverno.functions import called, index_of, member_of, values_of
+from celadon.migrate.kyverno.jmespath_functions import called, index_of, member_of, values_of
 from celadon.migrate.schema_fields import Form
 from celadon.migrate.translations import NotTranslated
 

@@ -9,7 +9,7 @@ import pytest
 from celadon.admission import Operation
 from celadon.kube import Json
 from celadon.migrate import Translation
-from celadon.migrate.kyverno.functions import FUNCTIONS, NO_EQUAL
+from celadon.migrate.kyverno.jmespath_functions import FUNCTIONS, NO_EQUAL
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, result, rule, translated
 
 OF: dict[str, Any] = pod(
