@@ -29,7 +29,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.arithmetic import ARITHMETIC, TIMES, is_in_versions
+from celadon.migrate.kyverno.jmespath_arithmetic import ARITHMETIC, TIMES, is_in_versions
 from celadon.migrate.kyverno.jmespath_queries import (
     ABSENT,
     Branch,
