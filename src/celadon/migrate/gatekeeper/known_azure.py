@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from celadon.migrate.gatekeeper import known_pods
-from celadon.migrate.gatekeeper.known_general import (
+from celadon.migrate.gatekeeper.rego_general import (
     CONTAINERS,
     EPHEMERAL,
     INIT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from celadon.migrate.gatekeeper.known_general import (
+from celadon.migrate.gatekeeper.rego_general import (
     CONTAINERS,
     EPHEMERAL,
     INIT,
