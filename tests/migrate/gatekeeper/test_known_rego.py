@@ -10,8 +10,8 @@ import pytest
 from celadon.kube import Json, JsonObject
 from celadon.migrate.gatekeeper import (
     constraint_translation,
-    known_pods,
     rego_general,
+    rego_pod_security,
 )
 from celadon.migrate.gatekeeper.rego_general import DIGITS, digest
 from tests.migrate.gatekeeper.gatekeeper_documents import (
@@ -24,7 +24,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
     translated,
 )
 
-KNOWN = {**rego_general.KNOWN, **known_pods.KNOWN}
+KNOWN = {**rego_general.KNOWN, **rego_pod_security.KNOWN}
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 
 TEXT = """package a

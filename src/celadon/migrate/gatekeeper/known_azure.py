@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.migrate.gatekeeper import known_pods
+from celadon.migrate.gatekeeper import rego_pod_security
 from celadon.migrate.gatekeeper.rego_general import (
     CONTAINERS,
     EPHEMERAL,
@@ -36,7 +36,7 @@ _LONG: Final = (CONTAINERS, INIT)
 
 def _judged(
     lists: tuple[str, ...], *, names: bool = True, images: bool = True, linux: bool = True
-) -> known_pods.Variable:
+) -> rego_pod_security.Variable:
     """Return the variable for the containers that are judged: those that no name or image excludes,
     of Pods for Linux."""
     together = " + ".join(lists)
@@ -48,7 +48,7 @@ def _judged(
 
 
 def whole(
-    digests: tuple[str, ...], holds: str, message: str, *variables: known_pods.Variable
+    digests: tuple[str, ...], holds: str, message: str, *variables: rego_pod_security.Variable
 ) -> KnownTemplate:
     """Return a template that judges an object as one."""
     return KnownTemplate(frozenset(digests), ((holds, message),), variables)
@@ -60,8 +60,8 @@ def _both(
     """Return a template in its first form, and in the one that spares containers."""
     old = _judged(_LONG, names=False, images=False, linux=False)
     return (
-        known_pods.containers_template((plain,), wrong, message, old),
-        known_pods.containers_template((sparing,), wrong, message, _judged(lists)),
+        rego_pod_security.containers_template((plain,), wrong, message, old),
+        rego_pod_security.containers_template((sparing,), wrong, message, _judged(lists)),
     )
 
 
@@ -84,13 +84,13 @@ _READ_ONLY: Final = _both(
 )
 _ESCALATION_MESSAGE: Final = "'Privilege escalation container is not allowed: ' + container.name"
 _NO_ESCALATION: Final = (
-    known_pods.containers_template(
+    rego_pod_security.containers_template(
         ("70c0d6dcbe7b33c48d606bdf8bb495ef",),
         f"{_SECURITY}.?allowPrivilegeEscalation.orValue(true)",
         _ESCALATION_MESSAGE,
         _judged(_LONG, names=False, images=False, linux=False),
     ),
-    known_pods.containers_template(
+    rego_pod_security.containers_template(
         ("97811d0469ac7aa0c1d3613da262db98",),
         # Without the field, whoever is not known to be root is meant.
         f"{_SECURITY}.?allowPrivilegeEscalation.orValue("
@@ -131,12 +131,12 @@ def of_list(field: str) -> str:
 
 
 _ALLOWED_CAPABILITIES: Final = (
-    known_pods.capabilities_template(
+    rego_pod_security.capabilities_template(
         ("1fcea9c9553e8cfa4957eff432cf1ae6",),
         _judged(_LONG, names=False, images=False, linux=False),
         lower="",
     ),
-    known_pods.capabilities_template(("4297d6745b546a8ddcdd4557fc4a2ece",), _judged(_ALL)),
+    rego_pod_security.capabilities_template(("4297d6745b546a8ddcdd4557fc4a2ece",), _judged(_ALL)),
 )
 _DISALLOWED_CAPABILITIES: Final = _both(
     "ce7714c8e8d2ece94fc9d08bc13af866",
@@ -156,9 +156,9 @@ _PROC_MOUNT: Final = _both(
 _APPARMOR_KEY: Final = "'container.apparmor.security.beta.kubernetes.io/' + container.name"
 
 
-def _apparmor(digest: str, otherwise: str, judged: known_pods.Variable) -> KnownTemplate:
+def _apparmor(digest: str, otherwise: str, judged: rego_pod_security.Variable) -> KnownTemplate:
     profile = f"object.metadata.?annotations[?{_APPARMOR_KEY}].orValue('{otherwise}')"
-    return known_pods.containers_template(
+    return rego_pod_security.containers_template(
         (digest,),
         f"!({profile} in params.spec.allowedProfiles)",
         f"'AppArmor profile is not allowed, pod: ' + {NAME} + ', container: ' + container.name + "
@@ -173,13 +173,13 @@ _APPARMOR: Final = (
 )
 
 
-def _selinux(digest: str, judged: known_pods.Variable, *, linux: bool) -> KnownTemplate:
+def _selinux(digest: str, judged: rego_pod_security.Variable, *, linux: bool) -> KnownTemplate:
     spared = f"{_IS_WINDOWS} || " if linux else ""
     return KnownTemplate(
         frozenset({digest}),
         (
             (
-                spared + known_pods.has_allowed_options(_OF_POD),
+                spared + rego_pod_security.has_allowed_options(_OF_POD),
                 f"'SELinux options is not allowed, pod: ' + {NAME}",
             ),
             none_of(
@@ -194,7 +194,7 @@ def _selinux(digest: str, judged: known_pods.Variable, *, linux: bool) -> KnownT
             (
                 "disallowed",
                 "variables.containers.filter(container, "
-                f"!{known_pods.has_allowed_options(_SECURITY)})",
+                f"!{rego_pod_security.has_allowed_options(_SECURITY)})",
             ),
         ),
         needs=("allowedSELinuxOptions",),
@@ -266,7 +266,9 @@ def _users_message(field: str) -> Check:
     )
 
 
-def _users_variables(field: str, allowed: str) -> tuple[known_pods.Variable, known_pods.Variable]:
+def _users_variables(
+    field: str, allowed: str
+) -> tuple[rego_pod_security.Variable, rego_pod_security.Variable]:
     """`allowed` is whether what is there is allowed, an optional one."""
     rule, title = f"variables.{field}Rule", field[0].upper() + field[1:]
     absent = f"{rule} != 'MustRunAs'"
@@ -315,9 +317,9 @@ _USERS: Final = KnownTemplate(
 
 # --- Volumes -----------------------------------------------------------------
 
-_MOUNTED: Final[known_pods.Variable] = (
+_MOUNTED: Final[rego_pod_security.Variable] = (
     "volumes",
-    f"{known_pods.VOLUMES}.filter(volume, variables.containers.exists(container, "
+    f"{rego_pod_security.VOLUMES}.filter(volume, variables.containers.exists(container, "
     "container.?volumeMounts.orValue([]).exists(mount, mount.name == volume.name)))",
 )
 _TYPES: Final = KnownTemplate(
@@ -366,7 +368,7 @@ _HOST_PATHS: Final = KnownTemplate(
         _judged(_LONG),
         (
             "hostPaths",
-            f"{known_pods.VOLUMES}.filter(volume, has(volume.hostPath)).map(volume, "
+            f"{rego_pod_security.VOLUMES}.filter(volume, has(volume.hostPath)).map(volume, "
             "{'name': dyn(volume.name), 'path': dyn(volume.hostPath.path), "
             f"'inner': dyn(volume.hostPath.path{_INNER})}})"
             ".filter(volume, variables.containers.exists(container, "
@@ -404,7 +406,7 @@ _FLEX: Final = KnownTemplate(
     (
         (
             "wrong",
-            f"{known_pods.VOLUMES}.filter(volume, has(volume.flexVolume) && "
+            f"{rego_pod_security.VOLUMES}.filter(volume, has(volume.flexVolume) && "
             "!(volume.flexVolume.driver in params.spec.allowedFlexVolumeDrivers))",
         ),
     ),
@@ -438,8 +440,8 @@ _TOKENS: Final = (
 # --- Images, resources, probes -----------------------------------------------
 
 
-def _images(digest: str, judged: known_pods.Variable) -> KnownTemplate:
-    return known_pods.containers_template(
+def _images(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
+    return rego_pod_security.containers_template(
         (digest,),
         "!has(params.spec.imageRegex) || !has(container.image) || "
         "!container.image.matches(params.spec.imageRegex)",
@@ -456,7 +458,7 @@ _IMAGES: Final = (
     ),
     _images("672061e5b4de15327342a1bec0014e8f", _judged(_ALL, images=False, linux=False)),
 )
-_PULL_POLICY: Final = known_pods.containers_template(
+_PULL_POLICY: Final = rego_pod_security.containers_template(
     ("8e69f1348aac9f58be6cfe5a1a365a52",),
     "has(container.imagePullPolicy) && "
     "!(container.imagePullPolicy in params.spec.allowedPullPolicy)",
@@ -474,12 +476,12 @@ _PULL_SECRETS: Final = whole(
 )
 
 
-def _container_ports(digest: str, judged: known_pods.Variable) -> KnownTemplate:
+def _container_ports(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
     ports = (
         "container.?ports.orValue([]).map(port, string(port.containerPort))"
         ".filter(port, !(port in params.spec.?allowedPorts.orValue([])))"
     )
-    return known_pods.containers_template(
+    return rego_pod_security.containers_template(
         (digest,),
         f"size({ports}) > 0",
         f"'Container port ' + {ports}.join(', ') + ' for container ' + container.name + "
@@ -503,7 +505,7 @@ _CONTAINER_PORTS: Final = (
         ),
     ),
 )
-_PROBES: Final = known_pods.containers_template(
+_PROBES: Final = rego_pod_security.containers_template(
     ("241db7c0158dfab76a8bc9a2bc8878b7",),
     "!params.spec.enforceProbes.all(probe, ['tcpSocket', 'httpGet', 'exec'].exists(type, "
     "type in dyn(container)[?probe].orValue({})))",
@@ -512,7 +514,7 @@ _PROBES: Final = known_pods.containers_template(
     _judged((CONTAINERS,), linux=False),
     needs=("enforceProbes",),
 )
-_LIMITS: Final = known_pods.limits_template(
+_LIMITS: Final = rego_pod_security.limits_template(
     ("73efd55ad8d9308d88a3b830e2252294",), _judged(_LONG, linux=False)
 )
 
