@@ -34,7 +34,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.gatekeeper import known_azure, rego_general, rego_pod_security
+from celadon.migrate.gatekeeper import rego_azure, rego_general, rego_pod_security
 from celadon.migrate.gatekeeper.rego_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,
@@ -459,7 +459,7 @@ def _operations(template: Template) -> tuple[str, ...]:
 _TABLES: Final = (
     rego_general.KNOWN,
     rego_pod_security.KNOWN,
-    known_azure.KNOWN,
+    rego_azure.KNOWN,
 )
 _KNOWN: Final = {
     content: known_template

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate.gatekeeper import constraint_translation, known_azure
+from celadon.migrate.gatekeeper import constraint_translation, rego_azure
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,
     pod,
@@ -17,7 +17,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
     translated,
 )
 
-KNOWN = known_azure.KNOWN
+KNOWN = rego_azure.KNOWN
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 WINDOWS = {"kubernetes.io/os": "windows"}
 SPARED = {"excludedContainers": ["c"]}
