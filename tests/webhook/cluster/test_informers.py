@@ -17,7 +17,7 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterUnreachable,
     Page,
 )
-from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
+from celadon.webhook.cluster.informers import Watched, WatchedCollection
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 CONFIG_MAPS = "/api/v1/configmaps"
