@@ -99,7 +99,7 @@ DOORS = {
     "celadon.webhook.cluster",
     "celadon.webhook.handlers",
     "celadon.webhook.installation",
-    "celadon.webhook.deciding",
+    "celadon.webhook.review_decisions",
     "celadon.webhook.service",
     "celadon.cli.policy_test_door",
     "celadon.cli.reading",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.policy_loading import PolicyLoader
-from celadon.webhook.deciding import Decider, LoadError
+from celadon.webhook.review_decisions import Decider, LoadError
 from tests.admission.building import config_map, refusal, request
 from tests.cli.files import binding, policy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.admission import Verdict
-from celadon.webhook.deciding import without_denial
+from celadon.webhook.review_decisions import without_denial
 from tests.admission.building import binding, judge, policy
 
 

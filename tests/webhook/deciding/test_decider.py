@@ -14,7 +14,7 @@ from celadon.admission.policies.validating import Engine
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall
 from celadon.apiserver.conversion_webhooks import CalledWebhooks
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding import (
+from celadon.webhook.review_decisions import (
     Decider,
     ReviewConverter,
     Rulebook,

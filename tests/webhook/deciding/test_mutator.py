@@ -9,7 +9,7 @@ from celadon.admission import ObjectWorld
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration import decode_object
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.webhook.deciding import MutationRules, Mutator
+from celadon.webhook.review_decisions import MutationRules, Mutator
 from tests.admission.building import RULE, config_map, request
 
 API = "admissionregistration.k8s.io/v1"

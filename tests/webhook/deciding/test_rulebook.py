@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.webhook.deciding import described
+from celadon.webhook.review_decisions import described
 
 
 def test_many_problems_are_cut() -> None:

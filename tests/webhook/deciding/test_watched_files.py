@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from celadon.webhook.deciding import LoadError, Rulebook, WatchedFiles
+from celadon.webhook.review_decisions import LoadError, Rulebook, WatchedFiles
 from tests.webhook.service.running import rulebook
 
 

@@ -28,7 +28,7 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import answering_as
-from celadon.webhook.deciding import LoadError, MutationRules, ReviewConverter, Rulebook
+from celadon.webhook.review_decisions import LoadError, MutationRules, ReviewConverter, Rulebook
 
 
 class PolicyLoader:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import ssl
 
     from celadon.apiserver.http import Address
-    from celadon.webhook.deciding import WatchedFiles
+    from celadon.webhook.review_decisions import WatchedFiles
     from celadon.webhook.service import DecisionLogSettings, ServedCertificate, WebhookSettings
 
 _REQUESTS_SHOWN: Final = 3
@@ -192,7 +192,7 @@ def run(options: argparse.Namespace) -> Exit:
     if problem:
         return output.usage_error("celadon webhook", problem)
     from celadon.apiserver.http import StartError
-    from celadon.webhook.deciding import LoadError
+    from celadon.webhook.review_decisions import LoadError
     from celadon.webhook.service import run_webhook
 
     output.log_to_stderr(options.verbosity, "celadon.webhook")
@@ -318,7 +318,7 @@ def _source(
     """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
     from celadon.cli.reading.documents import signatures
-    from celadon.webhook.deciding import WatchedFiles
+    from celadon.webhook.review_decisions import WatchedFiles
 
     def release() -> str:
         followed = None if parts is None else parts.release

@@ -28,7 +28,7 @@ from celadon.records import dataclass, field
 from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld, RemoteAuthorizer
 from celadon.webhook.cluster.informers import ClusterCaches, WatchedCollection
-from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
+from celadon.webhook.review_decisions import MutationRules, Rulebook, SourceState
 
 # --- Config map policies -----------------------------------------------------
 #

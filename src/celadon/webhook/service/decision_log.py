@@ -26,7 +26,7 @@ from celadon.kube import JsonObject
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook.deciding import Finding
+from celadon.webhook.review_decisions import Finding
 from celadon.webhook.reviews import Review
 
 
