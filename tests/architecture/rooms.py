@@ -230,7 +230,7 @@ JSON_ALIASES = {
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
     "celadon.apiserver.printers.table_forms": "a column of a table",
     "celadon.webhook.handlers": "the object that a handler may change",
-    "celadon.webhook.policy_coverage": "a label selector",
+    "celadon.webhook.webhook_rules": "a label selector",
 }
 """Modules that may call `Any`, or an object of JSON, something."""
 
@@ -361,7 +361,7 @@ CALLED_BY_OTHERS = {
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",
     "celadon.webhook.webhook_app.Asking": "the keywords of `TestClient`",
-    "celadon.webhook.policy_coverage._Values._": "what follows is given by keyword",
+    "celadon.webhook.webhook_rules._Values._": "what follows is given by keyword",
 }
 """Names, classes or modules that others than the product call, and who."""
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, AUTHORIZATION_GROUP, RBAC_GROUP
-from celadon.webhook.policy_coverage import (
+from celadon.webhook.webhook_rules import (
     EVERYTHING,
     PORT,
     Certificates,
