@@ -368,8 +368,8 @@ def judging_settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
+    from celadon.cli.check.document_requests import Question, user_info
     from celadon.cli.check.object_judging import Settings
-    from celadon.cli.check.questions import Question, user_info
 
     question = Question(
         operation=Operation(options.operation),

@@ -22,8 +22,8 @@ from celadon.admission.explain import policy_expressions
 from celadon.admission.registration import MatchResources, MutatingAdmissionPolicy, Policy
 from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
+from celadon.cli.check.document_requests import user_info
 from celadon.cli.check.manifests import PolicySet, PolicySets
-from celadon.cli.check.questions import user_info
 from celadon.cli.policytest import case_results, wanted_values
 from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.read_places import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.check.check_options import wrong_calls
-from celadon.cli.check.questions import user_info
+from celadon.cli.check.document_requests import user_info
 from tests.cli.files import binding, policy, run, write
 
 MAPS = [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["*"], "resources": ["configmaps"]}]
