@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.types import DYN
-from celadon.cli.policytest.wanted_values import (
+from celadon.cli.policytest.value_search import (
     GONE,
     KEY,
     THERE,
