@@ -26,7 +26,7 @@ import uvloop
 from celadon import owner_only
 from celadon.apiserver import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.http import HttpServer, kubeconfig
-from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
+from celadon.deep_recursion import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass

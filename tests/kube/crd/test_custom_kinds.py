@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.deep_calls import USUAL_STACK, deep_calls
+from celadon.deep_recursion import USUAL_STACK, deep_calls
 from celadon.kube.crd.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as

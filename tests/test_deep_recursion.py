@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from celadon.apiserver import HttpAnswer, HttpRequest
-from celadon.deep_calls import BYTES_OF_CALL, STACK, deep_calls, own_process
+from celadon.deep_recursion import BYTES_OF_CALL, STACK, deep_calls, own_process
 from celadon.testing import KubeApi
 from celadon.testing.handler_access import HandlerAccess
 
@@ -60,7 +60,7 @@ def walk():
         else: raise SystemExit("there is no limit")
 
 import sys
-from celadon.deep_calls import deep_calls, deep_thread, own_process
+from celadon.deep_recursion import deep_calls, deep_thread, own_process
 with own_process():
     limit = sys.getrecursionlimit()
     walk()
