@@ -51,14 +51,14 @@ UNDONE = (
         "owner_only.py",
         "_FILE: Final = 0o600",
         "_FILE: Final = 0o644",
-        "tests/test_owner_only.py::test_what_is_made_is_for_its_owner",
+        "tests/test_private_files.py::test_what_is_made_is_for_its_owner",
     ),
     Undone(
         "a link where a secret is going to be written",
         "owner_only.py",
         "        draft.replace(path)\n",
         "        path.write_bytes(draft.read_bytes())\n",
-        "tests/test_owner_only.py::test_nothing_is_written_through_a_link",
+        "tests/test_private_files.py::test_nothing_is_written_through_a_link",
     ),
     Undone(
         "a result of an audit that runs what it holds",

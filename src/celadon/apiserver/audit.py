@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.negotiation import PROTOBUF, YAML
@@ -347,7 +347,7 @@ class AuditLog:
         self._size += os.write(self._file, line)
 
     def _opened(self) -> int:
-        return owner_only.open_to_append(self._path)
+        return private_files.open_to_append(self._path)
 
     def _rotate(self) -> None:
         now = self._now()

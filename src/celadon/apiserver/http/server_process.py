@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import uvloop
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.admission.static_manifests import ManifestError
 from celadon.apiserver.api_settings import DEFAULT_ISSUER, AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
@@ -379,7 +379,9 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         access,
         token,
         _audit(settings, stack),
-        Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
+        Serving(
+            url, path, folder, (*tokens.warnings, *private_files.exposures(_secrets(settings)))
+        ),
         _descriptions(settings.openapi_descriptions),
     )
 
@@ -606,10 +608,10 @@ def _write_first_kubeconfig(prepared: _Prepared) -> None:
 def _write_kubeconfig(prepared: _Prepared) -> None:
     """Write the kubeconfig if it is another one than what is there."""
     path = prepared.serving.kubeconfig
-    owner_only.make_folder(path.parent)
+    private_files.make_folder(path.parent)
     text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token).encode()
     if not path.is_file() or path.read_bytes() != text:
-        owner_only.write(path, text)
+        private_files.write(path, text)
 
 
 def _warn_of_kubeconfig(error: OSError) -> None:

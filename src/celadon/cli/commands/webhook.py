@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from celadon import __version__, owner_only
+from celadon import __version__, private_files
 from celadon.cli import cluster_options, output
 from celadon.cli.check.check_options import add_conversion_calls, wrong_calls
 from celadon.cli.exits import Exit
@@ -372,7 +372,7 @@ def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertific
         plain=options.plain_http or options.force_plain_http,
         force_plain=options.force_plain_http,
     )
-    for exposed in owner_only.exposures((tls.key,)):
+    for exposed in private_files.exposures((tls.key,)):
         output.complain(f"warning: {exposed}")
     certificate = certificate_of(tls, listen)
     if options.ca_out is not None and certificate is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.apiserver.audit import METADATA_FOR_ALL, AuditLog
 from celadon.apiserver.http import CredentialsFolder
 from celadon.cli.audit.audit_report import Findings
@@ -44,7 +44,7 @@ def made_by_audit(folder: Path) -> None:
 
 
 def made_by_write(folder: Path) -> None:
-    owner_only.write(folder / "admin.kubeconfig", b"secret")
+    private_files.write(folder / "admin.kubeconfig", b"secret")
 
 
 MAKERS = [
@@ -87,7 +87,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     names = [f".mine.{os.getpid()}", "mine"]
     for name in names:
         (tmp_path / name).symlink_to("other")
-    owner_only.write(tmp_path / "mine", b"secret")
+    private_files.write(tmp_path / "mine", b"secret")
     assert (tmp_path / "other").read_bytes() == b"theirs"
     assert not (tmp_path / "mine").is_symlink()
     assert not (tmp_path / names[0]).exists()
@@ -97,14 +97,14 @@ def test_what_is_appended_to_stays_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"a")
     path.chmod(0o640)
-    descriptor = owner_only.open_to_append(path)
+    descriptor = private_files.open_to_append(path)
     os.write(descriptor, b"b")
     os.close(descriptor)
-    owner_only.create(path)
+    private_files.create(path)
     assert (path.read_bytes(), modes(tmp_path)) == (b"ab", {0o640})
     (tmp_path / "link").symlink_to("nothing")
     with pytest.raises(FileNotFoundError):
-        owner_only.open_to_append(tmp_path / "link")
+        private_files.open_to_append(tmp_path / "link")
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,14 @@ def test_what_others_can_do_is_said(
         path.chmod(file)
     tmp_path.chmod(folder)
     expected = [one.format(file=path, folder=tmp_path) for one in told]
-    assert list(owner_only.exposures([path, None, path])) == expected
+    assert list(private_files.exposures([path, None, path])) == expected
 
 
 def test_what_belongs_to_others_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "f"
     path.touch(0o600)
     tmp_path.chmod(0o700)
-    assert list(owner_only.exposures([path])) == []
+    assert list(private_files.exposures([path])) == []
     real = Path.stat
 
     def stat_of_others(self: Path, **more: bool) -> os.stat_result:
@@ -146,6 +146,6 @@ def test_what_belongs_to_others_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Path, "stat", stat_of_others)
     said = "belongs to another user, who may change it: chown"
     user = os.geteuid()
-    assert list(owner_only.exposures([path])) == [
+    assert list(private_files.exposures([path])) == [
         f"`{one}` {said} {user} {one}" for one in (path, tmp_path)
     ]
