@@ -1,7 +1,7 @@
 """Putting a webhook into a cluster: what its API server has to send it, and everything it is made
 of there.
 
-Read `policy_coverage` (from policies to rules and selectors), then `policy_configuration`,
+Read `webhook_rules` (from policies to rules and selectors), then `policy_configuration`,
 `workload_manifests` and `access_manifests`; `chart_values` is for the Helm chart of the same.
 """
 

@@ -6,7 +6,7 @@ together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` ar
 of `celadon.kube.registry`, which treats them like all other kinds.
 
 Read `registration_types`, then `decoding` (with defaults); `policy_validation`
-says what is wrong with an object, `strategy` (with webhooks) has the table of the six.
+says what is wrong with an object, `registration_strategies` (with webhooks) has the table of the six.
 """
 
 from celadon.admission.registration.decoding import (

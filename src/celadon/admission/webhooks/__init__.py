@@ -1,6 +1,6 @@
 """Admission webhooks as the API server calls them, without the calling.
 
-Read first: `hooks` (which of them a request concerns), then `phases` (who is asked when, what
+Read first: `hooks` (which of them a request concerns), then `dispatchers` (who is asked when, what
 follows from the answers, and what the client, the audit log and metrics are told). `reviews` has
 what is sent, and what comes back or does not. Whoever owns the network makes a `Reply` or `NoReply`
 of each `Call`.

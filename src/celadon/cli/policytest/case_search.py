@@ -1,7 +1,7 @@
 """The search for requests that a policy lets pass, and for one that each of its rules is against.
 
 It begins with a seed for each kind that the policy matches. First the expressions are asked which
-values would make them true or false (`wanted_values`), and these are tried; then what the
+values would make them true or false (`value_search`), and these are tried; then what the
 expressions read is changed to what they compare with: one place at a time, then one more, up to
 `MOST_TRIALS` requests in all. Each trial is a case that is judged as any other, so whatever is
 found is so. Of a policy with several validations, each also gets a request that it lets pass for
@@ -208,7 +208,7 @@ def _wanted_labels(
 
 # --- Applied ways ------------------------------------------------------------
 #
-# Objects with the values in them that a way asks for (`wanted_values`).
+# Objects with the values in them that a way asks for (`value_search`).
 #
 # What a value is to be follows from the schema of its kind: a way that is about a field which
 # the kind does not have is none for it. Items of lists that a way makes get what an API server

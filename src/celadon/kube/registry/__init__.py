@@ -1,7 +1,7 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `draft` (an object on its way, and where it goes), `request_bodies` (bodies and
+they have in common: `decoded_object` (an object on its way, and where it goes), `request_bodies` (bodies and
 options as they come, and a body to a draft), `strategy` (what is special about a kind: validation,
 warnings), and the subresource `scale`. The kinds of patches: `patches` (JSON patches and merge
 patches), `strategic_merge` (which lists are merged), `three_way_merge` (what `kubectl apply`

@@ -9,7 +9,7 @@ even when nobody set them.
 `decode` does the first half, `complete` adds the fields that are always written; between the two,
 defaulting runs (`defaulting/`). Types are compiled on first use into one `StructCodec` for each
 component; its `fields` hold per field the class of a plain scalar, whether a zero stays, and a
-converter for everything that is not a plain scalar (`typed_values.py`).
+converter for everything that is not a plain scalar (`value_decoding.py`).
 
 INVARIANT (fresh containers): every dict and list that `decode` returns is new, except inside values
 of free form, which nothing changes afterwards.

@@ -1,7 +1,7 @@
 """The templates that Azure Policy puts into clusters (AKS, Arc), as far as their Rego is public
 (`samples/KubernetesService` and `built-in-references` of azure-policy), and what they demand.
 
-See `known_general` for how the tables are written. Templates of version 1 and above spare Pods for
+See `rego_general` for how the tables are written. Templates of version 1 and above spare Pods for
 Windows where a field has no meaning there, and containers that parameters exclude.
 """
 

@@ -1,7 +1,7 @@
 """The templates of gatekeeper-library for Pods that are written in Rego only, and what they demand
 of the security of Pods, and of their requests and limits.
 
-See `known_general` for how the tables are written. Most fields of a Pod cannot be changed, and the
+See `rego_general` for how the tables are written. Most fields of a Pod cannot be changed, and the
 templates do not look at updates: neither do the policies.
 """
 
@@ -448,7 +448,7 @@ _USERS: Final = KnownTemplate(
 # What the templates of gatekeeper-library demand of requests and limits of containers.
 #
 # They read quantities themselves, and refuse some forms that Kubernetes takes (`1e3`): so do the
-# checks here. See `known_general` for how the tables are written.
+# checks here. See `rego_general` for how the tables are written.
 
 _CPU: Final = "^[0-9]+([.][0-9]+)?m?$"
 _SIZE: Final = "^[0-9]+([.][0-9]+)?([mkMGTPE]|[KMGTPE]i)?$"

@@ -1,4 +1,4 @@
-"""JMESPath, read into descriptions of values (`queries`)."""
+"""JMESPath, read into descriptions of values (`jmespath_queries`)."""
 
 from __future__ import annotations
 

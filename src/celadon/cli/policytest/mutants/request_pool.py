@@ -59,7 +59,7 @@ _NAMES: Final[Mapping[Path, Path]] = {
 }
 
 Change = Callable[[JsonObject, Sequence[str | int], Any], JsonDict | None]
-"""What makes an object with another value at a place, as `wanted_values` has them."""
+"""What makes an object with another value at a place, as `value_search` has them."""
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:
