@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from celadon.cel import size_polynomials
+from celadon.cel import growth
 from celadon.cel.codegen import inline_functions
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
@@ -122,14 +122,7 @@ def _function(
 ) -> Function:
     """Addresses and prefixes count for one each, whatever text they were made of."""
     overload = Overload(
-        id,
-        params,
-        result,
-        impl,
-        member=member,
-        doc=doc,
-        examples=examples,
-        growth=size_polynomials.single,
+        id, params, result, impl, member=member, doc=doc, examples=examples, growth=growth.single
     )
     return Function(name, (overload,))
 
@@ -148,7 +141,7 @@ _TO_STRING = Function(
             IP.display,
             doc="The canonical form of an address.",
             examples=(("string(ip('2001:DB8::1'))", "'2001:db8::1'"),),
-            growth=size_polynomials.short_text,
+            growth=growth.short_text,
             inline=inline_functions.STRING,
         ),
         Overload(
@@ -158,7 +151,7 @@ _TO_STRING = Function(
             CIDR.display,
             doc="The prefix as text.",
             examples=(("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),),
-            growth=size_polynomials.short_text,
+            growth=growth.short_text,
             inline=inline_functions.STRING,
         ),
     ),
@@ -174,7 +167,7 @@ _IP = Function(
             parse_ip,
             doc="The address a text stands for; an error if it is none.",
             examples=(("ip('::ffff:c0a8:1') == ip('192.168.0.1')", "true"),),
-            growth=size_polynomials.single,
+            growth=growth.single,
         ),
         Overload(
             "cidr_ip",
@@ -184,7 +177,7 @@ _IP = Function(
             member=True,
             doc="The address before the slash, with all its bits.",
             examples=(("cidr('192.168.0.1/24').ip() == ip('192.168.0.1')", "true"),),
-            growth=size_polynomials.single,
+            growth=growth.single,
         ),
     ),
 )
