@@ -305,7 +305,7 @@ class Program:
 
     def cost_bound(self, size: int) -> float:
         """No evaluation can cost more than this, if all inputs together are of that size or less
-        (see `celadon.cel.growth`; the JSON text of a value is never shorter than its size).
+        (see `celadon.cel.size_growth`; the JSON text of a value is never shorter than its size).
         Infinite when something in the expression has no bound."""
         return self.bound.cost(size)
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from celadon.cel import growth
-from celadon.cel.growth import UNBOUNDED, ZERO, Argument, Polynomial, at_most
+from celadon.cel import size_growth
+from celadon.cel.size_growth import UNBOUNDED, ZERO, Argument, Polynomial, at_most
 
 N = Polynomial({(1,): 1.0})
 #: The element of one loop.
@@ -59,8 +59,8 @@ def test_the_sum_over_a_range(each: Polynomial, total: dict[tuple[int, ...], flo
 
 def test_growths() -> None:
     one, two = Argument(N), Argument(at_most(5), True, 4)
-    assert growth.first(one, two) is N
-    assert growth.together(one, two).in_one_variable() == (6.0, 1.0)
-    assert growth.times(2)(one).in_one_variable() == pytest.approx((16.0, 2.0))
-    assert growth.single(one).in_one_variable() == (1.0,)
+    assert size_growth.first(one, two) is N
+    assert size_growth.together(one, two).in_one_variable() == (6.0, 1.0)
+    assert size_growth.times(2)(one).in_one_variable() == pytest.approx((16.0, 2.0))
+    assert size_growth.single(one).in_one_variable() == (1.0,)
     assert (one.integer, two.integer, Argument(N, True, "4").integer) == (None, 4, None)
