@@ -48,14 +48,14 @@ PIECES = (
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
-        "owner_only.py",
+        "private_files.py",
         "_FILE: Final = 0o600",
         "_FILE: Final = 0o644",
         "tests/test_private_files.py::test_what_is_made_is_for_its_owner",
     ),
     Undone(
         "a link where a secret is going to be written",
-        "owner_only.py",
+        "private_files.py",
         "        draft.replace(path)\n",
         "        path.write_bytes(draft.read_bytes())\n",
         "tests/test_private_files.py::test_nothing_is_written_through_a_link",

@@ -157,7 +157,7 @@ class Overload(NamedTuple):
     cost: CostRule | None = None
     doc: str = ""
     examples: tuple[tuple[str, str], ...] = ()
-    size_growth: Growth | None = None
+    growth: Growth | None = None
     inline: Inline | None = None
     contents: Contents | None = None
     lazily: Lazily | None = None

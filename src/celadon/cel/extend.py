@@ -7,7 +7,8 @@ of the language behind `celadon.cel.libraries`.
 """
 
 from celadon.cel import cost as cost_rules
-from celadon.cel import re2, size_growth, types
+from celadon.cel import re2, types
+from celadon.cel import size_growth as growth
 from celadon.cel.checking import validators
 from celadon.cel.cost import CallEstimate, CostRule, Range, Sized
 from celadon.cel.declarations import (

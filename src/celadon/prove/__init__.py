@@ -5,8 +5,8 @@
         prover.reply(endpoint, 0, Question.FAILS)    # no: proved; yes: with a request
 
 Needs the solver z3 (`celadon[prove]`); nothing else of Celadon but `celadon prove` depends on this
-room. Read `symbolic_values` first (what an expression comes to), then `symbolic_evaluator`, `symbolic_objects` (inputs by
-their schema) and `policy_questions`.
+room. Read `symbolic_values` first (what an expression comes to), then `symbolic_evaluator`,
+`symbolic_objects` (inputs by their schema) and `policy_questions`.
 """
 
 from celadon.prove.mutant_equivalence import (

@@ -418,7 +418,7 @@ def test_the_cache_depends_on_all_files_of_celadon(
     """A clone of the repository changes, and its version does not."""
     (tmp_path / "data").mkdir()
     (tmp_path / "__pycache__").mkdir()
-    monkeypatch.setattr("celadon.private_files.__file__", str(tmp_path / "owner_only.py"))
+    monkeypatch.setattr("celadon.private_files.__file__", str(tmp_path / "private_files.py"))
     hashes = []
     for name, content in (
         *(("a.py", "1"), ("a.py", "2"), ("data/a", "1"), ("b.py", "2"), ("__pycache__/a.pyc", "1")),

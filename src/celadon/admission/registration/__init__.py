@@ -5,8 +5,8 @@ with defaults, `validate_policy` every complaint the API server would have. For 
 together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
 of `celadon.kube.registry`, which treats them like all other kinds.
 
-Read `registration_types`, then `decoding` (with defaults); `policy_validation`
-says what is wrong with an object, `registration_strategies` (with webhooks) has the table of the six.
+Read `registration_types`, then `decoding` (with defaults); `policy_validation` says what is wrong
+with an object, `registration_strategies` (with webhooks) has the table of the six.
 """
 
 from celadon.admission.registration.decoding import (

@@ -1,7 +1,8 @@
 """A request for a resource, from its endpoint to its answer.
 
 Each verb reads as the list of its steps; what they do is in `read`, `watch`, `write` and `delete`,
-how it is shown in `response_forms`. Reviews, which are created and never stored, come this way, too.
+how it is shown in `response_forms`. Reviews, which are created and never stored, come this way,
+too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Source to tree.
 
-Two parsers give the same trees. `recursive_descent` is for expressions without errors: it is quick and knows
-no messages. When it gives up, `diagnosis` parses again the way cel-go's generated parser does,
-slowly, to say what is wrong in the very same words and at the very same positions.
+Two parsers give the same trees. `recursive_descent` is for expressions without errors: it is quick
+and knows no messages. When it gives up, `diagnosis` parses again the way cel-go's generated parser
+does, slowly, to say what is wrong in the very same words and at the very same positions.
 """
 
 from __future__ import annotations

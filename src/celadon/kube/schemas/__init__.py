@@ -1,8 +1,8 @@
 """The structure of every API type, and what passing through a Go struct does to an object.
 
 Read `schema_packs` first: the one form that all schemas have, and those of the built-in kinds. Then
-`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types. `struct_decoding`
-decodes and encodes objects by their schema.
+`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types.
+`struct_decoding` decodes and encodes objects by their schema.
 """
 
 from celadon.kube.schemas.definition_schemas import (

@@ -1,10 +1,10 @@
 """Custom resources that are not known, by their structural schema: what rules see of them after
 defaulting and pruning, and what an example of them is.
 
-A field is made when it is asked for, as in `celadon.prove.symbolic_objects`. What the schema says of a value
-is assumed where the value is there: types, enumerations, lengths, patterns, ranges, counts, keys
-that differ, branches. What has no form in the solver (formats, patterns about words) is left open:
-so proofs hold, and the engine sorts out examples.
+A field is made when it is asked for, as in `celadon.prove.symbolic_objects`. What the schema says
+of a value is assumed where the value is there: types, enumerations, lengths, patterns, ranges,
+counts, keys that differ, branches. What has no form in the solver (formats, patterns about words)
+is left open: so proofs hold, and the engine sorts out examples.
 """
 
 from __future__ import annotations
