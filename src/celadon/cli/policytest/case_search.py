@@ -512,18 +512,18 @@ class _Search:
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            ways = value_search.ValueSearch(subject.variables, _facts(seed))
+            way_search = value_search.ValueSearch(subject.variables, _facts(seed))
             if progress.admitted is None and not subject.mutates:
-                yield from self._with_ways(seed, ways.all_of([*conditions, *passing]))
+                yield from self._with_ways(seed, way_search.all_of([*conditions, *passing]))
             if subject.mutates:
-                yield from self._with_ways(seed, ways.all_of(conditions))
+                yield from self._with_ways(seed, way_search.all_of(conditions))
                 continue
             for index, rule in enumerate(subject.rules):
                 if rule.root is None or index in self._alone:
                     continue
                 other_roots = [(root, True) for root in roots if root is not rule.root]
                 for item in ([*conditions, (rule.root, False), *other_roots], [(rule.root, False)]):
-                    ways = ways.all_of([*conditions, *item] if len(item) == 1 else item)
+                    ways = way_search.all_of([*conditions, *item] if len(item) == 1 else item)
                     for request in self._with_ways(seed, ways):
                         yield request
                         if index in self._alone:
