@@ -40,8 +40,7 @@ from celadon.prove.redundant_parts import Fault
 from celadon.prove.symbolic_requests import Endpoint
 from tests.prove import random_requests
 from tests.prove.random_policies import DEFINITIONS, random_policy
-from tests.prove.test_differences import changed
-from tests.prove.test_mutants import (
+from tests.prove.test_mutant_equivalence import (
     WORLDS,
     Boundaries,
     bound,
@@ -50,6 +49,7 @@ from tests.prove.test_mutants import (
     random_objects,
     requests,
 )
+from tests.prove.test_policy_differences import changed
 
 SECONDS: Final = 4
 """For one question: what takes longer is not decided."""

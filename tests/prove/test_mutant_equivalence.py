@@ -46,8 +46,8 @@ from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import DEMANDED
 from celadon.prove.symbolic_requests import PARAM
 from tests.properties.test_lint_claims import made
-from tests.prove.test_differences import SECONDS, changed
-from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy
+from tests.prove.test_policy_differences import SECONDS, changed
+from tests.prove.test_policy_questions import LIMIT_KIND, LIMITS, policy
 
 LIBRARY = Path(__file__).parents[2] / "src" / "celadon" / "cli" / "library" / "policies"
 OPERATIONS = ("CREATE", "UPDATE")

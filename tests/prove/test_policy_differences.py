@@ -11,7 +11,7 @@ pytest.importorskip("z3")
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.kube import JsonObject
 from celadon.prove import Comparison, Differences, Direction, Finding, Side
-from tests.prove.test_questions import policy
+from tests.prove.test_policy_questions import policy
 
 SECONDS = 120
 """How long an answer may take: the machine is busy."""

@@ -10,8 +10,8 @@ pytest.importorskip("z3")
 
 from celadon.kube import FieldPath, JsonObject
 from celadon.prove import Finding, Superfluous
-from tests.prove.test_differences import SECONDS, changed
-from tests.prove.test_questions import policy
+from tests.prove.test_policy_differences import SECONDS, changed
+from tests.prove.test_policy_questions import policy
 
 IMAGES = "object.spec.containers.all(c, c.image.startsWith('r.io/'))"
 STRICTER = "object.spec.containers.all(c, c.image.startsWith('r.io/a'))"

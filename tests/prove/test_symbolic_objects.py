@@ -15,7 +15,7 @@ from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.prove import Answer, Question
 from celadon.prove.symbolic_objects import DEMANDED
-from tests.prove.test_questions import policy, replies
+from tests.prove.test_policy_questions import policy, replies
 
 Steps = tuple[str | int, ...]
 

@@ -15,7 +15,7 @@ from celadon.cli.exits import Exit
 from celadon.prove import Comparison, Direction, Endpoint
 from tests.cli.files import binding, policy, run, write
 from tests.prove.definitions.definitions import definition
-from tests.prove.test_questions import LIMITS
+from tests.prove.test_policy_questions import LIMITS
 
 pytest.importorskip("z3")
 

@@ -17,7 +17,7 @@ from celadon.kube import JsonObject
 from tests.cli.files import binding, run, write
 from tests.cli.files import policy as binding_policy
 from tests.prove.definitions.definitions import definition
-from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy
+from tests.prove.test_policy_questions import LIMIT_KIND, LIMITS, policy
 
 pytest.importorskip("z3")
 

@@ -6,12 +6,14 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_json import unreadable_number
 from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
     NEGATIVE,
     SPEC,
     Errors,
@@ -498,3 +500,35 @@ stateful_set_status: Final = _counting(
     )
 )
 daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
+
+
+def controller_revision(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a ControllerRevision, besides its metadata."""
+    # As `ValidateControllerRevisionCreate` of `pkg/apis/apps/validation`.
+    if not is_since("1.31"):
+        yield from _revised(obj)
+    yield from not_negative(obj, FieldPath(), "revision")
+    if is_since("1.31"):
+        yield from _revised(obj)
+
+
+def _revised(obj: JsonObject) -> Errors:
+    """Since 1.31 the data of a revision is an object."""
+    if obj.get("data") is None:
+        yield fieldpath.required(FieldPath("data"), "data is mandatory")
+    elif complaint := unreadable_number(obj["data"]):
+        detail = f"error parsing data: {complaint}"
+        yield fieldpath.invalid(FieldPath("data"), "<value omitted>", detail)
+    elif not isinstance(obj["data"], dict) and is_since("1.31"):
+        yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
+
+
+def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Validate an update of a ControllerRevision: its data stays."""
+    # As `ValidateControllerRevisionUpdate` of `pkg/apis/apps/validation`.
+    if obj.get("data") is None and not is_since("1.31"):
+        yield from _revised(obj)
+    yield from not_negative(obj, FieldPath(), "revision")
+    if obj.get("data") != old.get("data"):
+        value = GoValue(obj.get("data"), "runtime.RawExtension")
+        yield fieldpath.invalid(FieldPath("data"), value, IMMUTABLE)

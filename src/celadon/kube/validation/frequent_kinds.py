@@ -11,14 +11,15 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
+    apps,
     autoscaling,
     cluster_rules,
     core_kinds,
     jobs,
     networking,
     persistent_volumes,
+    roles,
     services,
-    small_groups,
     statuses,
 )
 from celadon.kube.validation.field_checks import by_rules
@@ -111,31 +112,29 @@ NETWORKING: Final[Mapping[str, Validation]] = {
 }
 RBAC: Final[Mapping[str, Validation]] = {
     "ClusterRole": Validation(
-        small_groups.cluster_role,
+        roles.cluster_role,
         CLUSTER_SEGMENT,
         changes=no_changes,
         repeated_until=_ROLES_REPEATED,
     ),
     "ClusterRoleBinding": Validation(
-        small_groups.cluster_role_binding,
+        roles.cluster_role_binding,
         CLUSTER_SEGMENT,
-        changes=small_groups.same_role,
+        changes=roles.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
-    "Role": Validation(
-        small_groups.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
-    ),
+    "Role": Validation(roles.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED),
     "RoleBinding": Validation(
-        small_groups.role_binding,
+        roles.role_binding,
         ANY_SEGMENT,
-        changes=small_groups.same_role,
+        changes=roles.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apps", "ControllerRevision"): Validation(
-        small_groups.controller_revision,
-        update=small_groups.controller_revision_update,
+        apps.controller_revision,
+        update=apps.controller_revision_update,
     ),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
         autoscaling.autoscaler,

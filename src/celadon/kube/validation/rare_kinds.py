@@ -11,17 +11,20 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
+    api_services,
     certificates,
     cluster_rules,
+    coordination,
     core_kinds,
     flowcontrol,
     networking,
     resource_claim_statuses,
     resource_claims,
     resource_slices,
+    runtime_classes,
     scheduling,
-    small_groups,
     storage,
+    storage_versions,
     text_rules,
 )
 from celadon.kube.validation.object_meta import (
@@ -38,7 +41,7 @@ from celadon.kube.validation.object_meta import (
 CANDIDATE: Final = Naming(
     text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
 )
-STORAGE_VERSION: Final = Naming(small_groups.storage_version_name, namespaced=False)
+STORAGE_VERSION: Final = Naming(storage_versions.storage_version_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
 
 CERTIFICATES: Final[Mapping[str, Validation]] = {
@@ -143,17 +146,17 @@ STORAGE: Final[Mapping[str, Validation]] = {
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apiregistration.k8s.io", "APIService"): Validation(
-        small_groups.api_service,
-        small_groups.api_service_naming,
-        status=small_groups.api_service_status,
+        api_services.api_service,
+        api_services.api_service_naming,
+        status=api_services.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
-        small_groups.lease, ANY_FINALIZERS, revisit=_CHANGED
+        coordination.lease, ANY_FINALIZERS, revisit=_CHANGED
     ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
-        small_groups.lease_candidate,
+        coordination.lease_candidate,
         CANDIDATE,
-        small_groups.lease_candidate_update,
+        coordination.lease_candidate_update,
         revisit=_CHANGED,
     ),
     GroupKind("discovery.k8s.io", "EndpointSlice"): Validation(
@@ -166,13 +169,13 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     ),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
         naming=STORAGE_VERSION,
-        status=small_groups.storage_version_status,
+        status=storage_versions.storage_version_status,
         revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
-        small_groups.runtime_class,
+        runtime_classes.runtime_class,
         replace(CLUSTER, any_finalizers=True),
-        changes=small_groups.runtime_class_changes,
+        changes=runtime_classes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         cluster_rules.priority_class,
@@ -190,10 +193,10 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         scheduling.workload, update=scheduling.workload_update, revisit=_CHANGED
     ),
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
-        small_groups.migration,
+        storage_versions.migration,
         CLUSTER,
-        small_groups.migration_update,
-        small_groups.migration_status,
+        storage_versions.migration_update,
+        storage_versions.migration_status,
     ),
 }
 
