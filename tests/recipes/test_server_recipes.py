@@ -87,7 +87,7 @@ def test_a_validation_rule(copy: Copy) -> None:
     assert "spec.backoffLimit: Invalid value: 10: must be between 0 and 9, inclusive" in report
 
     copy.insert(
-        "src/celadon/kube/validation/core_kinds.py",
+        "src/celadon/kube/validation/config_maps_and_secrets.py",
         '    """Yield what is wrong with a ConfigMap, besides its metadata."""\n',
         '    if obj.get("immutable") and not obj.get("data"):\n'
         '        yield fieldpath.required(_DATA, "an immutable ConfigMap needs it")\n',

@@ -8,7 +8,9 @@ import pytest
 
 from celadon.kube import metadata
 from celadon.kube.releases import answering_as
-from celadon.kube.validation import core_kinds
+from celadon.kube.validation import (
+    nodes,
+)
 from celadon.kube.validation.built_in_validations import validate_status_update
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
@@ -16,7 +18,7 @@ Json = dict[str, Any]
 
 
 def judged(changed: Json) -> list[Any]:
-    return [*core_kinds.node(changed), *core_kinds.node_changes(changed, {"spec": {}})]
+    return [*nodes.node(changed), *nodes.node_changes(changed, {"spec": {}})]
 
 
 def node(status: Json | None = None, **spec: Any) -> Json:

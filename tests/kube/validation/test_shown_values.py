@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.core_kinds import node_changes
+from celadon.kube.validation.nodes import node_changes
+from celadon.kube.validation.persistent_volumes import claim_status
 from celadon.kube.validation.pods.internal_types import shown_template
 from celadon.kube.validation.services import service_cidr_update
-from celadon.kube.validation.statuses import claim_status
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
 AMOUNT = (

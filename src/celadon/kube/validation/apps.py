@@ -1,4 +1,8 @@
-"""The controllers that keep pods running."""
+"""Validation of Deployments, ReplicaSets, DaemonSets, StatefulSets, ReplicationControllers and
+ControllerRevisions.
+
+As k8s.io/kubernetes `pkg/apis/apps/validation`.
+"""
 
 from __future__ import annotations
 

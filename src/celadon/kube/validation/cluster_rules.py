@@ -1,5 +1,7 @@
-"""Validation of the kinds that rule a namespace or the cluster: namespaces, budgets, priorities,
-limits and quotas."""
+"""Validation of Namespaces, and of the ResourceQuotas and LimitRanges in them.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +11,24 @@ from typing import Final, NamedTuple
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation.apps import at_most_100_percent, int_or_percent
 from celadon.kube.validation.field_checks import (
-    METADATA,
     SPEC,
     Errors,
     entries,
     items,
     qualified_name,
-    required_choice,
-    supported,
 )
 from celadon.kube.validation.object_meta import standard_finalizer
 from celadon.kube.validation.pods import resource_lists
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.validation.text_rules import printed_selector, selector
-from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
+from celadon.kube.validation.pods.resource_lists import (
+    quantity_value,
+    quota_resource_name,
+)
 
-HIGHEST_USER_PRIORITY: Final = 1_000_000_000
-SYSTEM_PREFIX: Final = "system-"
-EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _REQUEST: Final = "defaultRequest"
 LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")
 SCOPES: Final = frozenset(
@@ -83,75 +80,6 @@ def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
     for path, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(path, finalizer)
         yield from standard_finalizer(path, finalizer)
-
-
-def disruption_budget(obj: JsonObject) -> Errors:
-    """Yield what is wrong with a PodDisruptionBudget, besides its metadata."""
-    # As `ValidatePodDisruptionBudget` of `pkg/apis/policy/validation`.
-    spec = obj.get("spec") or {}
-    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
-    if least is not None and most is not None:
-        detail = "minAvailable and maxUnavailable cannot be both set"
-        yield fieldpath.invalid(SPEC, _printed_budget(spec), detail)
-    for field in ("minAvailable", "maxUnavailable"):
-        if spec.get(field) is not None:
-            yield from int_or_percent(SPEC.child(field), spec[field])
-            yield from at_most_100_percent(SPEC.child(field), spec[field])
-    yield from selector(SPEC.child("selector"), spec.get("selector"))
-    eviction = spec.get("unhealthyPodEvictionPolicy")
-    if eviction is not None:
-        path = SPEC.child("unhealthyPodEvictionPolicy")
-        yield from supported(path, eviction, EVICTION_POLICIES)
-
-
-def _printed_budget(spec: JsonObject) -> JsonDict:
-    """Return what Go prints of the struct, whose fields have no JSON names."""
-    chosen = spec.get("selector")
-    return {
-        "MinAvailable": spec.get("minAvailable"),
-        "Selector": None if chosen is None else printed_selector(chosen),
-        "MaxUnavailable": spec.get("maxUnavailable"),
-        "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
-    }
-
-
-def priority_class(obj: JsonObject) -> Errors:
-    """Yield what is wrong with a PriorityClass, besides its metadata."""
-    # As `ValidatePriorityClass` of `pkg/apis/scheduling/validation`.
-    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
-    if name.startswith(SYSTEM_PREFIX):
-        fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
-        if fault:
-            detail = (
-                "priority class names with 'system-' prefix are reserved for system use only. "
-                f"error: {fault}"
-            )
-            yield fieldpath.forbidden(METADATA.child("name"), detail)
-    elif value > HIGHEST_USER_PRIORITY:
-        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
-        yield fieldpath.forbidden(FieldPath("value"), detail)
-    policy = obj.get("preemptionPolicy")
-    if policy is not None:
-        yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
-
-
-def _system_fault(name: str, value: int, *, is_default: bool) -> str:
-    """Return why a class is not one of those that a server makes itself; empty if it is."""
-    if name not in SYSTEM_PRIORITIES:
-        return f"{name} is not a known system priority class"
-    if SYSTEM_PRIORITIES[name] != value:
-        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
-    return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
-
-
-def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Validate an update: neither the value nor the preemption policy may change."""
-    # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
-    if (obj.get("value") or 0) != (old.get("value") or 0):
-        yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
-    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        path, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
-        yield fieldpath.invalid(path, policy, "field is immutable")
 
 
 def resource_quota(obj: JsonObject) -> Errors:
@@ -362,3 +290,27 @@ def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Er
         if float(ratio.as_decimal()) > limit:
             detail = f"ratio {ratio} is greater than max/min = {limit:f}"
             yield fieldpath.invalid(path, _shown_amount(ratio), detail)
+
+
+_STATUS: Final = FieldPath("status")
+
+
+def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Validate the status of a namespace: the phase says whether a namespace goes away."""
+    # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
+    phase = (obj.get("status") or {}).get("phase") or ""
+    deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
+    expected = "Terminating" if deleted else "Active"
+    if phase != expected:
+        detail = f"may only be '{expected}' if `deletionTimestamp` is {'not ' * deleted}empty"
+        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), detail)
+
+
+def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
+    # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
+    for field in ("hard", "used"):
+        for name, amount in entries(obj.get("status") or {}, field):
+            path = _STATUS.child(field).key(name)
+            yield from quota_resource_name(path, name)
+            yield from quantity_value(path, name, amount)

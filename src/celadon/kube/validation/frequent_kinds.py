@@ -14,9 +14,12 @@ from celadon.kube.validation import (
     apps,
     autoscaling,
     cluster_rules,
-    core_kinds,
+    config_maps_and_secrets,
+    disruption_budgets,
+    events,
     jobs,
     networking,
+    nodes,
     persistent_volumes,
     roles,
     services,
@@ -41,21 +44,23 @@ _CHANGED: Final = Revisit.AS_CHANGED
 _ROLES_REPEATED: Final = "1.35"
 
 CORE: Final[Mapping[str, Validation]] = {
-    "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
+    "ConfigMap": Validation(
+        config_maps_and_secrets.config_map, update=config_maps_and_secrets.config_map_update
+    ),
     "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
-    "Event": Validation(core_kinds.core_event, None),
+    "Event": Validation(events.core_event, None),
     "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
         cluster_rules.namespace,
         CLUSTER_LABEL,
-        status=statuses.namespace_status,
+        status=cluster_rules.namespace_status,
         changes=no_changes,
     ),
     "Node": Validation(
-        core_kinds.node,
+        nodes.node,
         CLUSTER,
-        status=core_kinds.node_changes,
-        changes=core_kinds.node_changes,
+        status=nodes.node_changes,
+        changes=nodes.node_changes,
     ),
     "PersistentVolume": Validation(
         persistent_volumes.persistent_volume,
@@ -68,21 +73,23 @@ CORE: Final[Mapping[str, Validation]] = {
     "PersistentVolumeClaim": Validation(
         persistent_volumes.claim,
         update=persistent_volumes.claim_update,
-        status=statuses.claim_status,
+        status=persistent_volumes.claim_status,
         repeated_until="1.35",
     ),
     "ResourceQuota": Validation(
         cluster_rules.resource_quota,
         update=cluster_rules.resource_quota_update,
-        status=statuses.quota_status,
+        status=cluster_rules.quota_status,
         revisit=_CHANGED,
     ),
-    "Secret": Validation(core_kinds.secret, update=core_kinds.secret_update),
+    "Secret": Validation(
+        config_maps_and_secrets.secret, update=config_maps_and_secrets.secret_update
+    ),
     "Service": Validation(
         services.service,
         SERVICE,
         services.service_update,
-        statuses.service_status,
+        services.service_status,
         named_once_since="1.34",
     ),
     "ServiceAccount": Validation(),
@@ -92,7 +99,7 @@ NETWORKING: Final[Mapping[str, Validation]] = {
     "Ingress": Validation(
         networking.ingress,
         update=networking.ingress_update,
-        status=statuses.ingress_status,
+        status=networking.ingress_status,
     ),
     "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
     "NetworkPolicy": Validation(
@@ -150,9 +157,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.job, status=statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
-        cluster_rules.disruption_budget,
+        disruption_budgets.disruption_budget,
         None,
-        status=statuses.budget_status,
+        status=disruption_budgets.budget_status,
         revisit=Revisit.NEVER,
     ),
 }

@@ -13,9 +13,8 @@ from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
     api_services,
     certificates,
-    cluster_rules,
     coordination,
-    core_kinds,
+    events,
     flowcontrol,
     networking,
     resource_claim_statuses,
@@ -164,9 +163,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         update=networking.endpoint_slice_update,
         revisit=Revisit.AS_NEW,
     ),
-    GroupKind("events.k8s.io", "Event"): Validation(
-        core_kinds.event, None, core_kinds.event_update
-    ),
+    GroupKind("events.k8s.io", "Event"): Validation(events.event, None, events.event_update),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
         naming=STORAGE_VERSION,
         status=storage_versions.storage_version_status,
@@ -178,9 +175,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         changes=runtime_classes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
-        cluster_rules.priority_class,
+        scheduling.priority_class,
         CLUSTER,
-        cluster_rules.priority_class_update,
+        scheduling.priority_class_update,
         revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "PodGroup"): Validation(

@@ -1,4 +1,4 @@
-"""Workloads and pod groups: pods that are scheduled together.
+"""Validation of PriorityClasses, and of Workloads and PodGroups: pods that are scheduled together.
 
 As k8s.io/kubernetes `pkg/apis/scheduling/validation`, and since 1.36 the rules that stand with the
 types (`pkg/apis/scheduling/v1alpha2/zz_generated.validations.go`). There a field that an update did
@@ -18,9 +18,18 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
 from celadon.kube.validation import field_checks
+from celadon.kube.validation.field_checks import (
+    METADATA,
+    Errors,
+    required_choice,
+)
 from celadon.kube.validation.field_checks import immutable as unchanged
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
+from celadon.kube.well_known_values import (
+    PREEMPTION_POLICIES,
+    SYSTEM_PRIORITIES,
+    WORKLOAD_PREEMPTION,
+)
 
 MAX_GROUPS: Final = 8
 MAX_CLAIMS: Final = 4
@@ -369,3 +378,45 @@ def _internal_controller(reference: JsonObject | None) -> JsonDict | None:
 
 def _internal_groups(groups: Iterable[JsonObject] | None) -> list[JsonDict]:
     return [internal_value(group, "scheduling.v1alpha1.PodGroup") for group in groups or ()]
+
+
+SYSTEM_PREFIX: Final = "system-"
+
+
+def priority_class(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a PriorityClass, besides its metadata."""
+    # As `ValidatePriorityClass` of `pkg/apis/scheduling/validation`.
+    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
+    if name.startswith(SYSTEM_PREFIX):
+        fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
+        if fault:
+            detail = (
+                "priority class names with 'system-' prefix are reserved for system use only. "
+                f"error: {fault}"
+            )
+            yield fieldpath.forbidden(METADATA.child("name"), detail)
+    elif value > HIGHEST_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        yield fieldpath.forbidden(FieldPath("value"), detail)
+    policy = obj.get("preemptionPolicy")
+    if policy is not None:
+        yield from required_choice(FieldPath("preemptionPolicy"), policy, PREEMPTION_POLICIES)
+
+
+def _system_fault(name: str, value: int, *, is_default: bool) -> str:
+    """Return why a class is not one of those that a server makes itself; empty if it is."""
+    if name not in SYSTEM_PRIORITIES:
+        return f"{name} is not a known system priority class"
+    if SYSTEM_PRIORITIES[name] != value:
+        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
+
+
+def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Validate an update: neither the value nor the preemption policy may change."""
+    # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
+    if (obj.get("value") or 0) != (old.get("value") or 0):
+        yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
+    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        path, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
+        yield fieldpath.invalid(path, policy, "field is immutable")

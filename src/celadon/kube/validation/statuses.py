@@ -1,175 +1,26 @@
-"""Validation of the statuses of namespaces, quotas, claims, Services and Jobs."""
+"""Validation of the statuses of Jobs: what a controller, whoever that is, may say of how a Job goes
+on and how it ends, and when.
+
+As k8s.io/kubernetes `pkg/apis/batch/validation` and `pkg/registry/batch/job/strategy.go`: most rules
+are about what changes, so that what is wrong already may stay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since, since, wording
-from celadon.kube.validation import field_checks, text_rules
+from celadon.kube.validation import field_checks
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
-from celadon.kube.validation.networking import NO_ADDRESS
-from celadon.kube.validation.pods.resource_lists import (
-    is_native,
-    quantity_value,
-    quota_resource_name,
-)
-from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.records import dataclass
 
-# --- Object statuses ---------------------------------------------------------
-#
-# What is reported about namespaces, quotas, claims, and what is reached from outside.
-#
-# As k8s.io/kubernetes `pkg/apis/{core,networking}/validation`.
-
-
-RESIZE_STATUSES: Final = (
-    "ControllerResizeInProgress",
-    "ControllerResizeInfeasible",
-    "NodeResizeInProgress",
-    "NodeResizeInfeasible",
-    "NodeResizePending",
-)
-_GROWTH: Final = "allocatedResourceStatuses"
-ADDRESS_MODES: Final = ("Proxy", "VIP")
 _STATUS: Final = FieldPath("status")
-_BALANCER: Final = _STATUS.child("loadBalancer")
-
-
-def namespace_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
-    """Validate the status of a namespace: the phase says whether a namespace goes away."""
-    # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
-    phase = (obj.get("status") or {}).get("phase") or ""
-    deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
-    expected = "Terminating" if deleted else "Active"
-    if phase != expected:
-        detail = f"may only be '{expected}' if `deletionTimestamp` is {'not ' * deleted}empty"
-        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), detail)
-
-
-def quota_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
-    # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
-    for field in ("hard", "used"):
-        for name, amount in field_checks.entries(obj.get("status") or {}, field):
-            path = _STATUS.child(field).key(name)
-            yield from quota_resource_name(path, name)
-            yield from quantity_value(path, name, amount)
-
-
-def claim_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
-    change of its size is."""
-    # As `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation`.
-    status = obj.get("status") or {}
-    if not (obj.get("spec") or {}).get("accessModes"):
-        yield fieldpath.required(FieldPath("Spec", "accessModes"))
-    for name, amount in field_checks.entries(status, "capacity"):
-        yield from _claim_amount(_STATUS.child("capacity").key(name), amount)
-    yield from field_checks.only_with(field_checks.RECOVERED_CLAIMS, _growth(status))
-
-
-def _growth(status: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the amounts that were allocated, and with how far each is."""
-    path = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
-    resize_statuses = [
-        resize_status if is_since("1.31") else resize_status.replace("Infeasible", "Failed")
-        for resize_status in RESIZE_STATUSES
-    ]
-    for name, progress in field_checks.entries(status, _GROWTH):
-        yield from _claim_resource(path, name)
-        if progress not in resize_statuses:
-            go_value = GoValue(name, "core.ResourceName")
-            yield fieldpath.not_supported(path, go_value, sorted(resize_statuses))
-    path = _STATUS.child("allocatedResources")
-    for name, amount in field_checks.entries(status, "allocatedResources"):
-        wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), amount)]
-        yield from wrong or quantity_value(path.key(name), "storage", amount)
-
-
-def _claim_amount(path: FieldPath, text: str) -> field_checks.Errors:
-    amount = parse_amounts(text)
-    if amount.sign < 0:
-        detail = "must be a valid resource quantity"
-        yield fieldpath.invalid(path, amount.as_int64(), detail)
-
-
-def _claim_resource(path: FieldPath, name: str) -> field_checks.Errors:
-    """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
-    alone."""
-    # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
-    wrong = [*field_checks.qualified_name(path, name)]
-    yield from wrong
-    if not wrong and is_native(name) and name != "storage":
-        yield fieldpath.not_supported(path, name, ["storage"])
-
-
-def service_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
-    any."""
-    # As `ValidateServiceStatusUpdate` of `pkg/apis/core/validation`.
-    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
-    kind = (obj.get("spec") or {}).get("type")
-    if kind != "LoadBalancer" and balancer.get("ingress"):
-        detail = "may only be used when `spec.type` is 'LoadBalancer'"
-        yield fieldpath.forbidden(_BALANCER.child("ingress"), detail)
-        return
-    old_addresses = _known(old)
-    for path, ingress in field_checks.items(balancer, "ingress", _BALANCER):
-        address, mode = ingress.get("ip"), ingress.get("ipMode")
-        ip_mode_path = path.child("ipMode")
-        if address:
-            yield from older_address(path.child("ip"), address, old_addresses)
-        if address and mode is None:
-            yield fieldpath.required(ip_mode_path, "must be specified when `ip` is set")
-        elif mode is not None and not address:
-            yield fieldpath.forbidden(ip_mode_path, "may not be specified when `ip` is not set")
-        elif mode is not None:
-            yield from field_checks.supported(ip_mode_path, mode, ADDRESS_MODES)
-        yield from _host(path.child("hostname"), ingress.get("hostname") or "")
-
-
-def _known(old: JsonObject) -> Collection[str]:
-    """The addresses that were there before."""
-    balancer = (old.get("status") or {}).get("loadBalancer") or {}
-    return [ingress.get("ip") or "" for ingress in balancer.get("ingress") or ()]
-
-
-def ingress_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the addresses at which an Ingress is reached."""
-    # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
-    old_addresses = _known(old)
-    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
-    for path, ingress in field_checks.items(balancer, "ingress", _BALANCER):
-        address = ingress.get("ip")
-        if address:
-            yield from older_address(path.child("ip"), address, old_addresses)
-        yield from _host(path.child("hostname"), ingress.get("hostname") or "")
-
-
-def _host(path: FieldPath, name: str) -> field_checks.Errors:
-    if not name:
-        return
-    yield from field_checks.dns_subdomain(path, name)
-    if text_rules.address(name) is not None:
-        yield fieldpath.invalid(path, name, NO_ADDRESS)
-
-
-# --- Job statuses ------------------------------------------------------------
-#
-# How a Job goes on, and how it ends: what its controller, whoever that is, may say when.
-#
-# As k8s.io/kubernetes `pkg/apis/batch/validation` and `pkg/registry/batch/job/strategy.go`:
-# most rules are about what changes, so that what is wrong already may stay.
-
-
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
 SUSPENDED: Final = "Suspended"
@@ -414,11 +265,3 @@ def _lasting_criteria(job: _Job, before: _Job) -> field_checks.Errors:
         yield _wrong(
             "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"
         )
-
-
-def budget_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
-    """Yield what is wrong with the status of a PodDisruptionBudget."""
-    # As `ValidatePodDisruptionBudgetStatusUpdate` of `pkg/apis/policy/validation`.
-    status = obj.get("status") or {}
-    yield from field_checks.conditions(_STATUS, status)
-    yield from field_checks.broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation import statuses
+from celadon.kube.validation import (
+    cluster_rules,
+    networking,
+    persistent_volumes,
+    services,
+)
 from celadon.kube.validation.object_meta import Update
 
 Json = dict[str, Any]
@@ -19,9 +24,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
 @pytest.mark.parametrize(
     ("rule", "value", "expected"),
     [
-        (statuses.namespace_status, {"status": {"phase": "Active"}}, []),
+        (cluster_rules.namespace_status, {"status": {"phase": "Active"}}, []),
         (
-            statuses.namespace_status,
+            cluster_rules.namespace_status,
             {"status": {"phase": "Terminating"}},
             [
                 'status.Phase: Invalid value: "Terminating": may only be \'Active\' if '
@@ -29,7 +34,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.namespace_status,
+            cluster_rules.namespace_status,
             {"metadata": {"deletionTimestamp": "x"}, "status": {"phase": "Active"}},
             [
                 'status.Phase: Invalid value: "Active": may only be \'Terminating\' if '
@@ -37,7 +42,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.quota_status,
+            cluster_rules.quota_status,
             {"status": {"hard": {"pods": "1.5"}, "used": {"cpu": "-1"}}},
             [
                 'status.hard[pods]: Invalid value: "1500m": must be an integer',
@@ -45,7 +50,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.claim_status,
+            persistent_volumes.claim_status,
             {"spec": {}, "status": {"capacity": {"storage": "-1"}}},
             [
                 "Spec.accessModes: Required value",
@@ -53,7 +58,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.claim_status,
+            persistent_volumes.claim_status,
             {"spec": {"accessModes": ["ReadWriteOnce"]}, "status": {
                 "allocatedResourceStatuses": {"storage": "Done", "cpu": "NodeResizePending"},
                 "allocatedResources": {"memory": "1", "storage": "-1", "a.b/c": "1"}}},
@@ -69,9 +74,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
                 "quantity",
             ],
         ),
-        (statuses.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
+        (services.service_status, reached({"ip": "10.0.0.1", "ipMode": "VIP"}), []),
         (
-            statuses.service_status,
+            services.service_status,
             reached({"ip": "10.0.0.1"}, kind="ClusterIP"),
             [
                 "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is "
@@ -79,7 +84,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.service_status,
+            services.service_status,
             reached({"ip": "x"}, {"ipMode": "VIP"}, {"ip": "10.0.0.1", "ipMode": "x"},
                     {"hostname": "10.0.0.1"}),
             [
@@ -96,7 +101,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            statuses.ingress_status,
+            networking.ingress_status,
             reached({"ip": "x", "hostname": "a.example.com"}),
             [
                 'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP '
@@ -111,4 +116,4 @@ def test_complaints(rule: Update, value: Json, expected: list[str]) -> None:
 
 def test_addresses_that_were_there_may_stay() -> None:
     value = reached({"ip": "x"})
-    assert list(statuses.ingress_status(value, value)) == []
+    assert list(networking.ingress_status(value, value)) == []

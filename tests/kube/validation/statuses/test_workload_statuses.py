@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation import apps, autoscaling, statuses
+from celadon.kube.validation import (
+    apps,
+    autoscaling,
+    disruption_budgets,
+)
 from celadon.kube.validation.object_meta import Update
 
 Json = dict[str, Any]
@@ -68,7 +72,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
             ["status.desiredReplicas: Invalid value: -1: must be greater than or equal to 0"],
         ),
         (
-            statuses.budget_status,
+            disruption_budgets.budget_status,
             {"expectedPods": -1, "conditions": [{"type": "A", "status": "True", "reason": "R"}]},
             {},
             [
