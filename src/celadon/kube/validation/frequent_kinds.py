@@ -13,11 +13,11 @@ from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
     apps,
     autoscaling,
-    cluster_rules,
     config_maps_and_secrets,
     disruption_budgets,
     events,
     jobs,
+    namespaces_and_quotas,
     networking,
     nodes,
     persistent_volumes,
@@ -49,11 +49,11 @@ CORE: Final[Mapping[str, Validation]] = {
     ),
     "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
     "Event": Validation(events.core_event, None),
-    "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
+    "LimitRange": Validation(namespaces_and_quotas.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
-        cluster_rules.namespace,
+        namespaces_and_quotas.namespace,
         CLUSTER_LABEL,
-        status=cluster_rules.namespace_status,
+        status=namespaces_and_quotas.namespace_status,
         changes=no_changes,
     ),
     "Node": Validation(
@@ -77,9 +77,9 @@ CORE: Final[Mapping[str, Validation]] = {
         repeated_until="1.35",
     ),
     "ResourceQuota": Validation(
-        cluster_rules.resource_quota,
-        update=cluster_rules.resource_quota_update,
-        status=cluster_rules.quota_status,
+        namespaces_and_quotas.resource_quota,
+        update=namespaces_and_quotas.resource_quota_update,
+        status=namespaces_and_quotas.quota_status,
         revisit=_CHANGED,
     ),
     "Secret": Validation(

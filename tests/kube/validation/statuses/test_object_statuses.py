@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation import (
-    cluster_rules,
+    namespaces_and_quotas,
     networking,
     persistent_volumes,
     services,
@@ -24,9 +24,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
 @pytest.mark.parametrize(
     ("rule", "value", "expected"),
     [
-        (cluster_rules.namespace_status, {"status": {"phase": "Active"}}, []),
+        (namespaces_and_quotas.namespace_status, {"status": {"phase": "Active"}}, []),
         (
-            cluster_rules.namespace_status,
+            namespaces_and_quotas.namespace_status,
             {"status": {"phase": "Terminating"}},
             [
                 'status.Phase: Invalid value: "Terminating": may only be \'Active\' if '
@@ -34,7 +34,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            cluster_rules.namespace_status,
+            namespaces_and_quotas.namespace_status,
             {"metadata": {"deletionTimestamp": "x"}, "status": {"phase": "Active"}},
             [
                 'status.Phase: Invalid value: "Active": may only be \'Terminating\' if '
@@ -42,7 +42,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            cluster_rules.quota_status,
+            namespaces_and_quotas.quota_status,
             {"status": {"hard": {"pods": "1.5"}, "used": {"cpu": "-1"}}},
             [
                 'status.hard[pods]: Invalid value: "1500m": must be an integer',
