@@ -16,6 +16,7 @@ from celadon.kube.validation import (
     config_maps_and_secrets,
     disruption_budgets,
     events,
+    job_statuses,
     jobs,
     namespaces_and_quotas,
     networking,
@@ -23,7 +24,6 @@ from celadon.kube.validation import (
     persistent_volumes,
     roles,
     services,
-    statuses,
 )
 from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
@@ -154,7 +154,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),
     GroupKind("batch", "Job"): Validation(
-        jobs.job, status=statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
+        jobs.job, status=job_statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
         disruption_budgets.disruption_budget,

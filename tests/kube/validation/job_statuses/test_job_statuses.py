@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.field_checks import holding
-from celadon.kube.validation.statuses import job_status
+from celadon.kube.validation.job_statuses import job_status
 
 Json = dict[str, Any]
 START, LATER = "2024-01-01T00:00:00Z", "2024-01-01T01:00:00Z"
