@@ -173,7 +173,7 @@ def _built_in(name: str) -> tuple[Resource, Schema]:
 
 
 def _custom() -> tuple[Resource, Schema]:
-    from celadon.prove.symbolic_kinds import KnownKinds
+    from celadon.prove.symbolic_requests import KnownKinds
 
     kinds = KnownKinds.of(DEFINITIONS)
     (resource,) = kinds.resources

@@ -42,9 +42,8 @@ from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
 from celadon.prove.policy_questions import everywhere
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import DEMANDED
-from celadon.prove.symbolic_requests import PARAM
+from celadon.prove.symbolic_requests import BUILT_IN, PARAM, KnownKinds
 from tests.properties.test_lint_claims import made
 from tests.prove.test_policy_differences import SECONDS, changed
 from tests.prove.test_policy_questions import LIMIT_KIND, LIMITS, policy

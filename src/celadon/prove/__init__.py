@@ -30,8 +30,7 @@ from celadon.prove.policy_properties import Properties, Property, Standard, Subj
 from celadon.prove.policy_questions import Answer, Prover, Question, Reply
 from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
 from celadon.prove.symbolic_decisions import Gap
-from celadon.prove.symbolic_kinds import KnownKinds
-from celadon.prove.symbolic_requests import ANYBODY, Endpoint
+from celadon.prove.symbolic_requests import ANYBODY, Endpoint, KnownKinds
 
 __all__ = [
     "ANYBODY",

@@ -27,8 +27,8 @@ from celadon.prove.policy_differences import (
     Side,
 )
 from celadon.prove.policy_questions import param_kind
-from celadon.prove.symbolic_kinds import KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
+from celadon.prove.symbolic_requests import KnownKinds
 
 _PROBES: Final = (("Ignore", "Warn"), ("Fail", "Audit"))
 """The failure policy of each probe, and what is done about a request that it is against."""

@@ -42,9 +42,8 @@ from celadon.prove.example_repair import WrittenRequest, mended
 from celadon.prove.example_search import Search, SearchOutcome, items_needed
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated, same
 from celadon.prove.symbolic_decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS, Inputs
-from celadon.prove.symbolic_requests import ANYBODY, Endpoint
+from celadon.prove.symbolic_requests import ANYBODY, BUILT_IN, Endpoint, KnownKinds
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they

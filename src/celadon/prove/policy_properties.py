@@ -28,8 +28,8 @@ from celadon.prove.policy_differences import (
     compared_together,
 )
 from celadon.prove.policy_questions import enclosed
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
+from celadon.prove.symbolic_requests import BUILT_IN, KnownKinds
 
 PROPERTY: Final = "property"
 """What the policy is called that stands for a property."""

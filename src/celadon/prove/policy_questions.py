@@ -38,9 +38,15 @@ from celadon.kube.resources import Catalog, known_resources
 from celadon.prove.example_search import Search, items_needed
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.symbolic_evaluator import Evaluator
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS, Inputs
-from celadon.prove.symbolic_requests import ANYBODY, PARAM, Endpoint, SymbolicRequest
+from celadon.prove.symbolic_requests import (
+    ANYBODY,
+    BUILT_IN,
+    PARAM,
+    Endpoint,
+    KnownKinds,
+    SymbolicRequest,
+)
 from celadon.prove.symbolic_values import (
     NotModelled,
     Null,

@@ -36,8 +36,8 @@ from celadon.prove.policy_differences import (
     compared_together,
 )
 from celadon.prove.policy_questions import everywhere
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import ITEMS
+from celadon.prove.symbolic_requests import BUILT_IN, KnownKinds
 
 _VALIDATIONS: Final = ("validations",)
 _CONDITIONS: Final = ("matchConditions",)

@@ -37,9 +37,14 @@ from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.symbolic_evaluator import Evaluator, optional_member
 from celadon.prove.symbolic_functions import equal, literal
-from celadon.prove.symbolic_kinds import BUILT_IN, KnownKinds
 from celadon.prove.symbolic_objects import Demand, Inputs, narrowed
-from celadon.prove.symbolic_requests import NAMESPACE, Endpoint, SymbolicRequest
+from celadon.prove.symbolic_requests import (
+    BUILT_IN,
+    NAMESPACE,
+    Endpoint,
+    KnownKinds,
+    SymbolicRequest,
+)
 from celadon.prove.symbolic_values import (
     FAILS,
     Case,

@@ -26,6 +26,7 @@ from celadon.cli.check.document_requests import user_info
 from celadon.cli.check.manifests import PolicySet, PolicySets
 from celadon.cli.policytest import case_results, value_search
 from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.mutants.mutant_proofs import solved_requests
 from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
@@ -33,7 +34,6 @@ from celadon.cli.policytest.read_places import (
     with_own_name,
     with_value_at,
 )
-from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject

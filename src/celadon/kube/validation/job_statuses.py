@@ -1,8 +1,8 @@
 """Validation of the statuses of Jobs: what a controller, whoever that is, may say of how a Job goes
 on and how it ends, and when.
 
-As k8s.io/kubernetes `pkg/apis/batch/validation` and `pkg/registry/batch/job/strategy.go`: most rules
-are about what changes, so that what is wrong already may stay.
+As k8s.io/kubernetes `pkg/apis/batch/validation` and `pkg/registry/batch/job/strategy.go`: most
+rules are about what changes, so that what is wrong already may stay.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Validation of PersistentVolumes, what they are made of and what of it may change, and of claims to
-them.
+"""Validation of PersistentVolumes, what they are made of and what of it may change, and of claims
+to them.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`; a volume that stands in a VolumeAttachment itself
 (`inline_volume`) is one of a CSI driver and may say less.

@@ -17,10 +17,10 @@ from celadon.kube.validation import (
     events,
     flowcontrol,
     networking,
+    nodes,
     resource_claim_statuses,
     resource_claims,
     resource_slices,
-    runtime_classes,
     scheduling,
     storage,
     storage_versions,
@@ -170,9 +170,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
-        runtime_classes.runtime_class,
+        nodes.runtime_class,
         replace(CLUSTER, any_finalizers=True),
-        changes=runtime_classes.runtime_class_changes,
+        changes=nodes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         scheduling.priority_class,
