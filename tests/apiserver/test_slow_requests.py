@@ -19,7 +19,7 @@ from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
 from celadon.admission.webhooks import Call, HookSet, Reply, dispatchers, hooks
 from celadon.apiserver import negotiation, object_store, request_layers
-from celadon.apiserver.controllers import upkeep
+from celadon.apiserver.controllers import policy_and_quota_status, upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import (
@@ -415,7 +415,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),
-    ("what a quota counts", upkeep, "recounted", under_a_quota),
+    ("what a quota counts", policy_and_quota_status, "recounted", under_a_quota),
     ("what somebody may", reviews, "self_subject_rules_review", rules_review),
     ("copies of a patch", write.Writer, "_read_patch", doubling),
     ("a list of wide objects", Reader, "_page", wide_list),
@@ -467,7 +467,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "types of policies",
-        upkeep.PolicyTypeChecks,
+        policy_and_quota_status.PolicyTypeChecks,
         "_checked",
         settled("admissionregistration.k8s.io", "validatingadmissionpolicies", POLICY),
     ),

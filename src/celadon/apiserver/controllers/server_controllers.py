@@ -11,7 +11,13 @@ from celadon.apiserver.aggregation.api_services import API_SERVICES
 from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, FLOW_CONSUMER, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
-from celadon.apiserver.controllers import controller_loops, namespaces, storage_migrations, upkeep
+from celadon.apiserver.controllers import (
+    controller_loops,
+    namespaces,
+    policy_and_quota_status,
+    storage_migrations,
+    upkeep,
+)
 from celadon.apiserver.controllers.api_service_availability import (
     ApiServiceAvailability,
     RemoteDiscoveryUpkeep,
@@ -219,7 +225,7 @@ def _namespaces(surroundings: ControllerSurroundings) -> controller_loops.Contro
 def _type_checks(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     policies = surroundings.writes(VALIDATING.policies)
     aside = surroundings.aside("validatingadmissionpolicy-status-controller")
-    return upkeep.PolicyTypeChecks(
+    return policy_and_quota_status.PolicyTypeChecks(
         policies, surroundings.served.current, surroundings.version, surroundings.number, aside
     )
 
@@ -248,7 +254,7 @@ def _garbage(surroundings: ControllerSurroundings) -> controller_loops.Controlle
 
 
 def _quotas(surroundings: ControllerSurroundings) -> controller_loops.Controller:
-    return upkeep.QuotaCounts(
+    return policy_and_quota_status.QuotaCounts(
         surroundings.objects,
         built_in(QUOTAS),
         surroundings.served.current,

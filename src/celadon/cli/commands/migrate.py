@@ -180,7 +180,7 @@ def _compared(migration: Migration, options: argparse.Namespace) -> str:
         return ""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.cluster_options import chosen_cluster
-    from celadon.cli.migration.cluster_verdicts import answers_of_cluster
+    from celadon.cli.migration.recorded_verdicts import answers_of_cluster
 
     try:
         location = chosen_cluster(options.kubeconfig, options.context)

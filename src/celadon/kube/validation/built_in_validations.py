@@ -134,9 +134,8 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
         check = POD_SUBRESOURCES.get(subresource)
         return None if check is None else (Revisit.BOTH, check)
     if kind == GroupKind("", "Namespace") and subresource == "finalize":
-        from celadon.kube.validation.namespaces_and_quotas import (
-            namespace_finalize,  # late: the same
-        )
+        # late: the same
+        from celadon.kube.validation.namespaces_and_quotas import namespace_finalize
 
         return _CHANGED, namespace_finalize
     if not _is_own_group(kind.group):

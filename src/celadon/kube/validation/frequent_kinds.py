@@ -14,7 +14,6 @@ from celadon.kube.validation import (
     apps,
     autoscaling,
     config_maps_and_secrets,
-    disruption_budgets,
     events,
     job_statuses,
     jobs,
@@ -157,9 +156,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.job, status=job_statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
-        disruption_budgets.disruption_budget,
+        namespaces_and_quotas.disruption_budget,
         None,
-        status=disruption_budgets.budget_status,
+        status=namespaces_and_quotas.budget_status,
         revisit=Revisit.NEVER,
     ),
 }

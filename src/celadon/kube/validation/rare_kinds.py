@@ -11,7 +11,6 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
-    api_services,
     certificates,
     coordination,
     events,
@@ -145,9 +144,9 @@ STORAGE: Final[Mapping[str, Validation]] = {
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apiregistration.k8s.io", "APIService"): Validation(
-        api_services.api_service,
-        api_services.api_service_naming,
-        status=api_services.api_service_status,
+        storage_versions.api_service,
+        storage_versions.api_service_naming,
+        status=storage_versions.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
         coordination.lease, ANY_FINALIZERS, revisit=_CHANGED
