@@ -135,7 +135,7 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
         return None if check is None else (Revisit.BOTH, check)
     if kind == GroupKind("", "Namespace") and subresource == "finalize":
         # late: the same
-        from celadon.kube.validation.namespaces_and_quotas import namespace_finalize
+        from celadon.kube.validation.namespaces_quotas_budgets import namespace_finalize
 
         return _CHANGED, namespace_finalize
     if not _is_own_group(kind.group):

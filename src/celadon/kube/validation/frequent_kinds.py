@@ -17,7 +17,7 @@ from celadon.kube.validation import (
     events,
     job_statuses,
     jobs,
-    namespaces_and_quotas,
+    namespaces_quotas_budgets,
     networking,
     nodes,
     persistent_volumes,
@@ -48,11 +48,11 @@ CORE: Final[Mapping[str, Validation]] = {
     ),
     "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
     "Event": Validation(events.core_event, None),
-    "LimitRange": Validation(namespaces_and_quotas.limit_range, revisit=Revisit.AS_NEW),
+    "LimitRange": Validation(namespaces_quotas_budgets.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
-        namespaces_and_quotas.namespace,
+        namespaces_quotas_budgets.namespace,
         CLUSTER_LABEL,
-        status=namespaces_and_quotas.namespace_status,
+        status=namespaces_quotas_budgets.namespace_status,
         changes=no_changes,
     ),
     "Node": Validation(
@@ -76,9 +76,9 @@ CORE: Final[Mapping[str, Validation]] = {
         repeated_until="1.35",
     ),
     "ResourceQuota": Validation(
-        namespaces_and_quotas.resource_quota,
-        update=namespaces_and_quotas.resource_quota_update,
-        status=namespaces_and_quotas.quota_status,
+        namespaces_quotas_budgets.resource_quota,
+        update=namespaces_quotas_budgets.resource_quota_update,
+        status=namespaces_quotas_budgets.quota_status,
         revisit=_CHANGED,
     ),
     "Secret": Validation(
@@ -156,9 +156,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.job, status=job_statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
-        namespaces_and_quotas.disruption_budget,
+        namespaces_quotas_budgets.disruption_budget,
         None,
-        status=namespaces_and_quotas.budget_status,
+        status=namespaces_quotas_budgets.budget_status,
         revisit=Revisit.NEVER,
     ),
 }

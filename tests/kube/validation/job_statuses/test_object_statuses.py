@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation import (
-    namespaces_and_quotas,
+    namespaces_quotas_budgets,
     networking,
     persistent_volumes,
     services,
@@ -24,9 +24,9 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
 @pytest.mark.parametrize(
     ("rule", "value", "expected"),
     [
-        (namespaces_and_quotas.namespace_status, {"status": {"phase": "Active"}}, []),
+        (namespaces_quotas_budgets.namespace_status, {"status": {"phase": "Active"}}, []),
         (
-            namespaces_and_quotas.namespace_status,
+            namespaces_quotas_budgets.namespace_status,
             {"status": {"phase": "Terminating"}},
             [
                 'status.Phase: Invalid value: "Terminating": may only be \'Active\' if '
@@ -34,7 +34,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            namespaces_and_quotas.namespace_status,
+            namespaces_quotas_budgets.namespace_status,
             {"metadata": {"deletionTimestamp": "x"}, "status": {"phase": "Active"}},
             [
                 'status.Phase: Invalid value: "Active": may only be \'Terminating\' if '
@@ -42,7 +42,7 @@ def reached(*ingress: Json, kind: str = "LoadBalancer") -> Json:
             ],
         ),
         (
-            namespaces_and_quotas.quota_status,
+            namespaces_quotas_budgets.quota_status,
             {"status": {"hard": {"pods": "1.5"}, "used": {"cpu": "-1"}}},
             [
                 'status.hard[pods]: Invalid value: "1500m": must be an integer',

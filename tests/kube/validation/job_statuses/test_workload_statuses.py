@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.validation import (
     apps,
     autoscaling,
-    namespaces_and_quotas,
+    namespaces_quotas_budgets,
 )
 from celadon.kube.validation.object_meta import Update
 
@@ -72,7 +72,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
             ["status.desiredReplicas: Invalid value: -1: must be greater than or equal to 0"],
         ),
         (
-            namespaces_and_quotas.budget_status,
+            namespaces_quotas_budgets.budget_status,
             {"expectedPods": -1, "conditions": [{"type": "A", "status": "True", "reason": "R"}]},
             {},
             [
