@@ -11,6 +11,7 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
+    api_services_and_storage_versions,
     certificates,
     coordination,
     events,
@@ -22,7 +23,6 @@ from celadon.kube.validation import (
     resource_slices,
     scheduling,
     storage,
-    storage_versions,
     text_rules,
 )
 from celadon.kube.validation.object_meta import (
@@ -39,7 +39,9 @@ from celadon.kube.validation.object_meta import (
 CANDIDATE: Final = Naming(
     text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
 )
-STORAGE_VERSION: Final = Naming(storage_versions.storage_version_name, namespaced=False)
+STORAGE_VERSION: Final = Naming(
+    api_services_and_storage_versions.storage_version_name, namespaced=False
+)
 _CHANGED: Final = Revisit.AS_CHANGED
 
 CERTIFICATES: Final[Mapping[str, Validation]] = {
@@ -144,9 +146,9 @@ STORAGE: Final[Mapping[str, Validation]] = {
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apiregistration.k8s.io", "APIService"): Validation(
-        storage_versions.api_service,
-        storage_versions.api_service_naming,
-        status=storage_versions.api_service_status,
+        api_services_and_storage_versions.api_service,
+        api_services_and_storage_versions.api_service_naming,
+        status=api_services_and_storage_versions.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
         coordination.lease, ANY_FINALIZERS, revisit=_CHANGED
@@ -165,7 +167,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("events.k8s.io", "Event"): Validation(events.event, None, events.event_update),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
         naming=STORAGE_VERSION,
-        status=storage_versions.storage_version_status,
+        status=api_services_and_storage_versions.storage_version_status,
         revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
@@ -189,10 +191,10 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         scheduling.workload, update=scheduling.workload_update, revisit=_CHANGED
     ),
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
-        storage_versions.migration,
+        api_services_and_storage_versions.migration,
         CLUSTER,
-        storage_versions.migration_update,
-        storage_versions.migration_status,
+        api_services_and_storage_versions.migration_update,
+        api_services_and_storage_versions.migration_status,
     ),
 }
 
