@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.nodes import node_changes
+from celadon.kube.validation.nodes_and_runtime_classes import node_changes
 from celadon.kube.validation.persistent_volumes import claim_status
 from celadon.kube.validation.pods.internal_types import shown_template
 from celadon.kube.validation.services import service_cidr_update

@@ -19,7 +19,7 @@ from celadon.kube.validation import (
     jobs,
     namespaces_quotas_budgets,
     networking,
-    nodes,
+    nodes_and_runtime_classes,
     persistent_volumes,
     roles,
     services,
@@ -56,10 +56,10 @@ CORE: Final[Mapping[str, Validation]] = {
         changes=no_changes,
     ),
     "Node": Validation(
-        nodes.node,
+        nodes_and_runtime_classes.node,
         CLUSTER,
-        status=nodes.node_changes,
-        changes=nodes.node_changes,
+        status=nodes_and_runtime_classes.node_changes,
+        changes=nodes_and_runtime_classes.node_changes,
     ),
     "PersistentVolume": Validation(
         persistent_volumes.persistent_volume,

@@ -17,7 +17,7 @@ from celadon.kube.validation import (
     events,
     flowcontrol,
     networking,
-    nodes,
+    nodes_and_runtime_classes,
     resource_claim_statuses,
     resource_claims,
     resource_slices,
@@ -171,9 +171,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
-        nodes.runtime_class,
+        nodes_and_runtime_classes.runtime_class,
         replace(CLUSTER, any_finalizers=True),
-        changes=nodes.runtime_class_changes,
+        changes=nodes_and_runtime_classes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         scheduling.priority_class,

@@ -9,7 +9,7 @@ import pytest
 from celadon.kube import metadata
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import (
-    nodes,
+    nodes_and_runtime_classes,
 )
 from celadon.kube.validation.built_in_validations import validate_status_update
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
@@ -18,7 +18,10 @@ Json = dict[str, Any]
 
 
 def judged(changed: Json) -> list[Any]:
-    return [*nodes.node(changed), *nodes.node_changes(changed, {"spec": {}})]
+    return [
+        *nodes_and_runtime_classes.node(changed),
+        *nodes_and_runtime_classes.node_changes(changed, {"spec": {}}),
+    ]
 
 
 def node(status: Json | None = None, **spec: Any) -> Json:
