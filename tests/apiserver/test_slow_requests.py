@@ -19,7 +19,7 @@ from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
 from celadon.admission.webhooks import Call, HookSet, Reply, dispatchers, hooks
 from celadon.apiserver import negotiation, object_store, request_layers
-from celadon.apiserver.controllers import policy_and_quota_status, upkeep
+from celadon.apiserver.controllers import own_objects, policy_and_quota_status
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import (
@@ -411,7 +411,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("an object that waits", deletion_handler, "in_order", held_by("example.com/a")),
     (
         "rules of roles",
-        upkeep,
+        own_objects,
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),

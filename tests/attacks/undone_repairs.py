@@ -408,7 +408,7 @@ UNDONE = (
     ),
     Undone(
         "a quota that counts thousands of objects on the event loop",
-        "apiserver/controllers/upkeep.py",
+        "apiserver/controllers/own_objects.py",
         "        status = await self._aside(\n            recounted, quota,",
         "        status = recounted(\n            quota,",
         f"{SLOW}[what a quota counts]",

@@ -14,9 +14,9 @@ from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResourc
 from celadon.apiserver.controllers import (
     controller_loops,
     namespaces,
+    own_objects,
     policy_and_quota_status,
     storage_migrations,
-    upkeep,
 )
 from celadon.apiserver.controllers.api_service_availability import (
     ApiServiceAvailability,
@@ -180,20 +180,20 @@ def _addresses(surroundings: ControllerSurroundings) -> Iterator[controller_loop
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
-        yield upkeep.AddressRecords(
+        yield own_objects.AddressRecords(
             surroundings.objects, built_in(SERVICES), records, surroundings.new_context
         )
 
 
 def _own_service(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     service = kubernetes_service(surroundings.service_address)
-    return upkeep.OwnService(
+    return own_objects.OwnService(
         surroundings.objects, built_in(SERVICES), service, surroundings.new_context
     )
 
 
 def _flow_control(surroundings: ControllerSurroundings) -> controller_loops.Controller:
-    return upkeep.FlowControlUpkeep(
+    return own_objects.FlowControlUpkeep(
         surroundings.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
         surroundings.writes(PRIORITY_LEVELS),
         surroundings.requests("flow-control"),
@@ -232,7 +232,7 @@ def _type_checks(surroundings: ControllerSurroundings) -> controller_loops.Contr
 
 def _aggregation(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     aside = surroundings.aside("clusterrole-aggregation-controller")
-    return upkeep.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
+    return own_objects.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
 
 
 def _root_certificates(surroundings: ControllerSurroundings) -> controller_loops.Controller:
