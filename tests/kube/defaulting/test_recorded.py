@@ -19,7 +19,7 @@ import pytest
 from celadon.admission.plugins.limit_ranger import exceeded_limits
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
+from celadon.kube.defaulting.plugin_defaults import LIMIT_RANGES
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.registry.create import admit_form
 from celadon.kube.registry.decoded_object import stored_form

@@ -15,7 +15,7 @@ from celadon.kube.defaulting.defaulting_context import (
 )
 from celadon.kube.defaulting.defaulting_rules import gated_fields
 from celadon.kube.defaulting.field_functions import covers, merged
-from celadon.kube.defaulting.mutating_plugins import (
+from celadon.kube.defaulting.plugin_defaults import (
     LIMIT_RANGES,
     LOOKED_UP,
     PRIORITY_CLASSES,

@@ -36,7 +36,7 @@ from celadon.kube.defaulting.field_functions import (
     Rule,
 )
 from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
-from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
+from celadon.kube.defaulting.plugin_defaults import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
