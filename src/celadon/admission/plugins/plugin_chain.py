@@ -13,10 +13,10 @@ from typing import Final
 
 from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins import (
+    deny_resize_and_owners,
     namespace_lifecycle,
     pod_plugins,
     priority_and_pod_groups,
-    small_plugins,
 )
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
@@ -135,22 +135,22 @@ class PluginSettings:
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {
-    "AlwaysDeny": (small_plugins.ALWAYS_DENY,),
+    "AlwaysDeny": (deny_resize_and_owners.ALWAYS_DENY,),
     "AlwaysPullImages": (pod_plugins.IMAGE_PULLING,),
     "CertificateApproval": (APPROVAL,),
     "CertificateSigning": (SIGNING,),
     "CertificateSubjectRestriction": (SUBJECTS,),
     "ClusterTrustBundleAttest": (ATTESTING,),
     "DefaultTolerationSeconds": (pod_plugins.DEFAULT_TOLERATIONS,),
-    "DenyServiceExternalIPs": (small_plugins.EXTERNAL_ADDRESSES,),
+    "DenyServiceExternalIPs": (deny_resize_and_owners.EXTERNAL_ADDRESSES,),
     "ExtendedResourceToleration": (pod_plugins.RESOURCE_TOLERATION,),
     "JobValidation": (priority_and_pod_groups.JOB_PARALLELISM,),
     "LimitPodHardAntiAffinityTopology": (pod_plugins.ANTI_AFFINITY,),
     "LimitRanger": (LIMIT_RANGER,),
     "NamespaceExists": (namespace_lifecycle.EXISTS,),
     "NamespaceLifecycle": (namespace_lifecycle.LIFECYCLE,),
-    "OwnerReferencesPermissionEnforcement": (small_plugins.OWNER_PERMISSIONS,),
-    "PersistentVolumeClaimResize": (small_plugins.CLAIM_RESIZING,),
+    "OwnerReferencesPermissionEnforcement": (deny_resize_and_owners.OWNER_PERMISSIONS,),
+    "PersistentVolumeClaimResize": (deny_resize_and_owners.CLAIM_RESIZING,),
     "PodGroupWorkloadExists": (priority_and_pod_groups.GROUP_WORKLOAD,),
     "PodNodeSelector": (pod_plugins.NODE_SELECTORS,),
     "PodResizeValidator": (pod_plugins.POD_RESIZING,),
