@@ -1,7 +1,7 @@
 """The built-in admission plugins: what an API server refuses, and changes, before any policy.
 
 `plugin_chain` names them all. Whoever knows a plugin by its name finds a module of that name, or
-`pod_plugins`, `certificate_plugins` and `small_plugins`, whose first lines name theirs. As
+`pod_plugins`, `certificate_plugins` and `deny_resize_and_owners`, whose first lines name theirs. As
 k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plugin`.
 """
 

@@ -1,5 +1,5 @@
-"""The plugins that take a page at most: AlwaysDeny, PersistentVolumeClaimResize,
-DenyServiceExternalIPs, OwnerReferencesPermissionEnforcement.
+"""AlwaysDeny and DenyServiceExternalIPs, which deny; PersistentVolumeClaimResize, which says whose
+claims may grow; OwnerReferencesPermissionEnforcement, which checks who may set owners.
 """
 
 from __future__ import annotations

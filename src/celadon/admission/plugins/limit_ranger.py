@@ -1,7 +1,7 @@
-"""LimitRanger: pods and claims against the LimitRanges of their namespace.
+"""LimitRanger: refuses pods and claims that exceed the LimitRanges of their namespace.
 
-As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. What it fills in stands in the rules of
-`celadon.kube.defaulting`; here is what it refuses.
+As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. What it fills in stands in
+`celadon.kube.defaulting.plugin_defaults`; here is what it refuses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Priority: a pod's number is that of its PriorityClass, and only one class is everybody's; and the
 plugins about groups of pods, PodGroupWorkloadExists and JobValidation.
 
-As k8s.io/kubernetes `plugin/pkg/admission/priority`. The rules of `celadon.kube.defaulting` fill
-the number in; here is what is refused, and what an update keeps.
+As k8s.io/kubernetes `plugin/pkg/admission/priority`. `celadon.kube.defaulting.plugin_defaults`
+fills the number in; here is what is refused, and what an update keeps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""ServiceAccount: the account of a pod exists, and allows the secrets that the pod uses.
+"""ServiceAccount: refuses pods whose account does not exist, or does not allow the secrets they use.
 
-As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in the rules of
-`celadon.kube.defaulting`; here is what it refuses.
+As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in
+`celadon.kube.defaulting.plugin_defaults`; here is what it refuses.
 """
 
 from __future__ import annotations

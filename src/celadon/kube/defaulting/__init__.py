@@ -2,7 +2,7 @@
 
 In which order a write goes through them stands in `celadon.kube.registry`. Read `defaulting_rules`
 for how the rules of the data pack become functions, `field_functions`, `workload_defaults` and
-`mutating_plugins` for what cannot be said in a rule, `defaulting_context` for what the caller
+`plugin_defaults` for what cannot be said in a rule, `defaulting_context` for what the caller
 decides.
 """
 

@@ -1,8 +1,12 @@
-"""The built-in mutating admission plugins, as far as they change objects.
+"""Fills in what the mutating admission plugins set: LimitRanger, ServiceAccount, Priority,
+DefaultTolerationSeconds, TaintNodesByCondition, RuntimeClass, PodTopologyLabels,
+DefaultStorageClass and DefaultIngressClass.
 
-Each is a function on an object; the rules say for which kinds it runs (`defaulting_rules`, and
-phase `plugins` of the data pack). What a plugin would look up in the cluster comes from the
-context; a plugin that finds nothing there does what it does in an empty cluster.
+What the same plugins refuse stands in `celadon.admission.plugins`, since it needs the request;
+these functions need none, so that manifests without one are filled in, too. Each is a function on
+an object; the rules say for which kinds it runs (`defaulting_rules`, and phase `plugins` of the
+data pack). What a plugin would look up in the cluster comes from the context; a plugin that finds
+nothing there does what it does in an empty cluster.
 """
 
 from __future__ import annotations
