@@ -1,4 +1,4 @@
-"""ServiceAccount: refuses pods whose account does not exist, or does not allow the secrets they use.
+"""ServiceAccount: refuses pods whose account does not exist, or does not allow their secrets.
 
 As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in
 `celadon.kube.defaulting.plugin_defaults`; here is what it refuses.
