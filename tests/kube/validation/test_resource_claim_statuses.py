@@ -144,3 +144,19 @@ def test_nobody_is_added_to_what_goes_away() -> None:
         "`deallocationRequested` or `deletionTimestamp` are set"
     ]
     assert list(claim_status(value, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [
+        ("1.33", "d/p/x"),
+        ("1.34", '{"Driver":{},"Pool":{},"Device":{},"ShareID":{}}'),
+        ("1.35", '{"Driver":"d","Pool":"p","Device":"x","ShareID":""}'),
+    ],
+)
+def test_identities_of_devices_are_shown_as_their_release_does(release: str, shown: str) -> None:
+    with answering_as(release):
+        found = map(str, claim_status({"status": {"devices": [DEVICE]}}, {}))
+        assert list(found) == [
+            f"status.devices[0]: Invalid value: {shown}: must be an allocated device in the claim"
+        ]

@@ -95,6 +95,8 @@ DROPPING: Final[Mapping[str, str]] = {
 }
 """The functions that take a field away without its gate, and what is empty or useless without it,
 with where below their target the field is."""
+IDLE: Final[Mapping[str, str]] = {DROP_INIT_POLICIES: "Always", PLAIN_PROC_MOUNT: "Default"}
+"""The values that such functions leave where they are: an object with one does not use the gate."""
 
 
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {

@@ -214,8 +214,11 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
 
 
 def shown_device(key: tuple[str, ...]) -> GoValue:
-    """Return the identity of a device as it is shown."""
-    members = dict(zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True))
+    """Return the identity of a device as it is shown: in 1.34, when errors became JSON, its parts
+    had no form in JSON yet."""
+    parts = zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True)
+    hidden = is_since("1.34") and not is_since("1.35")
+    members = {name: {} if hidden else part for name, part in parts}
     return GoValue(members, "structured.SharedDeviceID")
 
 
