@@ -386,10 +386,10 @@ def _told(reply: Reply) -> str:
     the properties of schemas in any order."""
     body = copy.deepcopy(reply.body)
     if isinstance(body, dict):
-        for item in (body, *body.get("items", ())):
+        for item in (body, *(body.get("items") or ())):
             managers = (item.get("metadata") or {}).get("managedFields", [])
             managers.sort(key=lambda one: json.dumps({**one, "time": ""}, sort_keys=True))
-        for row in body.get("rows", ()):
+        for row in body.get("rows") or ():
             row["object"]["metadata"].pop("managedFields", None)
             row["cells"] = [
                 "AGE" if isinstance(c, str) and c.endswith("s") and c[:-1].isdigit() else c
