@@ -31,7 +31,15 @@ from celadon.kube import metadata
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas.typed_objects import codec_for
 from tests.fuzz import definitions
-from tests.fuzz.servers import SENT_JSON, InProcess, OverHttps, Reply, Server, release_of
+from tests.fuzz.servers import (
+    SENT_JSON,
+    InProcess,
+    OverHttps,
+    Reply,
+    Server,
+    parsed_body,
+    release_of,
+)
 from tests.fuzz.writes import KEYS, NUMBERS, TEXTS, random_changes
 
 Json = Any
@@ -144,18 +152,20 @@ class Comparison:
         """Ask both, `ours` with a body of its own if it has one. What replaces an object gets each
         server's resourceVersion."""
         replies = []
-        for server, body in ((self.ours, ours or body), (self.real, body)):  # noqa: PLW2901
-            if isinstance(body, bytes):
-                sent = server.ask(method, path, body, headers)
-                replies.append(Reply(sent.code, json.loads(sent.data), sent.warnings))
+        for server, sent in ((self.ours, ours or body), (self.real, body)):
+            if isinstance(sent, bytes):
+                answer = server.ask(method, path, sent, headers)
+                replies.append(Reply(answer.code, parsed_body(answer.data), answer.warnings))
                 continue
-            changed = body
-            if method == "PUT":
-                stored = server.call("GET", path.partition("?")[0]).body["metadata"]
-                versions = {key: stored[key] for key in ("resourceVersion",) if key in stored}
-                changed = {**body, "metadata": {**(body.get("metadata") or {}), **versions}}
+            changed = sent
+            if method == "PUT" and isinstance(sent.get("metadata"), dict | None):
+                stored = server.call("GET", path.partition("?")[0]).body.get("metadata") or {}
+                version = {key: stored[key] for key in ("resourceVersion",) if key in stored}
+                changed = {**sent, "metadata": {**(sent.get("metadata") or {}), **version}}
             replies.append(server.call(method, path, changed, headers))
         self.requests[method] += 1
+        for reply in replies:
+            _mask(reply.body)
         told = [definitions._told(reply) for reply in replies]
         if told[0] != told[1] and replies[1].body != {"message": "no answer"}:
             self._complain(method, path, body, told)
@@ -182,6 +192,18 @@ class Comparison:
         for server in (self.ours, self.real):
             server.call("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
             server.call("PATCH", path, {"metadata": {"finalizers": None}}, _MERGE)
+
+
+def _mask(body: Json) -> None:
+    """Take away what is a server's own: generated names, the order in which controllers met."""
+    if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
+        if "generateName" in body["metadata"]:
+            body["metadata"]["name"] = "GENERATED"
+        if body.get("kind") == "CustomResourceDefinition":
+            status = body.get("status") or {}
+            status["conditions"] = sorted(
+                status.get("conditions") or (), key=lambda one: str(one["type"])
+            )
 
 
 def _apart(ours: Json, real: Json, path: str = "") -> Iterator[str]:
@@ -548,7 +570,12 @@ def _policies(
     _DISCOVERED.clear()
     stored = _stored(both, objects, options)
     for kind, document in policies:
-        _policy(both, kind, document.obj, bindings, objects, stored, options)
+        policy = {**document.obj, "apiVersion": f"{group}/v1"}
+        _policy(both, kind, policy, bindings, objects, stored, options)
+    for path in [path for path, _ in stored]:
+        both.deleted(path)
+    for crd in crds:
+        both.deleted(f"{definitions.PATH}/{crd.obj['metadata']['name']}")
 
 
 def _stored(
@@ -581,7 +608,7 @@ def _policy(
     stored: list[tuple[str, Json]],
     options: argparse.Namespace,
 ) -> None:
-    version, name = policy["apiVersion"], (policy.get("metadata") or {}).get("name", "")
+    version, name = policy["apiVersion"], policy["metadata"]["name"]
     path = f"/apis/{version}/{'validating' if kind[0] == 'V' else 'mutating'}admissionpolicies"
     replies = both.ask("POST", f"{path}?fieldManager=m", policy)
     if [reply.code for reply in replies] != [201, 201]:
@@ -591,7 +618,8 @@ def _policy(
     if kind[0] == "V":
         spec["validationActions"] = ["Deny", "Audit"]
     for one in mine:
-        both.ask("POST", f"{path[:-8]}policybindings?dryRun=All", one)
+        sent = {**one, "apiVersion": version}
+        both.ask("POST", f"{path[:-8]}policybindings?dryRun=All&fieldValidation=Strict", sent)
         spec.update({k: v for k, v in one["spec"].items() if k in ("paramRef",)})
     bound = {
         "apiVersion": version,
@@ -606,9 +634,11 @@ def _policy(
     try:
         for document in [one for several in objects.values() for one in several]:
             collection = _collection(both, document.obj)
-            if collection and document.obj["kind"] not in _NOT_STORED:
+            if collection and _is_matched(policy, collection):
                 _met(both, collection, document.obj, chance, options)
         for where, obj in stored:
+            if not _is_matched(policy, where.rpartition("/")[0]):
+                continue
             life = Life(both, chance, None if codec_for(metadata.gvk(obj)) else {}, options.twists)
             both.ask("PUT", f"{where}?dryRun=All", obj)
             life._changed("PUT", where, obj)
@@ -616,6 +646,13 @@ def _policy(
     finally:
         for one in (f"{path[:-8]}policybindings/b", f"{path}/{name}"):
             both.deleted(one)
+
+
+def _is_matched(policy: Json, collection: str) -> bool:
+    """Whether a rule of a policy names a resource, in whatever group."""
+    rules = (policy["spec"].get("matchConstraints") or {}).get("resourceRules") or ()
+    named = {one for rule in rules for one in rule.get("resources") or ()}
+    return bool(named & {collection.rpartition("/")[2], "*", "*/*"})
 
 
 def _met(
