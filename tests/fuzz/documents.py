@@ -46,6 +46,7 @@ Json = Any
 _YAML: Final = {"content-type": "application/yaml", "accept": "application/json"}
 _TABLE: Final = {"accept": definitions.TABLE}
 _MERGE: Final = {"content-type": definitions.MERGE}
+_STRATEGIC: Final = {"content-type": "application/strategic-merge-patch+json"}
 _APPLY: Final = {"content-type": definitions.APPLY}
 _POLICIES: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 _NOT_STORED: Final = frozenset(
@@ -163,13 +164,17 @@ class Comparison:
                 version = {key: stored[key] for key in ("resourceVersion",) if key in stored}
                 changed = {**sent, "metadata": {**(sent.get("metadata") or {}), **version}}
             replies.append(server.call(method, path, changed, headers))
+        self.compare(method, path, body, replies)
+        return replies
+
+    def compare(self, method: str, path: str, body: Json, replies: list[Reply]) -> None:
+        """Complain if two answers differ."""
         self.requests[method] += 1
         for reply in replies:
             _mask(reply.body)
-        told = [definitions._told(reply) for reply in replies]
+        told = [definitions.answer_text(reply) for reply in replies]
         if told[0] != told[1] and replies[1].body != {"message": "no answer"}:
             self._complain(method, path, body, told)
-        return replies
 
     def _complain(self, method: str, path: str, body: Json, told: list[str]) -> None:
         where = f"{method} {re.sub(r'/[^/?]*[?]', '/NAME?', path)}"
@@ -223,6 +228,17 @@ def _apart(ours: Json, real: Json, path: str = "") -> Iterator[str]:
         yield f"{path}: ours {json.dumps(ours)[:2000]}, real {json.dumps(real)[:2000]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is asked: random changes of each object, objects of each kind, and whether it is
+    what policies decide that is compared."""
+
+    seed: int = 1
+    twists: int = 4
+    samples: int = 1000
+    policies: bool = False
+
+
 @dataclass(slots=True)
 class Life:
     """The life of objects of one resource on both servers."""
@@ -231,6 +247,7 @@ class Life:
     chance: Random
     schema: Json
     twists: int
+    scaled: bool = False
 
     def lived(self, collection: str, document: Document, *, status: bool) -> None:
         obj, both = copy.deepcopy(document.obj), self.both
@@ -278,15 +295,23 @@ class Life:
         if status:
             content = {"status": obj.get("status") or {}}
             ask("PATCH", f"{path}/status?fieldManager=status", content, _MERGE)
+        meta = {"metadata": {"name": path.rpartition("/")[2]}}
         kept = [server.call("GET", path).body for server in (self.both.ours, self.both.real)]
-        for one in kept:
-            one["metadata"] = {"name": one["metadata"]["name"]}
-        self._changed("PUT", path, *kept)
+        self._changed("PUT", path, *({**one, **meta} for one in kept))
+        self._changed("PATCH", path, applied, headers=_STRATEGIC if self.schema is None else _MERGE)
+        if self.scaled:
+            ask("GET", f"{path}/scale")
+            for replicas in (2, -1):
+                scale = {"spec": {"replicas": replicas}}
+                ask("PATCH", f"{path}/scale?dryRun=All&fieldManager=scale", scale, _MERGE)
         ask("PATCH", f"{path}?fieldManager=apply&force=true", applied, _APPLY)
         ask("GET", f"{collection}?labelSelector=x%3Dy", headers=_TABLE)
         ask("GET", path)
+        ask("DELETE", f"{path}?propagationPolicy=Background")
 
-    def _changed(self, method: str, path: str, *objects: Json) -> None:
+    def _changed(
+        self, method: str, path: str, *objects: Json, headers: Mapping[str, str] = SENT_JSON
+    ) -> None:
         """Dry runs of an object, as it is stored in each server, with the same random changes."""
         for _ in range(self.twists):
             changed = copy.deepcopy(objects)
@@ -300,7 +325,7 @@ class Life:
                 continue  # a server adds what it likes
             checked = self.chance.choice(("Strict", "Warn", "Ignore"))
             asked = f"{path}?dryRun=All&fieldValidation={checked}"
-            self.both.ask(method, asked, changed[-1], ours=changed[0])
+            self.both.ask(method, asked, changed[-1], headers, ours=changed[0])
 
     def _twist(self, changed: Json, obj: Json, chance: Random) -> None:
         if self.schema is None:
@@ -392,22 +417,22 @@ def _random_object(schema: Json, chance: Random, depth: int) -> Json:
 # --- The order of a folder ---------------------------------------------------
 
 
-def played(both: Comparison, found: list[Document], options: argparse.Namespace) -> None:
+def played(both: Comparison, found: list[Document], extent: Extent) -> None:
     """Ask everything about the documents of a folder."""
     objects: dict[tuple[str, str], list[Document]] = {}
     for document in found:
         objects.setdefault(document.kind, []).append(document)
     crds = objects.pop(("apiextensions.k8s.io", "CustomResourceDefinition"), [])
-    if options.policies:
-        _policies(both, crds, objects, options)
+    if extent.policies:
+        _policies(both, crds, objects, extent)
         return
     for document in _distinct(crds):
         spec = document.obj["spec"]
         kind = (spec["group"], spec["names"]["kind"])
-        _definition(both, document, objects.get(kind, []), options)
+        _definition(both, document, objects.get(kind, []), extent)
     for documents_of_kind in objects.values():
         for document in documents_of_kind:
-            _built_in(both, document, options)
+            _built_in(both, document, extent)
 
 
 def _distinct(crds: list[Document]) -> Iterator[Document]:
@@ -435,7 +460,7 @@ def _bare(value: Json) -> Json:
 
 
 def _definition(
-    both: Comparison, document: Document, samples: list[Document], options: argparse.Namespace
+    both: Comparison, document: Document, samples: list[Document], extent: Extent
 ) -> None:
     crd = copy.deepcopy(document.obj)
     path, name = definitions.PATH, crd["metadata"]["name"]
@@ -449,22 +474,37 @@ def _definition(
         return
     try:
         for server in (both.ours, both.real):
-            definitions._wait_until_served(server, crd)
+            definitions.wait_until_served(server, crd)
         _wait(both.real, f"{path}/{name}", '"Established", "status": "True"')
+        if re.search(r"\b(k8s|kubernetes)\.io$", crd["spec"]["group"]):
+            _wait(both.real, f"{path}/{name}", "KubernetesAPIApprovalPolicyConformant")
         both.ask("GET", f"{path}/{name}")
         spec = crd["spec"]
         for version in spec["versions"]:
             if version.get("served"):
                 where = f"/apis/{spec['group']}/{version['name']}"
                 _wait(both.real, where, f'"name": "{spec["names"]["plural"]}"')
-                both.ask("GET", f"/apis/{spec['group']}/{version['name']}")
-                _of_version(both, spec, version, samples, options)
+                both.ask("GET", where)
+                _published(both, f"/openapi/v3{where}", spec["names"]["kind"])
+                _of_version(both, spec, version, samples, extent)
     finally:
         both.deleted(f"{path}/{name}")
         spec = crd["spec"]
         for version in spec["versions"]:
             where = f"/apis/{spec['group']}/{version['name']}"
             _wait(both.real, where, f'"name": "{spec["names"]["plural"]}"', gone=True)
+
+
+def _published(both: Comparison, path: str, kind: str) -> None:
+    """Compare the schemas of a kind in OpenAPI documents, without descriptions."""
+    _wait(both.real, path, f'.{kind}"')
+    replies = []
+    for server in (both.ours, both.real):
+        answer = server.call("GET", path)
+        schemas = answer.body.get("components", {}).get("schemas", {})
+        found = {name: schemas[name] for name in schemas if name.rpartition(".")[2] == kind}
+        replies.append(Reply(answer.code, _bare(found)))
+    both.compare("GET", path, None, replies)
 
 
 def _wait(server: Server, path: str, text: str, *, gone: bool = False) -> None:
@@ -480,20 +520,21 @@ def _of_version(
     spec: Json,
     version: Json,
     samples: list[Document],
-    options: argparse.Namespace,
+    extent: Extent,
 ) -> None:
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    chance = Random(f"{options.seed}{spec['names']['plural']}{version['name']}")
-    life = Life(both, chance, schema, options.twists)
+    chance = Random(f"{extent.seed}{spec['names']['plural']}{version['name']}")
+    subresources = version.get("subresources") or {}
+    life = Life(both, chance, schema, extent.twists, "scale" in subresources)
     api_version = f"{spec['group']}/{version['name']}"
     taken = [one for one in samples if one.obj["apiVersion"] == api_version]
-    for _ in range(options.twists):
+    for _ in range(extent.twists):
         made = _random_object({**schema, "additionalProperties": False}, chance, 0)
         meta = {"name": f"made-{chance.randrange(1000)}"}
         made = {**made, "apiVersion": api_version, "kind": spec["names"]["kind"], "metadata": meta}
         taken.append(Document(made))
-    status = "status" in (version.get("subresources") or {})
-    for document in taken[: options.samples]:
+    status = "status" in subresources
+    for document in taken[: extent.samples]:
         space = ""
         if spec["scope"] == "Namespaced":
             space = f"/namespaces/{_namespace(both, document.obj)}"
@@ -509,13 +550,13 @@ def _namespace(both: Comparison, obj: Json) -> str:
     return name
 
 
-def _built_in(both: Comparison, document: Document, options: argparse.Namespace) -> None:
+def _built_in(both: Comparison, document: Document, extent: Extent) -> None:
     collection = _collection(both, document.obj)
     if collection is None:
         return
-    chance = Random(f"{options.seed}{json.dumps(document.obj, sort_keys=True)}")
+    chance = Random(f"{extent.seed}{json.dumps(document.obj, sort_keys=True)}")
     resource = _resources(both, document.obj["apiVersion"])[document.obj["kind"]]
-    life = Life(both, chance, None, options.twists)
+    life = Life(both, chance, None, extent.twists, resource["has_scale"])
     life.lived(collection, document, status=resource["has_status"])
 
 
@@ -528,9 +569,13 @@ def _resources(both: Comparison, version: str) -> dict[str, Json]:
         base = "/apis" if "/" in version else "/api"
         answer = both.real.call("GET", f"{base}/{version}")
         listed = answer.body.get("resources", ()) if answer.code == 200 else ()
-        statuses = {one["name"] for one in listed}
+        names = {one["name"] for one in listed}
         _DISCOVERED[version] = {
-            one["kind"]: {**one, "has_status": f"{one['name']}/status" in statuses}
+            one["kind"]: {
+                **one,
+                "has_status": f"{one['name']}/status" in names,
+                "has_scale": f"{one['name']}/scale" in names,
+            }
             for one in listed
             if "/" not in one["name"]
         }
@@ -558,7 +603,7 @@ def _policies(
     both: Comparison,
     crds: list[Document],
     objects: dict[tuple[str, str], list[Document]],
-    options: argparse.Namespace,
+    extent: Extent,
 ) -> None:
     group = "admissionregistration.k8s.io"
     policies = [(kind, one) for kind in _POLICIES for one in objects.pop((group, kind), [])]
@@ -566,12 +611,12 @@ def _policies(
     for crd in _distinct(crds):
         for server in (both.ours, both.real):
             if server.call("POST", definitions.PATH, crd.obj).code == 201:
-                definitions._wait_until_served(server, crd.obj)
+                definitions.wait_until_served(server, crd.obj)
     _DISCOVERED.clear()
-    stored = _stored(both, objects, options)
+    stored = _stored(both, objects, extent)
     for kind, document in policies:
         policy = {**document.obj, "apiVersion": f"{group}/v1"}
-        _policy(both, kind, policy, bindings, objects, stored, options)
+        _policy(both, kind, policy, bindings, objects, stored, extent)
     for path in [path for path, _ in stored]:
         both.deleted(path)
     for crd in crds:
@@ -579,12 +624,12 @@ def _policies(
 
 
 def _stored(
-    both: Comparison, objects: dict[tuple[str, str], list[Document]], options: argparse.Namespace
+    both: Comparison, objects: dict[tuple[str, str], list[Document]], extent: Extent
 ) -> list[tuple[str, Json]]:
     """What is there before any policy is, with its path: the params, and what is updated."""
     found = []
     for documents_of_kind in objects.values():
-        for document in documents_of_kind[: options.samples]:
+        for document in documents_of_kind[: extent.samples]:
             obj = document.obj
             resource = _resources(both, obj["apiVersion"]).get(obj["kind"])
             name = (obj.get("metadata") or {}).get("name")
@@ -606,7 +651,7 @@ def _policy(
     bindings: list[Document],
     objects: dict[tuple[str, str], list[Document]],
     stored: list[tuple[str, Json]],
-    options: argparse.Namespace,
+    extent: Extent,
 ) -> None:
     version, name = policy["apiVersion"], policy["metadata"]["name"]
     path = f"/apis/{version}/{'validating' if kind[0] == 'V' else 'mutating'}admissionpolicies"
@@ -630,16 +675,16 @@ def _policy(
     both.ask("POST", f"{path[:-8]}policybindings", bound)
     for server in (both.ours, both.real):
         server.settle()
-    chance = Random(f"{options.seed}{name}")
+    chance = Random(f"{extent.seed}{name}")
     try:
         for document in [one for several in objects.values() for one in several]:
             collection = _collection(both, document.obj)
             if collection and _is_matched(policy, collection):
-                _met(both, collection, document.obj, chance, options)
+                _met(both, collection, document.obj, chance, extent)
         for where, obj in stored:
             if not _is_matched(policy, where.rpartition("/")[0]):
                 continue
-            life = Life(both, chance, None if codec_for(metadata.gvk(obj)) else {}, options.twists)
+            life = Life(both, chance, None if codec_for(metadata.gvk(obj)) else {}, extent.twists)
             both.ask("PUT", f"{where}?dryRun=All", obj)
             life._changed("PUT", where, obj)
             both.ask("DELETE", f"{where}?dryRun=All")
@@ -655,14 +700,12 @@ def _is_matched(policy: Json, collection: str) -> bool:
     return bool(named & {collection.rpartition("/")[2], "*", "*/*"})
 
 
-def _met(
-    both: Comparison, collection: str, obj: Json, chance: Random, options: argparse.Namespace
-) -> None:
+def _met(both: Comparison, collection: str, obj: Json, chance: Random, extent: Extent) -> None:
     changed = copy.deepcopy(obj)
     meta = changed["metadata"] = changed.get("metadata") or {}
     meta["name"] = f"{meta.get('name', 'x')}-new"
     both.ask("POST", f"{collection}?dryRun=All", changed)
-    Life(both, chance, None, options.twists)._changed("POST", collection, changed)
+    Life(both, chance, None, extent.twists)._changed("POST", collection, changed)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -686,7 +729,8 @@ def main(arguments: list[str] | None = None) -> int:
     found = [one for folder in options.folders for one in documents(folder)]
     try:
         with answering_as(release):
-            played(both, found, options)
+            extent = Extent(options.seed, options.twists, options.samples, options.policies)
+            played(both, found, extent)
     finally:
         ours.close()
     for name, count in both.classes.most_common():
