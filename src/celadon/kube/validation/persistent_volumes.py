@@ -336,10 +336,7 @@ def _azure_file(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateAzureFilePV` of `pkg/apis/core/validation`.
     yield from volumes.AZURE_FILE(path, value)
     if value.get("secretNamespace") == "":
-        secret_namespace_path = path.child("secretNamespace")
-        yield fieldpath.invalid(
-            secret_namespace_path, "", "secretNamespace must be nil or non-empty"
-        )
+        yield fieldpath.required(path.child("secretNamespace"))
 
 
 def _local(path: FieldPath, value: JsonObject) -> field_checks.Errors:
