@@ -26,11 +26,27 @@ from celadon.late_patterns import late_pattern
 
 
 _IN_NO_NAME: Final = late_pattern(r"[^A-Za-z0-9._-]")
+_LONGEST: Final = 200
+"""Characters of a name before its number and ending; file systems take 255."""
 
 
-def file_name(*names: str) -> str:
-    """Return the name of a manifest for what has these names. It leads to no other folder."""
-    return f"{_IN_NO_NAME.sub('_', '-'.join(filter(None, names)))}.yaml"
+class FileNames:
+    """Names the manifests of one folder. None leads to another folder, and none is given twice,
+    also where a file system does not tell capital letters from small ones."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._taken: set[str] = set()
+
+    def name(self, *names: str) -> str:
+        """Return the name of a new file for what has these names."""
+        stem = _IN_NO_NAME.sub("_", "-".join(filter(None, names)))[:_LONGEST]
+        number = self._counts.get(stem.lower(), 0) + 1
+        while (file := f"{stem}{f'-{number}' * (number > 1)}.yaml").lower() in self._taken:
+            number += 1
+        self._counts[stem.lower()] = number
+        self._taken.add(file.lower())
+        return file
 
 
 # --- Own documents -----------------------------------------------------------
