@@ -236,7 +236,8 @@ class Ownership:
         gained = self.writable.of(mine.added | mine.modified) - STRIPPED
         if gained:
             before = owners.owned.get(writer)
-            fields = gained if before is None else gained | before.fields
+            # In this order it stays the same set, whose FieldsV1 is known, where nothing is new.
+            fields = gained if before is None else before.fields | gained
             owners.keep(writer, fields, self.api_version)
             owners.times[writer] = now
         return owners

@@ -213,7 +213,7 @@ def _selected_pods(spec: JsonObject) -> JsonObject:
     return {"selector": spec.get("selector"), "template": pods}
 
 
-# Few writes change anything of these but an image: to look again is an eighth of what a patch takes.
+# Few writes change more of these than an image: to look again takes a tenth of a patch.
 @once_sound_as(_selected_pods)
 def _replicated(_: FieldPath, spec: JsonObject) -> Errors:
     """Validate the selector and the template of a Deployment or ReplicaSet."""
