@@ -495,7 +495,7 @@ class ApiServer:
             publications_of(core, access, self._health_checks),
             verbs,
         )
-        self._gets = KnownGets(core, authenticator, self.controllers, verbs.reader, verbs.texts)
+        self.gets = KnownGets(core, authenticator, self.controllers, verbs.reader, verbs.texts)
 
     def _health_checks(self, root: str) -> Sequence[server_pages.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
@@ -538,18 +538,18 @@ class ApiServer:
         """Answer one request. Whatever is wrong with it becomes an answer, too."""
         before = self._release.enter()
         try:
-            return self._gets.answer(request) or await self._handled(request)
+            return self.gets.answer(request) or await self._handled(request)
         finally:
             releases.leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
         began = perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
-        notes, rules = Notes(audit_id=audit_id), self._gets.rules(request)
+        notes, rules = Notes(audit_id=audit_id), self.gets.rules(request)
         panic = ""
         try:
             answer = await self._layers.answered(request, notes)
-            self._gets.learn(request, rules, notes, answer)
+            self.gets.learn(request, rules, notes, answer)
         except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"

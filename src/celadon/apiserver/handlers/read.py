@@ -429,11 +429,15 @@ _LONGEST_KNOWN: Final = 16 << 10
 """Bytes of a stored object: whatever is escaped in its text, that is too short to be compressed."""
 
 
+_Rules = tuple[object, object, object]
+"""Who may do what, what is served here, and what elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class _KnownGet:
     """Holds what the layers found out about a get that was allowed."""
 
-    rules: tuple[object, ...]
+    rules: _Rules
     authentication: Authentication
     info: RequestInfo
     endpoint: Endpoint
@@ -459,17 +463,31 @@ class KnownGets:
         self._texts = texts
         self._known: dict[tuple[object, ...], _KnownGet | None] = {}
         """None of what was asked once."""
+        self._revision = -1
+        """At which the rules were looked at."""
+        self._rules: _Rules = (None, None, None)
 
-    def rules(self, request: HttpRequest) -> tuple[object, ...] | None:
-        """Return what the answer to a get depends on beside its head and the object: who may do
-        what, what is served here, and what elsewhere. None for requests that are never known."""
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def rules(self, request: HttpRequest) -> _Rules | None:
+        """Return what the answer to a get depends on beside its head and the object: the same
+        object as before where that has not changed. None for requests that are never known."""
         if request.method != "GET" or "?" in request.target:
             return None
         core = self._core
+        revision = core.objects.store.revision()
+        if revision == self._revision:
+            return self._rules
         try:
-            return core.roles.current(), core.served.current(), core.aggregator.services.current()
+            rules = core.roles.current(), core.served.current(), core.aggregator.services.current()
         except (object_store.Undecodable, StoreError):  # the layers have words for that
             return None
+        if not all(map(is_, rules, self._rules)):
+            self._rules = rules
+        # What lags comes into force without a write.
+        self._revision = revision if core.roles.is_settled and core.served.is_settled else -1
+        return self._rules
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:
         """Return what all layers would answer; None if they have to be asked."""
@@ -478,7 +496,7 @@ class KnownGets:
             return None
         began, flows, info = perf_counter(), self._core.flows, known.info
         rules, stored = self.rules(request), self._stored(known.endpoint)
-        if stored is None or rules is None or not all(map(is_, rules, known.rules)):
+        if stored is None or rules is not known.rules:
             return None
         authentication = self._authenticated(request)
         user = authentication.user
@@ -499,7 +517,7 @@ class KnownGets:
     def learn(
         self,
         request: HttpRequest,
-        rules: tuple[object, ...] | None,
+        rules: _Rules | None,
         notes: Notes,
         answer: HttpAnswer,
     ) -> None:
@@ -518,8 +536,7 @@ class KnownGets:
         stored, authentication = self._stored(endpoint), self._authenticated(request)
         # Whatever form was negotiated: it is the plain one if that is what was answered.
         is_text = stored is not None and answer.body == self._body(stored, endpoint)
-        rules_now = self.rules(request) or ()
-        is_lasting = authentication.user == notes.user and all(map(is_, rules, rules_now))
+        is_lasting = authentication.user == notes.user and rules is self.rules(request)
         if is_text and is_lasting:
             alike = self._core.metrics.alike(request, info, endpoint.resource, answer.code)
             self._known[head] = _KnownGet(rules, authentication, info, endpoint, notes.audit, alike)
