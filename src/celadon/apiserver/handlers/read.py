@@ -20,7 +20,7 @@ from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.endpoints import Endpoint
-from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
+from celadon.apiserver.http_messages import JSON, Headers, HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import NOT_KEPT
 from celadon.apiserver.operation.server_metrics import Alike
 from celadon.apiserver.request_info import (
@@ -563,7 +563,9 @@ class KnownGets:
 
 def _head(request: HttpRequest) -> tuple[object, ...]:
     """Return all that answers to gets depend on of a request."""
-    return request.target, tuple(request.headers), request.client_certificate, request.signed_for
+    headers = request.headers
+    shared = headers if isinstance(headers, Headers) else Headers(headers)
+    return request.target, shared, request.client_certificate, request.signed_for
 
 
 def _is_plain(notes: Notes, answer: HttpAnswer) -> bool:
