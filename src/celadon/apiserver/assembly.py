@@ -65,7 +65,7 @@ from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
-from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.read import KnownGets, Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.apiserver.handlers.watch import Watching
@@ -491,13 +491,15 @@ class ApiServer:
         self.controllers = controllers_of(core, self.perform)
         authenticator = authenticator_of(core, access)
         self._admission = admission = admission_of(core, self.perform)
+        verbs = verbs_of(core, access, authenticator, admission)
         self._layers = RequestLayers(
             core,
             authenticator,
             self.controllers,
             publications_of(core, access, self._health_checks),
-            verbs_of(core, access, authenticator, admission),
+            verbs,
         )
+        self.gets = KnownGets(core, authenticator, self.controllers, verbs.reader, verbs.texts)
 
     def _health_checks(self, root: str) -> Sequence[health_and_version.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
@@ -540,17 +542,18 @@ class ApiServer:
         """Answer one request. Whatever is wrong with it becomes an answer, too."""
         before = self._release.enter()
         try:
-            return await self._handled(request)
+            return self.gets.answer(request) or await self._handled(request)
         finally:
             releases.leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
         began = perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
-        notes = Notes(audit_id=audit_id)
+        notes, rules = Notes(audit_id=audit_id), self.gets.rules(request)
         panic = ""
         try:
             answer = await self._layers.answered(request, notes)
+            self.gets.learn(request, rules, notes, answer)
         except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"

@@ -171,6 +171,20 @@ def _beginning_of_text(text: bytes, end: int) -> int:
 
 Header: TypeAlias = tuple[str, str]
 
+
+class Headers(tuple[Header, ...]):
+    """The headers of a request, in the order they came. Many requests of a connection share them,
+    and what is made of them."""
+
+    @remembered
+    def by_name(self) -> Mapping[str, list[str]]:
+        """Return the values of each (lower-case) name."""
+        result: dict[str, list[str]] = {}
+        for name, value in self:
+            result.setdefault(name, []).append(value)
+        return result
+
+
 JSON: Final = "application/json"
 """The content type."""
 
@@ -279,10 +293,8 @@ class HttpRequest:
 
     @remembered
     def _by_name(self) -> Mapping[str, list[str]]:
-        result: dict[str, list[str]] = {}
-        for name, value in self.headers:
-            result.setdefault(name, []).append(value)
-        return result
+        headers = self.headers
+        return (headers if isinstance(headers, Headers) else Headers(headers)).by_name
 
     def may_name(self, beginning: str) -> bool:
         """Return False if no header has a (lower-case) name with this beginning; a quick look."""

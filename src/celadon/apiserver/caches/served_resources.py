@@ -93,6 +93,11 @@ class ServedResources:
         self._revision = revision
         return self._lagging.value
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all that `current` has seen is in force."""
+        return self._lagging.is_settled
+
     async def settled(self) -> None:
         """Returns when `current` shows what is stored."""
         self.current()

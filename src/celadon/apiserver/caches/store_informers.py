@@ -169,6 +169,11 @@ class RoleView:
         """Decide as `RbacAuthorizer.authorize` does, by what is stored now."""
         return self.current().authorize(attributes)
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all that `current` has seen is in force."""
+        return self._lagging.is_settled
+
     async def settled(self) -> None:
         """Returns when all that `current` has seen is in force."""
         await self._lagging.settled()

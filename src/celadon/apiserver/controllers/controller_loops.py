@@ -441,6 +441,10 @@ class Controllers:
                 if not loop.is_settled():
                     await loop.settled()
 
+    def is_caught_up(self) -> bool:
+        """Return whether nobody who depends on no definitions has to wait."""
+        return not self._tasks or all(loop.is_settled() for loop in self._urgent_for_all)
+
     async def settled(self) -> None:
         """Wait until each controller has had nothing to do, one after the other."""
         if self._tasks:

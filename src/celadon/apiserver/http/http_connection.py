@@ -458,7 +458,7 @@ class Connection(asyncio.Protocol):
         """Return whether a request has come, which is being answered now, or has been."""
         arriving = self._arriving
         if arriving is None:
-            head = self._read_head()
+            head = self._read_head() if self._unread else None
             if head is None:
                 return False
             arriving = self._arriving = self._begun(head)
