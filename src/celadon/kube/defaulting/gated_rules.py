@@ -223,6 +223,8 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
 """Gates of fields that are older than the gate, and which validation refused before."""
+_KEPT_UNTIL: Final = {"v1/PersistentVolume": "1.31"}
+"""Kinds of which nothing was dropped before a release."""
 
 _GONE: Final = {"delete": True}
 
@@ -249,6 +251,6 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
             **({"new": True} if _is_only_of_new(kind, path) else {}),
         }
         for gate, paths in _FIELDS.get(kind, {}).items()
-        if is_since(_DROPPED_SINCE.get(gate, "1.30"))
+        if is_since(_DROPPED_SINCE.get(gate) or _KEPT_UNTIL.get(kind, "1.30"))
         for path in paths
     )
