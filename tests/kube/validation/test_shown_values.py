@@ -401,3 +401,11 @@ def test_revisions_of_1_30(data: dict[str, int] | None, shown: str) -> None:
     old, new = (obj("apps/v1", "ControllerRevision", data=data) for data in ({"a": 2}, data))
     with answering_as("1.30"):
         assert f"data: Invalid value: {shown}: field is immutable" in update_complaints(new, old)
+
+
+def test_devices_without_properties() -> None:
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d"}]}
+    with answering_as("1.32"):
+        found = complaints(admitted(obj("resource.k8s.io/v1beta1", "ResourceSlice", spec=spec)))
+    assert "spec.devices[0].basic: Required value" in found
