@@ -644,3 +644,13 @@ def test_classes_of_volumes(release: str, kept: str | None) -> None:
     volume = obj("v1", "PersistentVolume", spec={"volumeAttributesClassName": "x"})
     with answering_as(release):
         assert admitted(volume)["spec"].get("volumeAttributesClassName") == kept
+
+
+def test_params_of_bindings_in_v1alpha1() -> None:
+    spec = {"policyName": "p", "paramRef": {"name": "a"}}
+    binding = obj(
+        "admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicyBinding", spec=spec
+    )
+    with answering_as("1.31"):
+        reference = admitted(binding)["spec"]["paramRef"]
+    assert reference == {"name": "a", "parameterNotFoundAction": "Deny"}
