@@ -9,6 +9,7 @@ import pytest
 
 from celadon.admission.conversion import ConversionError, convert
 from celadon.kube import GroupVersionKind
+from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX
 
 HPA = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
@@ -63,6 +64,17 @@ def test_annotations_are_written_without_spaces() -> None:
     )
     for text in annotations.values():
         assert json.dumps(json.loads(text), separators=(",", ":")) == text
+
+
+@pytest.mark.parametrize(("release", "more"), [("1.32", ""), ("1.33", ',"Tolerance":null')])
+def test_tolerances_of_releases(release: str, more: str) -> None:
+    given = hpa(MEMORY, behavior={"scaleDown": {}})
+    with answering_as(release):
+        annotations = convert(given, V1)["metadata"]["annotations"]
+    assert annotations["autoscaling.alpha.kubernetes.io/behavior"] == (
+        '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,'
+        f'"Policies":null{more}}}}}'
+    )
 
 
 @pytest.mark.parametrize("metrics", [[CPU], [MEMORY], [MEMORY, CPU]])

@@ -185,6 +185,20 @@ def test_texts_of_older_releases(text: str, older: str, newer: str) -> None:
         assert f"ERROR: <input>:{shown}" in f"{issues.display()}\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\nvoid", "2:1: reserved identifier: void\n | void\n | ^"),
+        ("true &&\nzz",
+         "1:9: undeclared reference to 'zz' (in container '')\n | true &&\n | .......^"),
+        ("[?1]", "1:3: expected type 'optional(int)' but found 'int'\n | [?1]\n | ..^"),
+    ],
+)  # fmt: skip
+def test_texts_of_the_oldest_releases(text: str, shown: str) -> None:
+    environment = Environment(switches=OLDER._replace(oldest_texts=True))
+    assert environment.compile(text).issues.display() == f"ERROR: <input>:{shown}"
+
+
 def test_what_was_no_mistake_in_older_releases() -> None:
     environment = Environment(switches=OLDER)
     checked = environment.compile(r"'\ud800' == '\uFFFD' && [1].all(__result__, true)").checked()

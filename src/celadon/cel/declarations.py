@@ -282,8 +282,10 @@ class Switches(NamedTuple):
     sizes of what an expression makes itself and everything in a loop had the size of its range;
     `older_texts` reads texts as before 0.23, when a backtick began no token, a surrogate was a
     character and a loop's variable could be `__result__`; `older_lines` shows what begins a line at
-    the end of the one before, as before 0.22. With `older_schemas` the names of types that a schema
-    declares are values of these types to the checker, as in Kubernetes before 1.32.
+    the end of the one before, as before 0.22, and `oldest_texts` not so what the parser finds, and
+    calls types of optional values `optional`, as before 0.18. With `older_schemas` the names of
+    types that a schema declares are values of these types to the checker, as in Kubernetes before
+    1.32.
 
     The last three bring cel-go closer to the specification. `bad_presence_test_is_error` (cel-go's
     `EnableErrorOnBadPresenceTest`) fails `has(x.f)` and `x.?f` where x has no fields at all;
@@ -303,6 +305,7 @@ class Switches(NamedTuple):
     older_sizes: bool = False
     older_texts: bool = False
     older_lines: bool = False
+    oldest_texts: bool = False
     older_schemas: bool = False
     bad_presence_test_is_error: bool = False
     strict_map_keys: bool = False

@@ -103,6 +103,7 @@ class Environment:
             escape_syntax=switches.escaped_identifiers,
             older_texts=switches.older_texts,
             older_lines=switches.older_lines,
+            oldest_texts=switches.oldest_texts,
             macro_calls=switches.track_macros,
         )
         self._trees = _trees_of(self.parse_options)
@@ -174,7 +175,12 @@ class Environment:
 
     def parse(self, text: str, description: str = "<input>") -> tuple[Ast | None, Issues]:
         """Return the tree with macros expanded, or the issues; nothing is checked."""
-        source = Source(text, description, older_lines=self.switches.older_lines)
+        source = Source(
+            text,
+            description,
+            older_lines=self.switches.older_lines,
+            oldest_texts=self.switches.oldest_texts,
+        )
         return parse(source, self.parse_options)
 
     def unchecked(self, ast: Ast) -> CheckedAst:

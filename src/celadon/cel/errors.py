@@ -116,13 +116,19 @@ _SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class Source:
-    """Immutable. `description` is the name that error texts show; `older_lines` is that of
-    `Switches`."""
+    """Immutable. `description` is the name that error texts show; `older_lines` and `oldest_texts`
+    are those of `Switches`."""
 
     def __init__(
-        self, text: str, description: str = DEFAULT_DESCRIPTION, *, older_lines: bool = False
+        self,
+        text: str,
+        description: str = DEFAULT_DESCRIPTION,
+        *,
+        older_lines: bool = False,
+        oldest_texts: bool = False,
     ) -> None:
         self.older_lines = older_lines
+        self.oldest_texts = oldest_texts
         self.text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
         self.description = description
 
@@ -239,22 +245,24 @@ class Issues:
         return "\n".join(lines)
 
     def _shown_location(self, issue: Issue) -> tuple[int, int]:
-        """What begins a line stood behind the end of the one before, except to the grammar.
-
-        And an empty text had a first column.
-        """
+        """What begins a line stood behind the end of the one before, except to the grammar (once
+        to all that parses, which blames no node). And an empty text had a first column."""
         line, column = self.location(issue)
         if self.source.older_lines and not self.source.text:
             return line, 0
         is_moved = self.source.older_lines and line > 1 and column == 0
-        if not is_moved or issue.message.startswith(SYNTAX_ERROR):
+        is_of_parser = self.source.oldest_texts and issue.node is None
+        if not is_moved or is_of_parser or issue.message.startswith(SYNTAX_ERROR):
             return line, column
         _, last = self.source.location((issue.offset or 0) - 1)
         return line - 1, last + 1
 
     def _display_one(self, issue: Issue) -> str:
         line, column = self._shown_location(issue)
-        text = f"ERROR: {self.source.description}:{line}:{column + 1}: {issue.message}"
+        message = issue.message
+        if self.source.oldest_texts:
+            message = message.replace("optional_type(", "optional(")
+        text = f"ERROR: {self.source.description}:{line}:{column + 1}: {message}"
         snippet = self.source.line(line) if self.source.text else None
         if snippet is None or len(snippet.encode()) > MAX_SNIPPET_BYTES:
             return text

@@ -43,7 +43,8 @@ def without_zeros(value: Any) -> Any:
         return [without_zeros(one) for one in value]
     if not isinstance(value, dict):
         return value
-    return {name: without_zeros(one) for name, one in value.items() if one not in ("", False)}
+    zeros = ("", False, None)
+    return {name: without_zeros(one) for name, one in value.items() if one not in zeros}
 
 
 def answered(request: HttpRequest, apis: PublishedApis) -> HttpAnswer | None:
@@ -154,6 +155,17 @@ def test_the_beta_of_aggregated_documents(release: str, code: int) -> None:
     if code == 200:
         assert answer.content_type == beta
         assert json.loads(answer.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
+
+
+@pytest.mark.parametrize(("release", "more"), [("1.33", {"creationTimestamp": None}), ("1.34", {})])
+def test_times_in_aggregated_documents(release: str, more: dict[str, None]) -> None:
+    with answering_as(release):
+        core, others = (
+            json.loads(get(published(), path, accept=AGGREGATED_TYPE).body)["items"][0]
+            for path in ("/api", "/apis")
+        )
+    assert core["metadata"] == more
+    assert others["metadata"] == {"name": "apiregistration.k8s.io", **more}
 
 
 def test_paths_of_others() -> None:

@@ -629,3 +629,28 @@ def test_requests_for_devices_without_a_class(release: str, counted: bool) -> No
     assert (request.get("allocationMode"), request.get("count")) == (
         ("ExactCount", 1) if counted else (None, None)
     )
+
+
+def test_templates_of_claims_say_when_they_are_allocated() -> None:
+    spec = {"resourceClassName": "c"}
+    for kind, value in (("ResourceClaim", spec), ("ResourceClaimTemplate", {"spec": spec})):
+        with answering_as("1.30"):
+            made = admitted(obj("resource.k8s.io/v1alpha2", kind, spec=value))["spec"]
+        assert made.get("spec", made)["allocationMode"] == "WaitForFirstConsumer"
+
+
+@pytest.mark.parametrize(("release", "kept"), [("1.30", "x"), ("1.31", None)])
+def test_classes_of_volumes(release: str, kept: str | None) -> None:
+    volume = obj("v1", "PersistentVolume", spec={"volumeAttributesClassName": "x"})
+    with answering_as(release):
+        assert admitted(volume)["spec"].get("volumeAttributesClassName") == kept
+
+
+def test_params_of_bindings_in_v1alpha1() -> None:
+    spec = {"policyName": "p", "paramRef": {"name": "a"}}
+    binding = obj(
+        "admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicyBinding", spec=spec
+    )
+    with answering_as("1.31"):
+        reference = admitted(binding)["spec"]["paramRef"]
+    assert reference == {"name": "a", "parameterNotFoundAction": "Deny"}

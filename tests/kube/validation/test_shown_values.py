@@ -383,3 +383,29 @@ def test_attributes_of_devices() -> None:
         "StringValue:(*string)(0xc000000000), VersionValue:(*string)(nil)}"
     )
     assert any(shown in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (
+            {"a": 1},
+            'runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, '
+            "Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d}, "
+            'ContentEncoding:"", ContentType:"application/json"}',
+        ),
+        (None, '"null"'),
+    ],
+)
+def test_revisions_of_1_30(data: dict[str, int] | None, shown: str) -> None:
+    old, new = (obj("apps/v1", "ControllerRevision", data=data) for data in ({"a": 2}, data))
+    with answering_as("1.30"):
+        assert f"data: Invalid value: {shown}: field is immutable" in update_complaints(new, old)
+
+
+def test_devices_without_properties() -> None:
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d"}]}
+    with answering_as("1.32"):
+        found = complaints(admitted(obj("resource.k8s.io/v1beta1", "ResourceSlice", spec=spec)))
+    assert "spec.devices[0].basic: Required value" in found

@@ -296,8 +296,10 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
 
 def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
     versions = (_aggregated_version(version) for version in group.versions)
+    name = {"name": group.name} if group.name else {}
+    no_time = {} if is_since("1.34") else {"creationTimestamp": None}
     return {
-        "metadata": {"name": group.name} if group.name else {},
+        "metadata": {**name, **no_time},
         "versions": [version for version in versions if version is not None],
     }
 

@@ -49,6 +49,7 @@ HOOKS: Final = (
     "apiservice-status-local-available-controller",
     "apiservice-status-remote-available-controller",
     "apiservice-registration-controller",
+    "apiservice-status-available-controller",
     "apiservice-wait-for-first-sync",
     "apiservice-discovery-controller",
     "kube-apiserver-autoregistration",
@@ -60,7 +61,22 @@ HOOKS: Final = (
 done before the first request, or there is nothing to do."""
 
 _NO_HOOK: Final = "autoregister-completion"
-_HOOKS_SINCE: Final = {"peer-endpoint-reconciler-controller": "1.36"}
+_HOOKS_SINCE: Final = {
+    "apiservice-status-local-available-controller": "1.31",
+    "apiservice-status-remote-available-controller": "1.31",
+    "peer-endpoint-reconciler-controller": "1.36",
+}
+_HOOKS_UNTIL: Final = {"apiservice-status-available-controller": "1.31"}
+_CONTROL_PLANE: Final = HOOKS.index("start-system-namespaces-controller")
+_FIRST_IN_1_30: Final = (
+    "start-service-ip-repair-controllers",
+    "rbac/bootstrap-roles",
+    "scheduling/bootstrap-system-priority-classes",
+    "priority-and-fairness-config-producer",
+    "start-system-namespaces-controller",
+    "bootstrap-controller",
+)
+"""What came before all else of the control plane."""
 _HOOKS_OF_GATES: Final = {
     "start-kubernetes-service-cidr-controller": "MultiCIDRServiceAllocator",
     "storage-readiness": "WatchCacheInitializationPostStartHook",
@@ -77,6 +93,15 @@ class HealthCheck:
     failure: str = ""
     group: str = ""
     silent: bool = False
+
+
+def _ordered_hooks() -> Iterator[str]:
+    if is_since("1.31"):
+        yield from HOOKS
+        return
+    yield from HOOKS[:_CONTROL_PLANE]
+    yield from _FIRST_IN_1_30
+    yield from (hook for hook in HOOKS[_CONTROL_PLANE:] if hook not in _FIRST_IN_1_30)
 
 
 def checks_of(
@@ -98,8 +123,9 @@ def checks_of(
         checks.append(HealthCheck("data-writable", unwritable, silent=True))
     hooks = (
         hook
-        for hook in HOOKS
+        for hook in _ordered_hooks()
         if is_since(_HOOKS_SINCE.get(hook, "1.0"))
+        and not (hook in _HOOKS_UNTIL and is_since(_HOOKS_UNTIL[hook]))
         and (hook not in _HOOKS_OF_GATES or has_gate(_HOOKS_OF_GATES[hook]))
     )
     checks += [HealthCheck(hook if hook == _NO_HOOK else f"poststarthook/{hook}") for hook in hooks]

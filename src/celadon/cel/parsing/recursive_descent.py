@@ -146,8 +146,8 @@ class ParseOptions:
     """Make one and use it often: the table of macros is built once per instance.
 
     `optional_syntax` allows `.?`, `[?`, `{?` and `[?e]`; `escape_syntax` field names in backticks.
-    `older_texts` and `older_lines` are those of `Switches`. `macro_calls` keeps in the tree what
-    macros were before their expansion, for the unparser.
+    `older_texts`, `older_lines` and `oldest_texts` are those of `Switches`. `macro_calls` keeps in
+    the tree what macros were before their expansion, for the unparser.
     """
 
     macros: tuple[Macro, ...] = STANDARD_MACROS
@@ -155,6 +155,7 @@ class ParseOptions:
     escape_syntax: bool = False
     older_texts: bool = False
     older_lines: bool = False
+    oldest_texts: bool = False
     macro_calls: bool = True
     limits: ParseLimits = field(default_factory=ParseLimits)
 

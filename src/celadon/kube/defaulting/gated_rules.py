@@ -225,9 +225,10 @@ _DROPPED_SINCE: Final = {
     "ContainerRestartRules": "1.34",
     "distinctAttribute": "1.35",
     "tolerations": "1.35",
+    "v1/PersistentVolume": "1.31",
 }
 """Gates of fields that are older than the gate, and which validation refused before; fields of
-claims that were kept while their gate was off."""
+claims that were kept while their gate was off; kinds of which nothing was dropped."""
 
 _GONE: Final = {"delete": True}
 
@@ -240,8 +241,8 @@ def _is_only_of_new(kind: str, path: str) -> bool:
     return has_free_status and path.startswith("status.")
 
 
-def _is_dropped(gate_or_field: str) -> bool:
-    return is_since(_DROPPED_SINCE.get(gate_or_field, "1.30"))
+def _is_dropped(name: str) -> bool:
+    return is_since(_DROPPED_SINCE.get(name, "1.30"))
 
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
@@ -259,5 +260,5 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
         }
         for gate, paths in _FIELDS.get(kind, {}).items()
         for path in paths
-        if _is_dropped(gate) and _is_dropped(path.rpartition(".")[2])
+        if all(map(_is_dropped, (kind, gate, path.rpartition(".")[2])))
     )

@@ -640,11 +640,22 @@ def _printed_bytes(value: Any) -> str:
 
 def _printed_raw(value: object) -> str:
     """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    return f"runtime.RawExtension{{Raw:{_printed_json(value)}, Object:runtime.Object(nil)}}"
+
+
+def _printed_json(value: object) -> str:
     if value is None:
-        return "runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}"
+        return "[]uint8(nil)"
     data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    text = ", ".join(f"{byte:#x}" for byte in data)
-    return f"runtime.RawExtension{{Raw:[]uint8{{{text}}}, Object:runtime.Object(nil)}}"
+    return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in data)}}}"
+
+
+def _printed_unknown(value: object) -> str:
+    """The same as it was before 1.31, with what was known of it."""
+    return (
+        f'runtime.Unknown{{TypeMeta:runtime.TypeMeta{{APIVersion:"", Kind:""}}, '
+        f'Raw:{_printed_json(value)}, ContentEncoding:"", ContentType:"application/json"}}'
+    )
 
 
 def _printed_time(value: object) -> str:
@@ -690,6 +701,7 @@ _PRINTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "intstr.IntOrString": _printed_int_or_string,
     "resource.Quantity": _printed_quantity,
     "runtime.RawExtension": _printed_raw,
+    "runtime.Unknown": _printed_unknown,
     "structured.SharedDeviceID": _printed_device,
     "uint64": lambda value: f"{value:#x}",
     "v1.Time": _printed_time,

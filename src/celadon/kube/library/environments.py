@@ -106,6 +106,7 @@ BLOCKS: Final = (
     Block(_EPOCH, libraries=(ip_cidr_url.URL_LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
     Block(_EPOCH, switches={"older_lines": True, "older_schemas": True}, until=(1, 32)),
+    Block(_EPOCH, switches={"oldest_texts": True}, until=(1, 31)),
     Block(_EPOCH, switches={"older_sizes": True, "older_texts": True}, until=(1, 33)),
     Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),
     Block((1, 27), libraries=(authz.LIBRARY,)),

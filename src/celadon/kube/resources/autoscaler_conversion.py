@@ -16,6 +16,7 @@ from celadon.kube.go.go_text import json_text
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.message_table import ordered_message
+from celadon.kube.releases import is_since
 from celadon.kube.schemas.struct_decoding import StructCodec, codec_for, decode
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX, DEFAULT_CPU_UTILIZATION
@@ -24,10 +25,11 @@ METRICS: Final = f"{AUTOSCALING_PREFIX}metrics"
 CURRENT_METRICS: Final = f"{AUTOSCALING_PREFIX}current-metrics"
 CONDITIONS: Final = f"{AUTOSCALING_PREFIX}conditions"
 BEHAVIOR: Final = f"{AUTOSCALING_PREFIX}behavior"
-_TRAVELLING: Final = frozenset(
-    {METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR}
-    | {f"{AUTOSCALING_PREFIX}scale-down-tolerance", f"{AUTOSCALING_PREFIX}scale-up-tolerance"}
+_TRAVELLING: Final = frozenset({METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR})
+_TOLERANCES: Final = frozenset(
+    {f"{AUTOSCALING_PREFIX}scale-down-tolerance", f"{AUTOSCALING_PREFIX}scale-up-tolerance"}
 )
+_TOLERANCE_SINCE: Final = "1.33"
 _OF_CPU: Final = "targetCPUUtilizationPercentage"
 _CPU_NOW: Final = "currentCPUUtilizationPercentage"
 
@@ -269,7 +271,8 @@ def _inside(behavior: JsonObject) -> JsonDict:
 def _rules_inside(rules: JsonObject | None) -> JsonDict | None:
     if rules is None:
         return None
-    result = {_go_name(name): rules.get(name) for name in _RULES}
+    known = _RULES if is_since(_TOLERANCE_SINCE) else _RULES[:-1]
+    result = {_go_name(name): rules.get(name) for name in known}
     if rules.get("policies") is not None:
         result["Policies"] = [
             {_go_name(name): policy.get(name, zero) for name, zero in _POLICY.items()}
@@ -310,7 +313,8 @@ def _go_name(name: str) -> str:
 def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
     data = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
     pairs = metadata.annotations(obj).items()
-    annotations = {**{key: text for key, text in pairs if key not in _TRAVELLING}, **texts}
+    gone = _TRAVELLING | _TOLERANCES if is_since(_TOLERANCE_SINCE) else _TRAVELLING
+    annotations = {**{key: text for key, text in pairs if key not in gone}, **texts}
     if not annotations:
         return data
     data["annotations"] = dict(sorted(annotations.items()))

@@ -547,5 +547,10 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
     if obj.get("data") != old.get("data"):
-        value = GoValue(obj.get("data"), "runtime.RawExtension")
-        yield fieldpath.invalid(FieldPath("data"), value, IMMUTABLE)
+        yield fieldpath.invalid(FieldPath("data"), _shown_data(obj.get("data")), IMMUTABLE)
+
+
+def _shown_data(data: object) -> GoValue | None:
+    if is_since("1.31"):
+        return GoValue(data, "runtime.RawExtension")
+    return None if data is None else GoValue(data, "runtime.Unknown")

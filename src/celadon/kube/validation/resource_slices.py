@@ -210,8 +210,8 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     yield from broken_rules("resource.v1.ResourcePool", pool, path)
     if before is not None:
         yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, path)
-        specs = map(_with_node, (spec, before))
-        yield from changed_fields("resource.v1.ResourceSliceSpec", *specs, SPEC)
+        new, old = _with_node(spec), _with_node(before)
+        yield from changed_fields("resource.v1.ResourceSliceSpec", new, old, SPEC)
     yield from _place(spec)
     is_exclusive = is_since("1.35") and spec.get("sharedCounters") is not None
     if is_exclusive and spec.get("devices") is not None:

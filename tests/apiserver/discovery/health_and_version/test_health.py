@@ -89,6 +89,21 @@ def test_checks_of_later_releases(release: str, has: bool) -> None:
     assert alive & since == (since if has else set())
 
 
+def test_checks_of_1_30() -> None:
+    with answering_as("1.30"):
+        names = [one.name.rpartition("/")[2] for one in checks_of("livez", "", "", "", every_gate)]
+    begin, first = names.index("crd-informer-synced") + 1, "start-service-ip-repair-controllers"
+    assert names[begin : begin + 2] == [first, "bootstrap-roles"]
+    assert names.index("start-system-namespaces-controller") == begin + 4
+    registered = names.index("apiservice-registration-controller")
+    assert names[registered + 1] == "apiservice-status-available-controller"
+    assert not [
+        one
+        for one in names
+        if one.startswith(("apiservice-status-local", "apiservice-status-remote"))
+    ]
+
+
 def test_what_is_wrong_with_a_server() -> None:
     checks = checks_of("readyz", "no etcd", "disk full", "going", every_gate)
     failing = [one.name for one in checks if one.failure]
