@@ -246,6 +246,21 @@ def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str
     assert kept == expected
 
 
+@pytest.mark.parametrize("release", ["1.34", "1.35"])
+def test_distinct_attributes_that_stay_use_their_gate(release: str) -> None:
+    capacity = {"requests": {"a": "1"}}
+    new = claim("v1beta1", deviceClassName="c", capacity=capacity)
+    old = claim("v1beta1", deviceClassName="c")
+    for obj in (new, old):
+        obj["spec"]["devices"]["constraints"] = [{"distinctAttribute": "a/b"}]
+    gvk = GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaim")
+    with answering_as(release):
+        stored = admitted(old, DRAConsumableCapacity=False)
+        draft = drafted(new, gvk, DefaultingContext(gates={"DRAConsumableCapacity": False}))
+        changed = prepare_for_update(draft, stored)["spec"]["devices"]["requests"][0]
+    assert changed.get("capacity") == (capacity if release == "1.34" else None)
+
+
 def test_templates_of_jobs_keep_what_jobs_lose() -> None:
     """The strategy of CronJobs drops only what belongs to pods."""
     kept = {"managedBy": "example.com/x", "successPolicy": {"rules": [{"succeededCount": 1}]}}

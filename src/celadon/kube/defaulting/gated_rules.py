@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from celadon.kube.defaulting.field_functions import PARTLY_DROPPED, Rule
+from celadon.kube.defaulting.field_functions import DROP_NOTHING, PARTLY_DROPPED, Rule
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import POD_TEMPLATES
 
@@ -221,11 +221,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 """By kind and gate."""
 
-_DROPPED_SINCE: Final = {
-    "ContainerRestartRules": "1.34",
-    "distinctAttribute": "1.35",
-    "tolerations": "1.35",
-}
+_DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34", "tolerations": "1.35"}
 """Gates of fields that are older than the gate, and which validation refused before; fields of
 claims that were kept while their gate was off."""
 
@@ -238,6 +234,13 @@ def _is_only_of_new(kind: str, path: str) -> bool:
         return True
     has_free_status = kind == "v1/Node" or (kind == "v1/Pod" and not is_since("1.33"))
     return has_free_status and path.startswith("status.")
+
+
+def _action(field: str) -> Rule:
+    """Return what a rule does to a field: before 1.35, a copy lost its distinct attribute."""
+    if field == "distinctAttribute" and not is_since("1.35"):
+        return {"fn": DROP_NOTHING}
+    return PARTLY_DROPPED.get(field, _GONE)
 
 
 def _is_dropped(gate_or_field: str) -> bool:
@@ -253,7 +256,7 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
     return tuple(
         {
             "path": path,
-            **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE),
+            **_action(path.rpartition(".")[2]),
             "gate": f"!{gate}",
             **({"new": True} if _is_only_of_new(kind, path) else {}),
         }
