@@ -241,9 +241,9 @@ def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str
     off = {"DRADeviceTaints": False, "DRAConsumableCapacity": False}
     with answering_as(release):
         devices = admitted(obj, **off)["spec"]["devices"]
-    kept = [devices["requests"][0].get("tolerations"), devices["constraints"][0]]
-    expected = [None, {}] if release == "1.35" else [[TOLERATION], {"distinctAttribute": "a/b"}]
-    assert kept == expected
+    parts = (devices["requests"][0], devices["constraints"][0])
+    kept = "tolerations" in parts[0], "distinctAttribute" in parts[1]
+    assert kept == (release == "1.34", release == "1.34")
 
 
 @pytest.mark.parametrize("release", ["1.34", "1.35"])

@@ -330,7 +330,7 @@ def test_dependencies_may_be_anything() -> None:
     """What is neither a schema nor a list is passed over."""
     schema = {"openAPIV3Schema": {"dependencies": {"a": 5}}}
     definition = {"spec": {"versions": [{"name": "v1", "schema": schema}]}}
-    found = round_trip(definition, gvk("apiextensions.k8s.io/v1/CustomResourceDefinition"))
+    found: Any = round_trip(definition, gvk("apiextensions.k8s.io/v1/CustomResourceDefinition"))
     made = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert made == {"dependencies": {"a": None}}
 
