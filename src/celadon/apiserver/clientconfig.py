@@ -29,6 +29,7 @@ from celadon.apiserver.tls import load_pair, trust_as_go
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
 __all__ = [
@@ -430,7 +431,7 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
         status = document["status"]
         until = status.get("expirationTimestamp")
         credential = ExecCredential(
-            status.get("token") or "",
+            str(status.get("token") or ""),
             (status.get("clientCertificateData") or "").encode(),
             (status.get("clientKeyData") or "").encode(),
             datetime.fromisoformat(until).timestamp() if until else float("inf"),
@@ -444,6 +445,9 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
         raise ExecFailure(f"exec: `{plugin.command}` printed neither a token nor a certificate")
     return credential
 
+
+_UNSENDABLE: Final = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+"""What no header can have in it."""
 
 TOKEN_SECONDS: Final = 60.0
 """How long a token that was read from a file is used."""
@@ -486,8 +490,10 @@ class ClientCredentials:
         token = self._file_token() if user.token_file is not None else user.token
         if not token and user.exec_command is not None:
             token = (await self._plugin()).token
+        if _UNSENDABLE.search(token):  # which nobody else is shown: it is a secret
+            raise CredentialsError('invalid header field value for "Authorization"')
         if token:
-            return ((b"Authorization", f"Bearer {token}".encode()),)
+            return ((b"Authorization", f"Bearer {token}".rstrip(" \t").encode()),)
         if user.username:
             pair = f"{user.username}:{user.password}".encode()
             return ((b"Authorization", b"Basic " + base64.b64encode(pair)),)
@@ -501,7 +507,7 @@ class ClientCredentials:
             try:
                 self._token = self._user.token_file.read_text("utf-8").strip()
                 self._token_until = now + TOKEN_SECONDS
-            except (OSError, UnicodeDecodeError) as error:
+            except (OSError, ValueError) as error:  # no text, or a name that no file can have
                 if not self._token:
                     raise CredentialsError(f"the token cannot be read: {error}") from None
         return self._token

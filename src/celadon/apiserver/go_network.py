@@ -572,6 +572,9 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("read", error) from None
         except OSError:
             raise NetworkFailure("EOF") from None
+        except (TypeError, ValueError):  # of OpenSSL and of Python's IDNA
+            self._writer.transport.abort()
+            raise NetworkFailure(f"tls: {server_hostname!r} is no name of a server") from None
         return self
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature

@@ -37,6 +37,7 @@ def headers(credentials: ClientCredentials) -> dict[str, str]:
 HEADERS: dict[str, tuple[KubeconfigUser, dict[str, str]]] = {
     "nobody": (KubeconfigUser(), {}),
     "token": (KubeconfigUser(token="t", username="u"), {"Authorization": "Bearer t"}),
+    "a space behind": (KubeconfigUser(token="t \t"), {"Authorization": "Bearer t"}),
     "password": (KubeconfigUser(username="u", password="p"), {"Authorization": "Basic dTpw"}),
     "somebody else": (
         KubeconfigUser(token="t", impersonation=(("Impersonate-User", "a"),)),
@@ -54,6 +55,18 @@ def test_a_provider_is_refused() -> None:
     credentials = ClientCredentials(KubeconfigUser(auth_provider="gcp"), Clock())
     with pytest.raises(CredentialsError, match="auth provider not supported"):
         headers(credentials)
+
+
+@pytest.mark.parametrize("token", ["secret\n", "secret\r\nX-Other: a", "secret\0", "secret\ud800"])
+def test_a_token_that_no_header_can_have_is_told_to_nobody(token: str) -> None:
+    with pytest.raises(CredentialsError, match=r"^[^s]*invalid header field value") as caught:
+        headers(ClientCredentials(KubeconfigUser(token=token), Clock()))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_of_a_token_with_a_name_that_there_is_not() -> None:
+    with pytest.raises(CredentialsError, match="the token cannot be read: embedded null byte"):
+        headers(ClientCredentials(KubeconfigUser(token_file=Path("\0")), Clock()))
 
 
 def test_a_token_in_a_file_is_read_again(tmp_path: Path) -> None:

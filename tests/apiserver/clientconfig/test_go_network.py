@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -155,3 +156,17 @@ def test_names_that_nobody_has(host: str) -> None:
     network = GoNetwork(lambda host, port: (host, port))
     with pytest.raises(NetworkFailure, match=f"dial tcp: lookup {host}: no such host"):
         asyncio.run(network.connect_tcp(host, 1))
+
+
+@pytest.mark.parametrize("name", ["a" * 64 + ".b", "a\0b", "a" * 70_000])
+def test_names_that_no_certificate_can_have(name: str) -> None:
+    async def run() -> None:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            network = GoNetwork(lambda host, port: (host, port))
+            stream = await network.connect_tcp("127.0.0.1", port)
+            with pytest.raises(NetworkFailure, match="is no name of a server"):
+                await stream.start_tls(ssl.create_default_context(), name)
+
+    asyncio.run(run())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State, Violation
+from celadon.cli.own_files import FileNames
 from celadon.cli.report.check_view import _by, write_mutated
 from tests.cli.files import binding, config_map, policy, run, write
 
@@ -97,6 +98,22 @@ def test_the_files_of_changed_objects(
     assert write_mutated(report, str(target)) == [target / file]
     text = (target / file).read_text(encoding="utf-8")
     assert text == f"kind: {kind}\nmetadata:\n  name: {name}\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "files"),
+    [
+        ([("a-b", "c"), ("a", "b-c")], ["a-b-c.yaml", "a-b-c-2.yaml"]),
+        ([("a",), ("a",), ("a-2",)], ["a.yaml", "a-2.yaml", "a-2-2.yaml"]),
+        ([("a",), ("a-2",), ("a",)], ["a.yaml", "a-2.yaml", "a-3.yaml"]),
+        ([("x:y",), ("x_y",)], ["x_y.yaml", "x_y-2.yaml"]),
+        ([("Web",), ("web",), ("WEB",)], ["Web.yaml", "web-2.yaml", "WEB-3.yaml"]),
+        ([("n" * 300, "a"), ("n" * 300, "b")], ["n" * 200 + ".yaml", "n" * 200 + "-2.yaml"]),
+    ],
+)
+def test_no_two_objects_have_one_file(names: list[tuple[str, ...]], files: list[str]) -> None:
+    given = FileNames()
+    assert [given.name(*parts) for parts in names] == files
 
 
 @pytest.mark.parametrize(("binding", "shown"), [("", "limit"), ("all", "limit/all")])

@@ -13,7 +13,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_context import lookup
 from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.registry import create
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.resources.feature_gates import is_gate_on

@@ -10,9 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.storage.contract import Delete, Entry, Event, Operation, Put, ServiceUnavailable
 from celadon.storage.etcd.etcd_client import EtcdMirror, KeySpelling, Missed
-from celadon.storage.etcd.etcd_messages import KeyValue, WatchAnswer
+from celadon.storage.etcd.etcd_messages import (
+    COMPACTED,
+    KeyValue,
+    RevisionRefused,
+    WatchAnswer,
+)
 from celadon.storage.keyspace import Keyspace
 
 
@@ -29,16 +35,24 @@ Step = WatchAnswer | Callable[[EtcdMirror], None]
 
 
 class Client:
-    """An etcd in which nothing has happened before these answers."""
+    """An etcd in which nothing has happened before these answers, or with a `past` that it refuses
+    to show."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], past: int = 1, refusal: str = "") -> None:
         self._steps = steps
+        self._past, self._refusal = past, refusal
         self.mirror: EtcdMirror | None = None
+        self.left = 0
+
+    def leave(self) -> None:
+        self.left += 1
 
     async def revision(self) -> int:
-        return 1
+        return self._past
 
     async def entries(self, first: bytes, revision: int) -> AsyncIterator[tuple[KeyValue, ...]]:
+        if self._refusal:
+            raise RevisionRefused(self._refusal)
         yield ()
 
     async def changes(self, start: int) -> AsyncGenerator[WatchAnswer, None]:
@@ -132,6 +146,36 @@ def test_what_others_write_is_told_before_it_is_seen() -> None:
 )
 def test_what_is_missed_is_noticed(answers: Any) -> None:
     assert followed(answers)[1] is Missed
+
+
+@pytest.mark.parametrize(
+    ("past", "refusal", "answers"),
+    [
+        pytest.param(50_000, COMPACTED, [answer(compacted=30_000)], id="nothing newer is there"),
+        pytest.param(50_000, COMPACTED, [answer(), answer(compacted=7)], id="what is older"),
+        pytest.param(50_000, COMPACTED, [answer()], id="it does not say what is there"),
+        pytest.param(9, FUTURE_REVISION, [answer()], id="it has forgotten what it said"),
+    ],
+)
+def test_a_mirror_that_cannot_begin_says_so(
+    past: int, refusal: str, answers: list[WatchAnswer]
+) -> None:
+    client = Client(answers, past, refusal)
+    mirror = EtcdMirror(client, KeySpelling("", "/"), Audience(), lambda _, value: value)  # type: ignore[arg-type]  # a double
+    with pytest.raises(ServiceUnavailable):
+        asyncio.run(mirror.begin())
+
+
+def test_a_member_whose_changes_have_a_gap_is_left() -> None:
+    async def run() -> int:
+        client = Client([answer(change(3))])
+        mirror = EtcdMirror(client, KeySpelling("", "/"), Audience(), lambda _, value: value)  # type: ignore[arg-type]  # a double
+        await mirror.begin()
+        with pytest.raises(Missed):
+            await mirror.follow()
+        return client.left
+
+    assert asyncio.run(run()) == 1
 
 
 def test_a_key_that_is_no_text_is_not_ours() -> None:

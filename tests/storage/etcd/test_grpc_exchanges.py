@@ -21,10 +21,11 @@ from celadon.storage.etcd.etcd_client import (
     SILENT,
     Connection,
     Endpoint,
+    EtcdClient,
     EtcdConnections,
     EtcdSettings,
 )
-from celadon.storage.etcd.etcd_messages import NotBegun
+from celadon.storage.etcd.etcd_messages import EtcdTransaction, Malformed, NotBegun
 from tests.etcd.etcd_members import free_ports
 
 METHOD = "/etcdserverpb.KV/Txn"
@@ -141,9 +142,25 @@ def run(work: Awaitable[None]) -> None:
     asyncio.run(bounded())
 
 
+def frames(sent: bytes) -> Answer:
+    """An answer that ends well, whatever is sent in it."""
+
+    def answer(member: Member, stream: int) -> None:
+        member.h2.send_headers(stream, GREETING)
+        member.h2.send_data(stream, sent)
+        member.end(stream, 0)
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
+        (frames(b""), Malformed, "not one whole message"),
+        (frames(b"\0\0\0\0\2a"), Malformed, "not one whole message"),
+        (frames(b"\0\xff\xff\xff\xffa"), Malformed, "not one whole message"),
+        (frames(b"\0\0\0\0\1a\0\0\0\0\1b"), Malformed, "not one whole message"),
+        (frames(b"\1\0\0\0\1a"), Malformed, "a compressed message"),
         (refused(14, "etcdserver: no leader"), NotBegun, "etcdserver: no leader"),
         (refused(3, "etcdserver: request is too large"), TooLarge, "request is too large"),
         (refused(7, "a %25 and %C3%A9"), ServiceError, "a % and é"),
@@ -349,3 +366,53 @@ def test_the_next_member_is_asked_what_may_be_asked_again(
         await members.close()
 
     asyncio.run(run())
+
+
+class Broken(EtcdConnections):
+    """A member that answers with the same bytes whatever it is asked, and counts who leaves it."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer, self.left = answer, 0
+        self.current = cast("Connection", None)
+
+    async def call(self, method: str, request: bytes, *, repeatable: bool) -> bytes:
+        return self.answer
+
+    def leave(self, connection: Connection) -> None:
+        self.left += 1
+
+
+MORE = b"\x18\1"
+"""`more: true` of a `RangeResponse`."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "ask"),
+    [
+        pytest.param(b"\xff", EtcdClient.revision, id="a revision"),
+        pytest.param(b"\xff", lambda client: client.lease(1), id="a lease"),
+        pytest.param(
+            b"", lambda client: client.transact(EtcdTransaction((), (), (b"a",))), id="too few"
+        ),
+        pytest.param(
+            b"\x10\1",
+            lambda client: client.transact(EtcdTransaction((), ((b"a", b""),), ())),
+            id="nothing for an operation",
+        ),
+        pytest.param(MORE, lambda client: pages(client), id="a page of nothing"),
+        pytest.param(
+            b"\x12\3\x0a\1a" + MORE, lambda client: pages(client), id="the same page again"
+        ),
+    ],
+)
+def test_a_member_whose_answers_nobody_can_read_is_left(
+    answer: bytes, ask: Callable[[EtcdClient], Awaitable[object]]
+) -> None:
+    member = Broken(answer)
+    with pytest.raises(Malformed):
+        run(ask(EtcdClient(member)))
+    assert member.left == 1
+
+
+async def pages(client: EtcdClient) -> list[object]:
+    return [page async for page in client.entries(b"", 1)]

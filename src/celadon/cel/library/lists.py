@@ -13,8 +13,8 @@ from typing import Any
 from celadon.cel import cost
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, Panicked, no_such_overload
-from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.parsing.macros import LISTS_MACROS
+from celadon.cel.size_growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.syntax import Literal
 from celadon.cel.types import (
     BOOL,
@@ -331,6 +331,13 @@ def sort(elements: object) -> list[Any]:
     return sort_by_keys(elements, elements)
 
 
+def _sort_again(work: UnpaidWork, impl: Impl, elements: Value) -> Value:
+    """Sort in a loop: a list of any elements is sorted for the charge of a call."""
+    if is_list(elements):
+        work.pay(len(elements))
+    return impl(elements)
+
+
 def sort_by_associated_keys(elements: object, keys: object) -> list[Value]:
     if not is_list(elements) or not is_list(keys):
         raise refusal("@sortByAssociatedKeys", elements, LIST_CLASSES)
@@ -464,6 +471,7 @@ _SORT = Function(
         for t, source, expected in _SORTABLE
     ),
     sort,
+    unpaid=_sort_again,
 )
 
 _SORT_BY = Function(

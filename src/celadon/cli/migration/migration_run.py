@@ -19,7 +19,7 @@ from celadon.admission.lint import Finding, Settings, Severity, lint
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
-from celadon.cli.own_files import file_name
+from celadon.cli.own_files import FileNames
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -685,15 +685,11 @@ def _stages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[JsonObject]]]:
     """The name of a file for each policy, and its documents."""
-    names: dict[str, int] = {}
+    files = FileNames()
     for merged_outcome, written in merged_outcomes(outcomes):
         if written.documents:
             name = merged_outcome[0].translation.origin.policy
-            file = file_name(name)
-            count = names[file] = names.get(file, 0) + 1
-            if count > 1:
-                file = file_name(name, str(count))
-            yield file, list(written.documents)
+            yield files.name(name), list(written.documents)
 
 
 def merged_outcomes(

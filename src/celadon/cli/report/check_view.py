@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.cli.check import check_report, upgrade_report
-from celadon.cli.own_files import file_name
+from celadon.cli.own_files import FileNames
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict
@@ -562,11 +562,10 @@ def write_mutated(report: check_report.Report, folder: str) -> list[Path]:
     namespace and name; the folder is made if need be. Raises OSError."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    written = []
+    files, written = FileNames(), []
     for result in report.objects:
         if result.mutated is not None:
-            names = (result.kind.lower(), result.namespace, result.name)
-            path = target / file_name(*names)
+            path = target / files.name(result.kind.lower(), result.namespace, result.name)
             path.write_text(model.yaml_text(result.mutated.after), encoding="utf-8")
             written.append(path)
     return written

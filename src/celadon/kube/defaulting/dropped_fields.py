@@ -17,7 +17,7 @@ from celadon.kube.defaulting.field_functions import DROPPING, IDLE, Rule
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
-from celadon.kube.schemas.typed_objects import EmptyValue
+from celadon.kube.schemas.struct_decoding import EmptyValue
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX, HOST_NAME, SIGNING_DECISIONS
 
 _STATUS: Final = "status"

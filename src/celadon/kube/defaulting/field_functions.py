@@ -14,7 +14,7 @@ from celadon.kube.defaulting.defaulting_context import Run, lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.well_known_values import CONTAINER_LISTS, ROLLBACK_TO, TEMPLATE_GENERATION
 from celadon.late_patterns import late_pattern
 from celadon.memoization import remembering

@@ -17,9 +17,10 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import pycurl
@@ -164,9 +165,11 @@ class Exchange:
             self._text = unquote(value.strip().decode("latin-1"))
 
     def messages(self) -> Iterator[bytes]:
-        """Yield what has come completely since the last time."""
+        """Yield what has come completely since the last time. Raises Malformed."""
         came, start = self._received, 0
         while len(came) - start >= _PREFIX:
+            if came[start]:
+                raise messages.Malformed("a compressed message, which nobody has asked for")
             end = start + _PREFIX + int.from_bytes(came[start + 1 : start + _PREFIX], "big")
             if end > len(came):
                 break
@@ -177,8 +180,10 @@ class Exchange:
     def answer(self) -> bytes:
         """The only message of a call that has ended. Raises ServiceError."""
         self.must_be_well()
-        came, self._received = self._received, bytearray()
-        return bytes(came[_PREFIX:])
+        answers = [*self.messages()]
+        if len(answers) != 1 or self._received:
+            raise messages.Malformed("not one whole message")
+        return answers[0]
 
     def must_be_well(self) -> None:
         """Raise ServiceError for a call that has ended badly."""
@@ -396,6 +401,8 @@ class EtcdConnections:
             raise contract.ServiceError(str(failed[0]))
 
 
+_T = TypeVar("_T")
+
 PAGE: Final = 500
 """Entries that are read at once."""
 
@@ -416,8 +423,7 @@ class EtcdClient:
         """Return a revision that is not older than any write acknowledged so far, to anyone: a
         majority has confirmed it."""
         request = messages.range_request(messages.EVERYTHING, count_only=True)
-        answer = await self._connections.call(_RANGE, request, repeatable=True)
-        return messages.range_answer(answer).revision
+        return (await self._call(_RANGE, request, messages.range_answer)).revision
 
     async def entries(
         self, first: bytes, revision: int
@@ -426,31 +432,44 @@ class EtcdClient:
         first, end = first or messages.EVERYTHING, _after_all_with(first)
         while True:
             request = messages.range_request(first, end, limit=PAGE, revision=revision)
-            answer = await self._connections.call(_RANGE, request, repeatable=True)
-            page = messages.range_answer(answer)
+            page = await self._call(_RANGE, request, messages.range_answer)
             yield page.key_values
             if not page.has_more:
                 return
+            if not page.key_values or page.key_values[-1].key < first:
+                self.leave()
+                raise messages.Malformed("a page that leads to no other")
             first = page.key_values[-1].key + b"\0"
 
     async def transact(self, transaction: messages.EtcdTransaction) -> messages.TransactionAnswer:
         """Carry out a transaction. After a ServiceUnavailable that is not NotBegun, nobody knows
         what has become of it."""
         request = messages.transaction_request(transaction)
-        answer = await self._connections.call(_TXN, request, repeatable=False)
-        return messages.transaction_answer(answer, transaction)
+        read = partial(messages.transaction_answer, transaction=transaction)
+        return await self._call(_TXN, request, read, repeatable=False)
 
     async def lease(self, seconds: int) -> int:
         """A new one, that lasts so long (etcd makes very short ones longer)."""
         request = messages.lease_request(seconds)
         # One whose number is never heard of ends by itself.
-        return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))
+        return await self._call(_GRANT, request, messages.lease_answer)
 
     async def compact(self, revision: int) -> None:
         """Compact the history up to a revision. Raises RevisionRefused for what is compacted
         already, or in the future."""
         request = messages.compaction_request(revision)
         await self._connections.call(_COMPACT, request, repeatable=False)
+
+    async def _call(
+        self, method: str, request: bytes, read: Callable[[bytes], _T], *, repeatable: bool = True
+    ) -> _T:
+        """Make a call, and read its answer. A member whose answer cannot be read is left."""
+        answer = await self._connections.call(method, request, repeatable=repeatable)
+        try:
+            return read(answer)
+        except messages.Malformed:
+            self.leave()
+            raise
 
     async def changes(self, start: int) -> AsyncGenerator[messages.WatchAnswer, None]:
         """Yield the changes of all keys, from a revision on, until the member fails, which is left
@@ -586,7 +605,9 @@ class EtcdMirror:
         while space is None:
             try:
                 space = await self._loaded(start)
-            except messages.RevisionRefused:
+            except messages.RevisionRefused as error:
+                if error.is_future:  # of a member that has forgotten what it has just said
+                    raise contract.ServiceUnavailable(str(error)) from None
                 start = await self._oldest(start)
         self._space = space
         self._operations.clear()
@@ -611,12 +632,17 @@ class EtcdMirror:
         return Keyspace.restored(changes, start)
 
     async def _oldest(self, start: int) -> int:
-        """The oldest revision that etcd still has; `start` is older."""
-        async with aclosing(self._client.changes(start)) as answers:
-            async for answer in answers:
-                if answer.compacted:
-                    return answer.compacted
-        raise AssertionError("changes end with an error")
+        """The oldest revision that etcd still has; `start` is older. Raises ServiceError."""
+        with suppress(TimeoutError):
+            async with (
+                asyncio.timeout(ATTEMPT_SECONDS),
+                aclosing(self._client.changes(start)) as answers,
+            ):
+                async for answer in answers:
+                    if answer.compacted > start:
+                        return answer.compacted
+        self._client.leave()
+        raise contract.ServiceUnavailable("the member of etcd does not say what is compacted")
 
     def _entries(self, page: Iterable[messages.KeyValue]) -> Iterable[contract.Entry]:
         for key_value in page:
@@ -645,7 +671,8 @@ class EtcdMirror:
                     parts = []
 
     def _take(self, changes: Sequence[messages.KeyValue]) -> None:
-        """Apply changes of whole revisions, each the next one. Raises Missed."""
+        """Apply changes of whole revisions, each the next one. Raises Missed for a gap, and leaves
+        the member that has shown it."""
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         revision = self._space.revision
@@ -655,6 +682,7 @@ class EtcdMirror:
                 published += 1
                 self._operations.pop(published, None)
             elif change.mod_revision != published or published == before:
+                self._client.leave()
                 raise Missed
             event = self._event(change, former) if published > revision else None
             if event is not None:

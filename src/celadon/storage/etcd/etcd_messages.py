@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 from celadon.kube.json_types import JsonDict
@@ -173,8 +174,8 @@ def range_request(
 
 
 def range_answer(answer: bytes) -> RangeAnswer:
-    """Read the answer to `range_request`."""
-    read = _CLASS["RangeResponse"].FromString(answer)
+    """Read the answer to `range_request`. Raises Malformed."""
+    read = _read("RangeResponse", answer)
     return RangeAnswer(read.header.revision, tuple(map(_key_value, read.kvs)), read.more)
 
 
@@ -204,8 +205,11 @@ def transaction_request(transaction: EtcdTransaction) -> bytes:
 
 
 def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> TransactionAnswer:
-    """Read the answer to the request of that transaction."""
-    read = _CLASS["TxnResponse"].FromString(answer)
+    """Read the answer to the request of that transaction. Raises Malformed."""
+    read = _read("TxnResponse", answer)
+    requests = transaction.operations if read.succeeded else transaction.else_read
+    if len(read.responses) != len(requests):
+        raise Malformed(f"{len(requests)} responses are expected, there are {len(read.responses)}")
     changed: tuple[bool, ...] = ()
     key_values: tuple[KeyValue | None, ...] = ()
     if read.succeeded:
@@ -231,8 +235,8 @@ def lease_request(seconds: int) -> bytes:
 
 
 def lease_answer(answer: bytes) -> int:
-    """Read the number of the lease."""
-    read = _CLASS["LeaseGrantResponse"].FromString(answer)
+    """Read the number of the lease. Raises Malformed."""
+    read = _read("LeaseGrantResponse", answer)
     return int(read.ID)
 
 
@@ -252,8 +256,8 @@ def watch_request(start: int) -> bytes:
 
 
 def watch_answer(answer: bytes) -> WatchAnswer:
-    """Read one answer of many to `watch_request`; the first has no changes."""
-    read = _CLASS["WatchResponse"].FromString(answer)
+    """Read one answer of many to `watch_request`; the first has no changes. Raises Malformed."""
+    read = _read("WatchResponse", answer)
     return WatchAnswer(
         tuple([_change(event) for event in read.events]),
         read.fragment,
@@ -276,6 +280,13 @@ def _key_value(kv: Any) -> KeyValue:  # noqa: ANN401
 def _bytes(name: str, **fields: Any) -> bytes:  # noqa: ANN401
     written: bytes = _CLASS[name](**fields).SerializeToString()
     return written
+
+
+def _read(name: str, answer: bytes) -> Any:  # noqa: ANN401
+    try:
+        return _CLASS[name].FromString(answer)
+    except DecodeError:
+        raise Malformed(f"no {name}") from None
 
 
 # --- Etcd refusals -----------------------------------------------------------
@@ -318,6 +329,13 @@ _TRANSIENT: Final = frozenset(
 
 class NotBegun(ServiceUnavailable):
     """Says that nobody has taken the request: it may be sent again, to anyone."""
+
+
+class Malformed(ServiceUnavailable):
+    """Says that a member answers as no etcd does: whether it has done anything is not known."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the member of etcd sends what cannot be read: {reason}")
 
 
 class RevisionRefused(ServiceError):

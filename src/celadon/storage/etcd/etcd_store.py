@@ -38,6 +38,7 @@ from celadon.storage.etcd import etcd_client
 from celadon.storage.etcd.etcd_messages import (
     Comparison,
     EtcdTransaction,
+    Malformed,
     RevisionRefused,
     TransactionAnswer,
 )
@@ -378,6 +379,10 @@ class EtcdStore(KeyspaceReads):
 
     # Reading
 
+    @property
+    def is_shared(self) -> bool:
+        return True
+
     def synced(self) -> Future[int]:
         if self._is_in_loop():
             return self._current.ask()
@@ -559,9 +564,10 @@ class EtcdStore(KeyspaceReads):
         )
 
     def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
-        return next(
-            event for event in self._pending[key].events if event.revision == answer.revision
-        )
+        for event in self._pending[key].events:
+            if event.revision == answer.revision:
+                return event
+        raise Malformed(f"no change of {key} at revision {answer.revision}")
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
         """The bytes that were submitted, if they are the same: readers know them already."""
