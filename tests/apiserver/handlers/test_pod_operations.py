@@ -166,6 +166,16 @@ def test_pods_that_wait_need_no_budget(running: Running) -> None:
     assert ask(running, "GET", f"{PODS}/a")[0] == 404
 
 
+def test_evictions_are_as_dry_as_their_requests(running: Running) -> None:
+    pod(running, "a")
+    options = {"deleteOptions": {"dryRun": ["a", "b"]}}
+    path = f"{PODS}/a/eviction?dryRun=All"
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"}, **options}
+    code, answer = ask(running, "POST", path, body)
+    text = "Non-matching dry-run options in request and content: [All] and [a b]"
+    assert (code, answer["message"]) == (500, text)
+
+
 def test_a_pod_on_a_node_has_time_which_only_gets_shorter(running: Running) -> None:
     pod(running, "a", nodeName="n1", terminationGracePeriodSeconds=12)
     given = []

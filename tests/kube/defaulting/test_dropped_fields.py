@@ -77,27 +77,35 @@ def test_use_anywhere_in_the_object_counts(used: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "idle", "new"),
+    ("gate", "idle", "new", "expected"),
     [
-        ("ContainerRestartRules", {"restartPolicy": "Always"}, {"restartPolicy": "Never"}),
+        (
+            "ContainerRestartRules",
+            {"restartPolicy": "Always"},
+            {"restartPolicy": "Never"},
+            {"restartPolicy": None},
+        ),
         (
             "ProcMountType",
             {"securityContext": {"procMount": "Default"}},
             {"securityContext": {"procMount": "Unmasked"}},
+            {"securityContext": {"procMount": "Default"}},
         ),
     ],
 )
 def test_values_that_need_no_gate_are_no_use_of_it(
-    gate: str, idle: dict[str, Any], new: dict[str, Any]
+    gate: str, idle: dict[str, Any], new: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     def made(old: dict[str, Any]) -> Any:
-        sidecars = [[{"name": "s", "image": "i", **more}] for more in (new, old)]
-        objects = [pod(initContainers=containers) for containers in sidecars]
-        after = updated(POD, *objects, **{gate: False})["spec"]["initContainers"][0]
+        changed, stored = (
+            pod(initContainers=[{"name": "s", "image": "i", **more}]) for more in (new, old)
+        )
+        draft = drafted(changed, POD, DefaultingContext(gates={gate: False}))
+        after = prepare_for_update(draft, stored)["spec"]["initContainers"][0]
         return {name: after.get(name) for name in new}
 
     assert made(new) == new
-    assert made(idle) == ({"restartPolicy": None} if "restartPolicy" in new else idle)
+    assert made(idle) == expected
 
 
 def test_a_gate_that_was_switched_off_drops() -> None:

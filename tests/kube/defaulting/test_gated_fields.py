@@ -241,9 +241,24 @@ def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str
     off = {"DRADeviceTaints": False, "DRAConsumableCapacity": False}
     with answering_as(release):
         devices = admitted(obj, **off)["spec"]["devices"]
-    kept = [devices["requests"][0].get("tolerations"), devices["constraints"][0]]
-    expected = [None, {}] if release == "1.35" else [[TOLERATION], {"distinctAttribute": "a/b"}]
-    assert kept == expected
+    parts = (devices["requests"][0], devices["constraints"][0])
+    kept = "tolerations" in parts[0], "distinctAttribute" in parts[1]
+    assert kept == (release == "1.34", release == "1.34")
+
+
+@pytest.mark.parametrize("release", ["1.34", "1.35"])
+def test_distinct_attributes_that_stay_use_their_gate(release: str) -> None:
+    capacity = {"requests": {"a": "1"}}
+    new = claim("v1beta1", deviceClassName="c", capacity=capacity)
+    old = claim("v1beta1", deviceClassName="c")
+    for obj in (new, old):
+        obj["spec"]["devices"]["constraints"] = [{"distinctAttribute": "a/b"}]
+    gvk = GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaim")
+    with answering_as(release):
+        stored = admitted(old, DRAConsumableCapacity=False)
+        draft = drafted(new, gvk, DefaultingContext(gates={"DRAConsumableCapacity": False}))
+        changed = prepare_for_update(draft, stored)["spec"]["devices"]["requests"][0]
+    assert changed.get("capacity") == (capacity if release == "1.34" else None)
 
 
 def test_templates_of_jobs_keep_what_jobs_lose() -> None:

@@ -11,6 +11,7 @@ from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.crd import custom_kinds
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused
 from celadon.kube.library import PatchObject
+from celadon.kube.releases import answering_as
 
 CONFIG_MAP = GroupVersionKind("", "v1", "ConfigMap")
 POD = GroupVersionKind("", "v1", "Pod")
@@ -129,6 +130,18 @@ def test_duplicates_in_the_object_are_no_reason_to_refuse() -> None:
     twice = {"spec": {"containers": [{"name": "a"}, {"name": "a"}]}}
     made = merged(POD, twice, {"metadata": {"labels": {"x": "y"}}})
     assert [one["name"] for one in made["spec"]["containers"]] == ["a", "a"]
+
+
+def test_duplicates_in_the_object_were_a_reason_before_1_35() -> None:
+    twice = {"spec": {"containers": [{"name": "a"}, {"name": "a"}]}}
+    with answering_as("1.34"):
+        assert KINDS.planner(POD) is None
+        with pytest.raises(MutationRefused) as refused:
+            merged(POD, twice, {"metadata": {"labels": {"x": "y"}}})
+    assert str(refused.value) == (
+        "error applying patch: failed to convert original object to typed object: "
+        '.spec.containers: duplicate entries for key [name="a"]'
+    )
 
 
 UNREADABLE: list[tuple[GroupVersionKind, Any, str]] = [

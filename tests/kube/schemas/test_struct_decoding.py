@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
@@ -294,6 +295,44 @@ def test_refused(kind: str, obj: Any, message: str) -> None:
     with pytest.raises(DecodeError) as error:
         round_trip(obj, gvk(kind))
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("schema", "older", "newer"),
+    [
+        ({"items": {"not": {"type": 5}}}, "items of type string", "items.not.type of type string"),
+        (
+            {"items": {"items": {"properties": {"a": 5}}}},
+            "items of type v1.JSONSchemaProps",
+            "items.items.properties of type v1.JSONSchemaProps",
+        ),
+        (
+            {"additionalProperties": {"title": 5}},
+            "additionalProperties of type string",
+            "additionalProperties.title of type string",
+        ),
+        ({"dependencies": {"a": [5]}}, *["dependencies of type string"] * 2),
+        ({"not": {"type": 5}}, *["not.type of type string"] * 2),
+    ],
+)
+def test_types_that_read_by_themselves_have_named_fields_since_1_35(
+    schema: Any, older: str, newer: str
+) -> None:
+    definition = gvk("apiextensions.k8s.io/v1/CustomResourceDefinition")
+    versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]
+    for release, ending in (("1.34", older), ("1.35", newer)):
+        with answering_as(release), pytest.raises(DecodeError) as error:
+            round_trip({"spec": {"versions": versions}}, definition)
+        assert str(error.value).endswith(f"schema.openAPIV3Schema.{ending}")
+
+
+def test_dependencies_may_be_anything() -> None:
+    """What is neither a schema nor a list is passed over."""
+    schema = {"openAPIV3Schema": {"dependencies": {"a": 5}}}
+    definition = {"spec": {"versions": [{"name": "v1", "schema": schema}]}}
+    found: Any = round_trip(definition, gvk("apiextensions.k8s.io/v1/CustomResourceDefinition"))
+    made = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert made == {"dependencies": {"a": None}}
 
 
 @pytest.mark.parametrize(

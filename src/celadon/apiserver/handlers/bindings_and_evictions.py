@@ -181,8 +181,7 @@ class PodOperations:
         name, namespace = call.target.name, call.target.namespace
         _require_readable(eviction)
         sent = eviction.get("deleteOptions")
-        if call.dry_run and sent is not None and not sent.get("dryRun"):
-            eviction = {**eviction, "deleteOptions": {**sent, "dryRun": ["All"]}}
+        eviction = _in_dry_run(eviction, [*call.options.dry_run])
         await self.admission.admit(call, Operation.CREATE, eviction, None)
         resource, stored = self._pod(namespace, name)
         options = delete.delete_options(sent or {}, {})
@@ -309,6 +308,18 @@ def _require_readable(eviction: JsonObject) -> None:
         raise status.invalid(
             EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, reason)]
         )
+
+
+def _in_dry_run(eviction: JsonObject, requested: list[str]) -> JsonObject:
+    """Return the eviction with the options of its request. StatusError 500 where they differ."""
+    sent = eviction.get("deleteOptions")
+    if sent is None or not requested:
+        return eviction
+    present = sent.get("dryRun") or requested
+    if present != requested:
+        parts = f"[{' '.join(requested)}] and [{' '.join(present)}]"
+        raise status.plain_error(f"Non-matching dry-run options in request and content: {parts}")
+    return {**eviction, "deleteOptions": {**sent, "dryRun": present}}
 
 
 def _require_node(target: JsonObject) -> None:

@@ -87,9 +87,11 @@ DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
 DROP_INIT_POLICIES: Final = "dropInitPolicies"
 PLAIN_PROC_MOUNT: Final = "plainProcMount"
+DROP_NOTHING: Final = "dropNothing"
 DROPPING: Final[Mapping[str, str]] = {
     DROP_IMAGE_VOLUMES: "[*].image",
     DROP_INIT_POLICIES: "[*].restartPolicy",
+    DROP_NOTHING: "",
     DROP_STOP_SIGNAL: ".stopSignal",
     PLAIN_PROC_MOUNT: "",
 }
@@ -273,6 +275,10 @@ def drop_init_policies(parent: Any, key: str, run: Run, _: Rule) -> None:
             del container["restartPolicy"]
 
 
+def drop_nothing(*_: object) -> None:
+    """Leave a field that was meant to go: an object that has it uses its gate all the same."""
+
+
 def _keep(parent: JsonDict, key: str, items: list[Any]) -> None:
     if items:
         parent[key] = items
@@ -285,6 +291,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "dropKeys": drop_keys,
     DROP_IMAGE_VOLUMES: drop_image_volumes,
     DROP_INIT_POLICIES: drop_init_policies,
+    DROP_NOTHING: drop_nothing,
     DROP_STOP_SIGNAL: drop_stop_signal,
     PLAIN_PROC_MOUNT: plain_proc_mount,
     "emptyObjectIfOnlyKeys": empty_object_if_only_keys,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from celadon.kube.defaulting.field_functions import PARTLY_DROPPED, Rule
+from celadon.kube.defaulting.field_functions import DROP_NOTHING, PARTLY_DROPPED, Rule
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import POD_TEMPLATES
 
@@ -223,7 +223,6 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _DROPPED_SINCE: Final = {
     "ContainerRestartRules": "1.34",
-    "distinctAttribute": "1.35",
     "tolerations": "1.35",
     "v1/PersistentVolume": "1.31",
 }
@@ -241,6 +240,13 @@ def _is_only_of_new(kind: str, path: str) -> bool:
     return has_free_status and path.startswith("status.")
 
 
+def _action(field: str) -> Rule:
+    """Return what a rule does to a field: before 1.35, a copy lost its distinct attribute."""
+    if field == "distinctAttribute" and not is_since("1.35"):
+        return {"fn": DROP_NOTHING}
+    return PARTLY_DROPPED.get(field, _GONE)
+
+
 def _is_dropped(name: str) -> bool:
     return is_since(_DROPPED_SINCE.get(name, "1.30"))
 
@@ -254,7 +260,7 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
     return tuple(
         {
             "path": path,
-            **PARTLY_DROPPED.get(path.rpartition(".")[2], _GONE),
+            **_action(path.rpartition(".")[2]),
             "gate": f"!{gate}",
             **({"new": True} if _is_only_of_new(kind, path) else {}),
         }

@@ -28,7 +28,7 @@ from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decoded_object import ChangedDefaulting, changed_defaulting, drafted
-from celadon.kube.releases import per_release
+from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.struct_decoding import (
@@ -51,6 +51,8 @@ from celadon.records import dataclass, field
 
 
 _CONTAINERS: Final = (dict, list)
+_DUPLICATES_SINCE: Final = "1.35"
+"""Since when the object that is merged into may have items that occur twice."""
 
 
 class MergedParts:
@@ -338,9 +340,9 @@ class MutatedKinds:
 
     def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
         """Return who makes plans for the kind. None for kinds of definitions, which may change, and
-        others that have to be merged the long way."""
+        others that have to be merged the long way, as all before duplicates were allowed."""
         try:
-            return self._merged_kind(kind).planner
+            return self._merged_kind(kind).planner if is_since(_DUPLICATES_SINCE) else None
         except MutationRefused:
             return None
 
@@ -368,9 +370,13 @@ class MutatedKinds:
         try:
             if not fits:
                 _refuse_misfits(merged_kind.type, config)
-            if merged_kind.custom is not None:
-                return self._merged_custom(merged_kind.type, merged_kind.custom, live, config, kind)
-            merged = self._merged_built_in(merged_kind, live, config, kind)
+            custom = merged_kind.custom
+            if custom is not None or not is_since(_DUPLICATES_SINCE):
+                _refuse_original(merged_kind.type, live)
+            if custom is not None:
+                together = custom.mutated(merged(merged_kind.type, live, config))
+                return drafted(together, kind, self.context).form()
+            result = self._merged_built_in(merged_kind, live, config, kind)
         except merge_types.ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
@@ -379,24 +385,7 @@ class MutatedKinds:
             raise MutationRefused(text) from None
         if kind != expected:
             _require_version(kind, expected)
-        return merged
-
-    def _merged_custom(
-        self,
-        type_: merge_types.MergeType,
-        custom: CustomKind,
-        live: JsonObject,
-        config: JsonObject,
-        kind: GroupVersionKind,
-    ) -> JsonObject:
-        """Return what was decoded into a Go type fits, a custom resource need not.
-        MutationRefused."""
-        errors = misfits(type_, live, duplicates=True)
-        if errors:
-            text = f"failed to convert original object to typed object: {joined(errors)}"
-            raise _not_applied(text)
-        together = merged(type_, live, config)
-        return drafted(custom.mutated(together), kind, self.context).form()
+        return result
 
     def _merged_built_in(
         self, merged_kind: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
@@ -522,6 +511,13 @@ def _refuse_misfits(type_: merge_types.MergeType, config: JsonObject) -> None:
             "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
             + ", ".join(atomic)
         )
+
+
+def _refuse_original(type_: merge_types.MergeType, live: JsonObject) -> None:
+    """What was decoded into a Go type fits, but for duplicates; a custom resource need not."""
+    errors = misfits(type_, live, duplicates=is_since(_DUPLICATES_SINCE))
+    if errors:
+        raise _not_applied(f"failed to convert original object to typed object: {joined(errors)}")
 
 
 def _not_applied(reason: str) -> MutationRefused:

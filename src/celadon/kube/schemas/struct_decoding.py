@@ -70,7 +70,11 @@ class Inexact(KubeError):
 
 
 def _json_schema(value: object) -> Json:
-    return struct_codec(schema_packs.JSON_SCHEMA).decode(value)
+    try:
+        return struct_codec(schema_packs.JSON_SCHEMA).decode(value)
+    except Mismatch as mismatch:
+        mismatch.leave_reader()
+        raise
 
 
 def _schema_or_bool(value: object) -> Any:
@@ -89,7 +93,9 @@ def _schema_or_list(value: object) -> Any:
 
 
 def _schema_or_strings(value: object) -> Any:
-    return list(value) if value.__class__ is list else _json_schema(value)
+    if value.__class__ is list:
+        return _each_item(value, scalar("s"), str)
+    return _json_schema(value) if value.__class__ is dict else None
 
 
 SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {

@@ -21,6 +21,7 @@ from celadon.kube.go.go_types import go_type, owner_path
 from celadon.kube.json_types import Json
 from celadon.kube.quantity import QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
+from celadon.kube.releases import is_since
 from celadon.memoization import remembering
 
 Converter = Callable[[Any], Any]
@@ -70,6 +71,12 @@ class Mismatch(KubeError):
         if not self.owner:
             self.owner, self.field = owner, field
         self.struct_path.insert(0, owner_path(owner, field))
+
+    def leave_reader(self) -> None:
+        """Called where a type of Go reads its JSON by itself: before 1.35 (`sigs.k8s.io/json`),
+        messages named the field of such a type, and none below it."""
+        if not is_since("1.35"):
+            self.struct_path.clear()
 
     def message(self) -> str:
         """Return what Go says, with the path gathered by `at`, if it passed through a struct."""
