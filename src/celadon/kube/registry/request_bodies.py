@@ -29,6 +29,7 @@ from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
+from celadon.kube.validation.object_meta import field_manager_errors
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
@@ -267,7 +268,6 @@ FIELD_VALIDATIONS: Final = ("", IGNORE, STRICT, WARN)
 """What becomes of unknown and repeated fields; empty is `WARN`."""
 
 PROPAGATION_POLICIES: Final = ("Foreground", "Background", "Orphan")
-FIELD_MANAGER_BYTES: Final = 128
 
 CREATE: Final = "CreateOptions"
 UPDATE: Final = "UpdateOptions"
@@ -317,21 +317,6 @@ def delete_option_errors(
         if propagation_policy not in PROPAGATION_POLICIES:
             errors.append(fieldpath.not_supported(path, value, (*PROPAGATION_POLICIES, "nil")))
     return errors + _dry_run(dry_run)
-
-
-def field_manager_errors(manager: str, path: FieldPath) -> list[FieldError]:
-    """Too long, or with characters that cannot be printed; positions count bytes."""
-    encoded = manager.encode("utf-8", "surrogatepass")
-    errors = []
-    if len(encoded) > FIELD_MANAGER_BYTES:
-        errors.append(fieldpath.too_long(path, FIELD_MANAGER_BYTES))
-    position = 0
-    for char in manager:
-        if not char.isprintable():
-            detail = f"invalid character U+{ord(char):04X} (at position {position})"
-            errors.append(fieldpath.invalid(path, manager, detail))
-        position += len(char.encode("utf-8", "surrogatepass"))
-    return errors
 
 
 def _dry_run(values: Sequence[str]) -> list[FieldError]:
