@@ -50,7 +50,7 @@ class FlowParser(yaml.SafeLoader):
     `possible_simple_keys` is in the order of its tokens: a key that replaces another one of its
     level goes to the end."""
 
-    ESCAPE_REPLACEMENTS: Final = {
+    ESCAPE_REPLACEMENTS = {  # noqa: RUF012 - as the parser above has it
         **{char: text for char, text in yaml.SafeLoader.ESCAPE_REPLACEMENTS.items() if char != "/"},
         "'": "'",
     }
@@ -228,7 +228,7 @@ def _without_slashes(get_event: Callable[[], Any], text: str | bytes) -> Callabl
     read = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
     def next_event() -> object:
-        event = get_event()
+        event: Any = get_event()
         if event.__class__ is _SCALAR and event.style == '"' and "/" in event.value:
             start, end = event.start_mark.index, event.end_mark.index
             if _SLASH in read[max(0, start - 1) : end + 1]:  # a mark of byte order is not counted
@@ -257,7 +257,8 @@ class EventReader:
         self._is_quick = quick and yaml.__with_libyaml__
         loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
-        if self._is_quick and (_SLASH.encode() if isinstance(text, bytes) else _SLASH) in text:
+        has_slash = _SLASH.encode() in text if isinstance(text, bytes) else _SLASH in text
+        if self._is_quick and has_slash:
             self._next = _without_slashes(self._next, text)
         self._levels = yaml_scalars.OpenLevels(quick=self._is_quick)
         self._noticed = noticed

@@ -129,11 +129,11 @@ def test_managers_in_the_body_of_a_create_that_cannot_be_read_do_not_count() -> 
 
 
 def test_managers_in_the_body_of_a_create_keep_what_is_not_there() -> None:
-    fields = {"f:data": {"f:k": {}, "f:gone": {}}}
+    fields: Object = {"f:data": {"f:k": {}, "f:gone": {}}}
     entry = {"operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
     entries = [{**entry, "manager": "ghost", "fieldsV1": fields}, {**entry, "fieldsV1": fields}]
     made = _created(_config_map({"k": "1"}, managedFields=entries), CONFIG_MAPS, Clock().writer(""))
-    kept = {"f:data": {"f:gone": {}}}
+    kept: Object = {"f:data": {"f:gone": {}}}
     assert [(one.get("manager"), one["fieldsV1"]) for one in made["metadata"]["managedFields"]] == [
         (None, kept),
         ("ghost", kept),

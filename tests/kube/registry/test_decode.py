@@ -319,7 +319,8 @@ def test_of_a_former_group_or_version_only_the_version_is_wrong(sent: str, expec
 def test_lists_of_former_versions_are_known(sent: str, expected: str, message: str) -> None:
     api_version, kind = sent.split()
     group_version, item = expected.split()
-    target = target_of(GroupVersionKind(*group_version.split("/"), item))
+    group, version = group_version.split("/")
+    target = target_of(GroupVersionKind(group, version, item))
     with pytest.raises(StatusError) as caught:
         read_object(json.dumps({"apiVersion": api_version, "kind": kind}).encode(), target, CONTEXT)
     assert str(caught.value) == message
