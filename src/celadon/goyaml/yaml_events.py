@@ -50,7 +50,7 @@ class FlowParser(yaml.SafeLoader):
     `possible_simple_keys` is in the order of its tokens: a key that replaces another one of its
     level goes to the end."""
 
-    ESCAPE_REPLACEMENTS = {  # noqa: RUF012 - as the parser above has it
+    ESCAPE_REPLACEMENTS = {  # type: ignore[misc]  # noqa: RUF012 - the stub calls it final
         **{char: text for char, text in yaml.SafeLoader.ESCAPE_REPLACEMENTS.items() if char != "/"},
         "'": "'",
     }
@@ -229,7 +229,8 @@ def _without_slashes(get_event: Callable[[], Any], text: str | bytes) -> Callabl
 
     def next_event() -> object:
         event: Any = get_event()
-        if event.__class__ is _SCALAR and event.style == '"' and "/" in event.value:
+        kind = event.__class__
+        if kind is _SCALAR and event.style == '"' and "/" in event.value:
             start, end = event.start_mark.index, event.end_mark.index
             if _SLASH in read[max(0, start - 1) : end + 1]:  # a mark of byte order is not counted
                 raise yaml_scalars.NotQuick
