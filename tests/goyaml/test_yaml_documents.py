@@ -32,7 +32,9 @@ VALUES = [
     (b"a: 1\n...\n%x: [", {"a": 1}),
     (b"\xef\xbb\xbfa: 1\n", {"a": 1}),
     ("a: ü".encode("utf-16"), {"a": "ü"}),
-    (b'{"a": 1.0, "b": 1e2, "c": "\\u00fc", "d": "\\/"}', {"a": 1, "b": 100, "c": "ü", "d": "/"}),
+    (b'{"a": 1.0, "b": 1e2, "c": "\\u00fc"}', {"a": 1, "b": 100, "c": "ü"}),
+    (b'a: "x\\\'y"\n', {"a": "x'y"}),
+    (b'a: "x\\\\/y"\nb: x\\/y\nc: "a/b"\n', {"a": "x\\/y", "b": "x\\/y", "c": "a/b"}),
     (b"base: &b {v: 1}\nmade:\n  <<: *b\n  z: 3\n", {"base": {"v": 1}, "made": {"v": 1, "z": 3}}),
 ]
 
@@ -86,6 +88,11 @@ FAULTS = [
     (b"a: 'x", "yaml: found unexpected end of stream"),
     (b"a: b: c", "yaml: mapping values are not allowed in this context"),
     (b"a: 1\n- b\n", "yaml: line 1: did not find expected key"),
+    (b'a: 1\nb: "x\\/y"\n', "yaml: line 2: found unknown escape character"),
+    (b'{"a": "\\/"}', "yaml: found unknown escape character"),
+    (b'\xef\xbb\xbfa: "\\/"\n', "yaml: found unknown escape character"),
+    (b'a: "\\\'\\ud800"\n', "yaml: found invalid Unicode character escape code"),
+    (b'a: "\\\'\\Uffffffff"\n', "yaml: found invalid Unicode character escape code"),
     (b"a: *x\n", "yaml: unknown anchor 'x' referenced"),
     (b"a: &x [*x]\n", "yaml: anchor 'x' value contains itself"),
     (b"a: \x01\n", "yaml: control characters are not allowed"),

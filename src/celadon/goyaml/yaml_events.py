@@ -41,9 +41,30 @@ _LONGEST_KEY = 1024
 """Characters from the beginning of a key to its colon."""
 
 
+_NO_CHARACTER: Final = "found invalid Unicode character escape code"
+"""What is wrong with half a surrogate pair, and with a number beyond the last character."""
+
+
 class FlowParser(yaml.SafeLoader):
-    """Yields the same events as libyaml's. `possible_simple_keys` is in the order of its tokens: a
-    key that replaces another one of its level goes to the end."""
+    """Yields the same events as libyaml's, but for the escapes, which are go-yaml's.
+    `possible_simple_keys` is in the order of its tokens: a key that replaces another one of its
+    level goes to the end."""
+
+    ESCAPE_REPLACEMENTS = {  # type: ignore[misc]  # noqa: RUF012 - the stub calls it final
+        **{char: text for char, text in yaml.SafeLoader.ESCAPE_REPLACEMENTS.items() if char != "/"},
+        "'": "'",
+    }
+
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
+        """Return pieces of a quoted text. Raises ScannerError, also for an escape that is no
+        character."""
+        try:
+            pieces: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
+            "".join(pieces).encode()
+        except (OverflowError, ValueError):
+            context, problem = "while parsing a quoted scalar", _NO_CHARACTER
+            raise ScannerError(context, start_mark, problem, self.get_mark()) from None
+        return pieces
 
     def next_possible_simple_key(self) -> int | None:
         """The number of the token that the oldest possible key begins with."""
@@ -127,8 +148,12 @@ _SCALAR, _ALIAS = yaml.ScalarEvent, yaml.AliasEvent
 _MAPPING, _SEQUENCE = yaml.MappingStartEvent, yaml.SequenceStartEvent
 _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
 
-_LIBYAML_GIVES_UP: Final = "exceeded maximum nesting depth"
-"""The words of libyaml 0.2.6 and later for more than 1000 open collections: Go takes 10,000."""
+_LIBYAML_GIVES_UP: Final = ("exceeded maximum nesting depth", "found unknown escape character")
+"""The words of libyaml 0.2.6 and later for more than 1000 open collections, where Go takes 10,000;
+and its words for escapes, of which Go knows `\\'`, too."""
+
+_SLASH: Final = "\\/"
+"""An escape that libyaml knows, and Go does not."""
 
 
 def read_yaml(
@@ -197,6 +222,23 @@ class _Open:
         self.awaits_key = False
 
 
+def _without_slashes(get_event: Callable[[], Any], text: str | bytes) -> Callable[[], Any]:
+    """Return what gets the events of libyaml for a text. Raises NotQuick where a quoted text has an
+    escape of a slash in it."""
+    read = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+    def next_event() -> object:
+        event: Any = get_event()
+        kind = event.__class__
+        if kind is _SCALAR and event.style == '"' and "/" in event.value:
+            start, end = event.start_mark.index, event.end_mark.index
+            if _SLASH in read[max(0, start - 1) : end + 1]:  # a mark of byte order is not counted
+                raise yaml_scalars.NotQuick
+        return event
+
+    return next_event
+
+
 class EventReader:
     """One pass over the events of a text; the state of the document being built.
 
@@ -216,6 +258,9 @@ class EventReader:
         self._is_quick = quick and yaml.__with_libyaml__
         loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
+        has_slash = _SLASH.encode() in text if isinstance(text, bytes) else _SLASH in text
+        if self._is_quick and has_slash:
+            self._next = _without_slashes(self._next, text)
         self._levels = yaml_scalars.OpenLevels(quick=self._is_quick)
         self._noticed = noticed
         self._heeds_merges = heeds_merges and noticed is not None
@@ -239,7 +284,7 @@ class EventReader:
         """NotQuick where only libyaml cannot go on; else the error itself."""
         return (
             yaml_scalars.NotQuick()
-            if self._is_quick and error.problem == _LIBYAML_GIVES_UP
+            if self._is_quick and error.problem in _LIBYAML_GIVES_UP
             else error
         )
 

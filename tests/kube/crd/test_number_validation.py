@@ -52,6 +52,21 @@ ROWS: list[tuple[dict[str, Any], float, list[str]]] = [
         ],
     ),
     (NUMBER | {"maximum": 1.5}, 1.5, []),
+    # limits are doubles
+    (
+        INT | {"maximum": 9223372036854775000},
+        9223372036854775000,
+        ["a in body should be less than or equal to 9223372036854774784"],
+    ),
+    (INT | {"maximum": 2**63 - 1}, 1, [f"Maximum boundary {DEFAULT}"]),
+    (INT | {"minimum": -(2**63)}, 1, [f"Minimum boundary {DEFAULT}"]),
+    (
+        NUMBER | {"maximum": 2**63 - 1},
+        1,
+        ["a in body should be less than or equal to -9223372036854775808"],
+    ),
+    (NUMBER | {"maximum": 2**63 - 1}, 1.0, []),
+    (INT | {"minimum": 2**53 + 1}, 2**53, []),
 ]
 
 

@@ -122,10 +122,23 @@ def test_a_create_owns_all_but_the_structs_of_go() -> None:
     assert list(container)[:3] == [".", "f:image", "f:imagePullPolicy"]
 
 
-def test_managers_in_the_body_of_a_create_do_not_count() -> None:
+def test_managers_in_the_body_of_a_create_that_cannot_be_read_do_not_count() -> None:
     body = _config_map({"k": "1"}, managedFields=[{"manager": "ghost"}], uid="x")
     made = _created(body, CONFIG_MAPS, Clock().writer(""))
     assert _owners(made) == {"unknown Update": {"f:data": {".": {}, "f:k": {}}}}
+
+
+def test_managers_in_the_body_of_a_create_keep_what_is_not_there() -> None:
+    fields: Object = {"f:data": {"f:k": {}, "f:gone": {}}}
+    entry = {"operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    entries = [{**entry, "manager": "ghost", "fieldsV1": fields}, {**entry, "fieldsV1": fields}]
+    made = _created(_config_map({"k": "1"}, managedFields=entries), CONFIG_MAPS, Clock().writer(""))
+    kept: Object = {"f:data": {"f:gone": {}}}
+    assert [(one.get("manager"), one["fieldsV1"]) for one in made["metadata"]["managedFields"]] == [
+        (None, kept),
+        ("ghost", kept),
+        ("unknown", {"f:data": {".": {}, "f:k": {}}}),
+    ]
 
 
 def test_an_update_takes_what_it_changes() -> None:

@@ -245,7 +245,9 @@ FORMER = [
     (GROUP, "v1alpha1", "ValidatingAdmissionPolicyBinding"),
     (GROUP, "v1beta1", "ValidatingWebhookConfiguration"),
     (GROUP, "v1beta1", "MutatingWebhookConfiguration"),
+    ("apiregistration.k8s.io", "v1beta1", "APIService"),
     ("apps", "v1beta2", "Deployment"),
+    ("apps", "v1beta2", "DeploymentList"),
     ("batch", "v1beta1", "CronJob"),
     ("storage.k8s.io", "v1alpha1", "VolumeAttachment"),
 ]
@@ -263,6 +265,10 @@ def test_versions_that_are_no_longer_served_are_read_like_v1(
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
+        (
+            "apiextensions.k8s.io/v1beta1 CustomResourceDefinition",
+            "apiextensions.k8s.io/v1 CustomResourceDefinition",
+        ),
         ("apps/v1beta1 Deployment", "apps/v1 Deployment"),
         ("extensions/v1beta1 Deployment", "apps/v1 Deployment"),
         ("extensions/v1beta1 Ingress", "networking.k8s.io/v1 Ingress"),
@@ -291,6 +297,41 @@ def test_of_a_former_group_or_version_only_the_version_is_wrong(sent: str, expec
         f"the API version in the data ({api_version}) does not match the expected API version "
         f"({expected_version})"
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected", "message"),
+    [
+        (
+            "extensions/v1beta1 IngressList",
+            "networking.k8s.io/v1 Ingress",
+            'IngressList in version "v1beta1" cannot be handled as a Ingress: converting '
+            "(v1beta1.IngressList) to (networking.Ingress): unknown conversion",
+        ),
+        (
+            "v1 EventList",
+            "events.k8s.io/v1 Event",
+            'EventList in version "v1" cannot be handled as a Event: converting (v1.EventList) to '
+            "(core.Event): unknown conversion",
+        ),
+    ],
+)
+def test_lists_of_former_versions_are_known(sent: str, expected: str, message: str) -> None:
+    api_version, kind = sent.split()
+    group_version, item = expected.split()
+    group, version = group_version.split("/")
+    target = target_of(GroupVersionKind(group, version, item))
+    with pytest.raises(StatusError) as caught:
+        read_object(json.dumps({"apiVersion": api_version, "kind": kind}).encode(), target, CONTEXT)
+    assert str(caught.value) == message
+
+
+def test_fields_of_definitions_before_v1_are_not_called_unknown() -> None:
+    target = target_of(GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"))
+    document = {"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": target.kind.kind}
+    body = json.dumps({**document, "spec": {"validation": {}}}).encode()
+    incoming = read_object(body, target, CONTEXT, "Strict")
+    assert incoming.found.version == "v1beta1"
 
 
 MAP = GroupVersionKind("", "v1", "ConfigMap")

@@ -55,6 +55,25 @@ def test_names_and_values_are_judged_in_updates_too(field: str, value: Json, pla
         assert told({field: value}) == [str(error)]
 
 
+@pytest.mark.parametrize(
+    ("entry", "wrong"),
+    [
+        ({"manager": "é" * 64, "subresource": "x" * 256}, ""),
+        ({"manager": "é" * 65}, "manager: Too long: may not be more than 128 bytes"),
+        (
+            {"manager": "m\x01"},
+            'manager: Invalid value: "m\\x01": invalid character U+0001 (at position 1)',
+        ),
+        ({"subresource": "x" * 257}, "subresource: Too long: may not be more than 256 bytes"),
+    ],
+)
+def test_names_of_managers(entry: Json, wrong: str) -> None:
+    errors = [f"metadata.managedFields[0].{wrong}"] if wrong else []
+    assert told({"managedFields": [entry]}) == errors
+    given = {"name": "a", "managedFields": [entry]}
+    assert [str(one) for one in validate_object_meta_update(given, {"name": "a"})] == errors
+
+
 def test_each_further_controller_stands_beside_the_first() -> None:
     found = told({"ownerReferences": [owner("A"), owner("B"), owner("C")]})
     assert [one.rpartition("references for ")[2] for one in found] == ["A/x and B/x", "A/x and C/x"]

@@ -223,8 +223,13 @@ def _is_named(info: RequestInfo) -> bool:
 
 
 def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
-    """Tell whether a path has no route: without a namespace, what is in namespaces can only be
-    listed."""
+    """Tell whether a path has no route. Of what cannot be watched there is none below `/watch`, of
+    what can only be created none with a name; without a namespace, what is in namespaces can only
+    be listed."""
+    if info.deprecated_watch and "watch" not in resource.verbs:
+        return True
+    if _is_named(info) and not info.subresource and NAMED_VERBS.isdisjoint(resource.verbs):
+        return True
     if not resource.namespaced or info.namespace or _names_no_namespace(info):
         return False
     return _is_named(info) or "list" not in resource.verbs

@@ -27,7 +27,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.crd.typed_data import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
 from celadon.kube.go import go_url as net_url
-from celadon.kube.go.go_text import GoValue, quote, sorted_members
+from celadon.kube.go.go_text import GoValue, quote, shown_integer, sorted_members
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
 from celadon.kube.library.format_and_regex import FORMATS as NAMED
@@ -404,14 +404,14 @@ def number_errors(name: FieldPath, value: int | float, schema: Schema) -> Iterat
         number, least = _alike(value, limits.minimum, schema)
         bottom = Bound(least, limits.exclusive_minimum)
         if number < least or (bottom.exclusive and number == least):
-            yield below(name, value, bottom)
+            yield below(name, number, bottom)
     if limits.maximum is not None:
         if not _is_in_range(limits.maximum, schema):
             yield _out_of_range(name, "Maximum boundary", schema)
         number, most = _alike(value, limits.maximum, schema)
         top = Bound(most, limits.exclusive_maximum)
         if number > most or (top.exclusive and number == most):
-            yield above(name, value, top)
+            yield above(name, number, top)
 
 
 def is_json_integer(value: float) -> bool:
@@ -430,7 +430,10 @@ def _is_in_range(value: int | float, schema: Schema) -> bool:
     format_ = known_format(schema.format, schema.type)
     if schema.type == "integer":
         least, most = _RANGES.get(format_, _INT64)
-        return float(value).is_integer() and least <= value <= most
+        return (
+            float(value).is_integer()
+            and least <= (value if isinstance(value, int) else shown_integer(value)) <= most
+        )
     return format_ != "float" or _fits_single(value)
 
 
@@ -450,9 +453,10 @@ def _out_of_range(name: FieldPath, subject: str, schema: Schema) -> FieldError:
 def _alike(value: int | float, bound: float, schema: Schema) -> tuple[float, float]:
     """Both as integers if the value is one and the schema's type can hold the bound, else both as
     doubles."""
-    if value.__class__ is int and _is_in_range(bound, schema):
-        return value, int(bound)
-    return float(value), float(bound)
+    if value.__class__ is not int or not _is_in_range(bound, schema):
+        return float(value), float(bound)
+    whole = int(bound)  # of what no int64 holds a processor (amd64) makes the least one
+    return value, whole if MIN_INT64 <= whole <= MAX_INT64 else MIN_INT64
 
 
 def _factor_errors(name: FieldPath, value: float, factor: float) -> Iterator[FieldError]:

@@ -268,15 +268,21 @@ class FieldWriter:
 
 
 def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
-    """Gives a new object its managers; those in its body do not count. What is created below an
-    object (a binding, an eviction) has managers, too, unless it was sent in another version."""
+    """Gives a new object its managers: the writer owns what is in it, and those in its body keep
+    what is not. What is created below an object (a binding, an eviction) has managers, too, unless
+    it was sent in another version."""
     meta = draft.meta
     if meta is None or draft.gvk != target.kind:
         return
-    meta.pop("managedFields", None)
+    sent = {"metadata": {"managedFields": meta.pop("managedFields", None)}}
     draft.complete()
     client_meta = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
-    entry = _Endpoint(target, writer).created({**draft.made, "metadata": client_meta})
+    endpoint, new = _Endpoint(target, writer), {**draft.made, "metadata": client_meta}
+    others = managed_fields.managers_of_update({}, sent, is_subresource=bool(target.subresource))
+    if others.owned:
+        _write(draft, endpoint.updated(endpoint.zero(), new, others))
+        return
+    entry = endpoint.created(new)
     if entry is not None:
         meta["managedFields"] = [entry]
 

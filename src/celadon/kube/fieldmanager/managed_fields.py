@@ -166,11 +166,8 @@ def encoded(managers: Managers) -> list[JsonDict]:
 
 def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> JsonDict:
     """Return one entry; `fields` is FieldsV1."""
-    result: dict[str, object] = {
-        "manager": manager.name,
-        "operation": manager.operation,
-        "apiVersion": api_version,
-    }
+    result: dict[str, object] = {"manager": manager.name} if manager.name else {}
+    result |= {"operation": manager.operation, "apiVersion": api_version}
     if time:
         result["time"] = time
     result["fieldsType"] = FIELDS_V1
@@ -184,7 +181,7 @@ def _entry_order(entry: JsonObject) -> tuple[str, ...]:
     return (
         entry["operation"],
         entry.get("time", ""),
-        entry["manager"],
+        entry.get("manager", ""),
         entry["apiVersion"],
         entry.get("subresource", ""),
     )

@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
@@ -73,6 +74,12 @@ def _quoted_char(char: str) -> str:
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def shown_integer(value: float) -> int:
+    """Return the integer that Go writes for a whole double: no more digits than tell it from
+    others, and zeros behind them."""
+    return int(Decimal(repr(value)))
 
 
 def quote(text: str) -> str:

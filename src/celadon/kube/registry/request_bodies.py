@@ -29,6 +29,7 @@ from celadon.kube.schemas import struct_decoding
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
+from celadon.kube.validation.object_meta import field_manager_errors
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
@@ -267,7 +268,6 @@ FIELD_VALIDATIONS: Final = ("", IGNORE, STRICT, WARN)
 """What becomes of unknown and repeated fields; empty is `WARN`."""
 
 PROPAGATION_POLICIES: Final = ("Foreground", "Background", "Orphan")
-FIELD_MANAGER_BYTES: Final = 128
 
 CREATE: Final = "CreateOptions"
 UPDATE: Final = "UpdateOptions"
@@ -317,21 +317,6 @@ def delete_option_errors(
         if propagation_policy not in PROPAGATION_POLICIES:
             errors.append(fieldpath.not_supported(path, value, (*PROPAGATION_POLICIES, "nil")))
     return errors + _dry_run(dry_run)
-
-
-def field_manager_errors(manager: str, path: FieldPath) -> list[FieldError]:
-    """Too long, or with characters that cannot be printed; positions count bytes."""
-    encoded = manager.encode("utf-8", "surrogatepass")
-    errors = []
-    if len(encoded) > FIELD_MANAGER_BYTES:
-        errors.append(fieldpath.too_long(path, FIELD_MANAGER_BYTES))
-    position = 0
-    for char in manager:
-        if not char.isprintable():
-            detail = f"invalid character U+{ord(char):04X} (at position {position})"
-            errors.append(fieldpath.invalid(path, manager, detail))
-        position += len(char.encode("utf-8", "surrogatepass"))
-    return errors
 
 
 def _dry_run(values: Sequence[str]) -> list[FieldError]:
@@ -432,6 +417,8 @@ _FORMER_KINDS: Final = {
         "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
         "ValidatingWebhookConfiguration"
     ),
+    "apiextensions.k8s.io/v1beta1": "CustomResourceDefinition",
+    "apiregistration.k8s.io/v1beta1": "APIService",
     "apps/v1beta1": "ControllerRevision Deployment Scale StatefulSet",
     "apps/v1beta2": "ControllerRevision DaemonSet Deployment ReplicaSet Scale StatefulSet",
     "authentication.k8s.io/v1alpha1": "SelfSubjectReview",
@@ -459,8 +446,10 @@ _FORMER_KINDS: Final = {
     "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment VolumeAttributesClass",
     "storage.k8s.io/v1beta1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment",
 }
-"""Kinds of versions that a server can still read where its release no longer serves them: their
-fields are taken for those of v1, which is nearly so."""
+"""Kinds of versions that a server can still read where its release no longer serves them, as it can
+their lists: their fields are taken for those of v1, which is nearly so."""
+_UNLIKE_V1: Final = "apiextensions.k8s.io/v1beta1"
+"""The version whose fields are others: none is called unknown."""
 _MOVED: Final = {
     **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet"), "apps"),
     **dict.fromkeys(("Ingress", "NetworkPolicy"), "networking.k8s.io"),
@@ -594,7 +583,7 @@ def read_document(
     complaints: list[str] = []
     if field_validation != IGNORE:
         complaints += warnings
-        if document.repeated or not draft.is_exact:
+        if document.repeated or not (draft.is_exact or sent_kind.api_version == _UNLIKE_V1):
             complaints += [
                 stray_field.text for stray_field in stray_fields(document, sent_kind, target)
             ]
@@ -634,11 +623,12 @@ def draft_of(
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     """The kind by whose structure it is read: that of v1 for versions no longer served."""
-    is_former = kind.kind in _FORMER.get(kind.api_version, ())
+    item = kind.kind.removesuffix("List")
+    is_former = item in _FORMER.get(kind.api_version, ())
     if not is_former or struct_decoding.codec_for(kind) is not None:
         return kind
     is_moved = kind.group == "extensions" or kind.kind == "Scale"
-    group = _MOVED[kind.kind] if is_moved else kind.group
+    group = _MOVED[item] if is_moved else kind.group
     return GroupVersionKind(group, "v1", kind.kind)
 
 
@@ -719,7 +709,7 @@ class OtherKind(StatusError):
 
 def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> str:
     """Say that one kind does not become another's internal form."""
-    package = kind.group.partition(".")[0] or "core"
+    package = _internal(kind).group.partition(".")[0] or "core"
     text = f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{kind.kind})"
     return f"{text}: unknown conversion"
 

@@ -14,7 +14,7 @@ import enum
 import functools
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Final
+from typing import Any, Final
 
 from celadon.cel import types
 from celadon.cel.extend import ObjectType, Range
@@ -246,8 +246,9 @@ def _map(data: Mapping[str, Json], key: str) -> dict[str, Json]:
 
 
 def _number(data: Mapping[str, Json], key: str) -> float | None:
-    value = data.get(key)
-    return value if value.__class__ in (int, float) else None
+    """Return a double, as upstream has all limits of numbers."""
+    value: Any = data.get(key)
+    return float(value) if value.__class__ in (int, float) else None
 
 
 def _integer(data: Mapping[str, Json], key: str) -> int | None:

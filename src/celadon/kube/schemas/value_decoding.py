@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ROOT, FieldPath, Step
 from celadon.kube.go.go_json import NumberText
-from celadon.kube.go.go_text import Base64Error, canonical_base64
+from celadon.kube.go.go_text import Base64Error, canonical_base64, shown_integer
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
 from celadon.kube.json_types import Json
@@ -142,11 +142,16 @@ def nonzero_integer(letter: str) -> Converter:
     return convert
 
 
+_EXACT_IN_DOUBLES: Final = 1 << 53
+
+
 def double(value: object) -> object:
-    """Integers stay what they are."""
-    if not isinstance(value, float) and value.__class__ is not int:
+    """Return a double, an integer as one if it is so large that a double is another."""
+    if isinstance(value, float):
+        return value
+    if not isinstance(value, int) or value.__class__ is bool:
         raise Mismatch(value, "d")
-    return value
+    return value if abs(value) <= _EXACT_IN_DOUBLES else shown_integer(float(value))
 
 
 def bytes_text(value: object) -> object:

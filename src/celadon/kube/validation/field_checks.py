@@ -157,6 +157,14 @@ def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) 
         yield fieldpath.required(path)
 
 
+def present_choice(path: FieldPath, value: str | None, choices: Sequence[str]) -> Errors:
+    """Validate one of the choices, which must be set; an empty text is set, and unsupported."""
+    if value is None:
+        yield fieldpath.required(path)
+    else:
+        yield from supported(path, value, choices)
+
+
 def choice_in(obj: JsonObject, field: str, choices: Sequence[str], path: FieldPath) -> Errors:
     """Yield an error when a member of an object is none of the choices; `path` is that of the
     object."""

@@ -28,6 +28,7 @@ from celadon.kube.validation.field_checks import (
     items,
     only_with,
     port_number,
+    present_choice,
     qualified_name,
     required_choice,
     supported,
@@ -600,7 +601,7 @@ def _ports(obj: JsonObject) -> Errors:
         if name in names:
             yield fieldpath.duplicate(path.child("name"), name)
         names.add(name)
-        yield from required_choice(path.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from present_choice(path.child("protocol"), port.get("protocol"), PROTOCOLS)
         if port.get("appProtocol") is not None:
             yield from qualified_name(path.child("appProtocol"), port["appProtocol"])
 

@@ -52,6 +52,10 @@ FIXED: Final = (
     "deletionGracePeriodSeconds",
 )
 _TEXTS: Final = ("name", "namespace")
+_MANAGER_BYTES: Final = 128
+_SUBRESOURCE_BYTES: Final = 256
+_UTF_8_BYTES: Final = 4
+"""What a character takes at most."""
 _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _EVENT: Final = ("v1", "Event")
 
@@ -100,6 +104,7 @@ def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())
     yield from _finalizers(meta)
+    yield from _managed_fields(meta)
 
 
 def validate_place(meta: JsonObject, naming: Naming) -> Errors:
@@ -148,6 +153,7 @@ def validate_object_meta_update(
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())
+    yield from _managed_fields(meta)
 
 
 def _no_new_finalizers(meta: JsonObject, old: JsonObject) -> Errors:
@@ -253,6 +259,31 @@ def _finalizers(meta: JsonObject) -> Errors:
     if FOREGROUND in finalizers and ORPHAN in finalizers:
         detail = "finalizer orphan and foregroundDeletion cannot be both set"
         yield fieldpath.invalid(path, finalizers, detail)
+
+
+def field_manager_errors(manager: str, path: FieldPath) -> Errors:
+    """Yield what is wrong with the name of a field manager: too long, or characters that cannot be
+    printed; positions count bytes."""
+    encoded = manager.encode("utf-8", "surrogatepass")
+    if len(encoded) > _MANAGER_BYTES:
+        yield fieldpath.too_long(path, _MANAGER_BYTES)
+    position = 0
+    for char in manager:
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {position})"
+            yield fieldpath.invalid(path, manager, detail)
+        position += len(char.encode("utf-8", "surrogatepass"))
+
+
+def _managed_fields(meta: JsonObject) -> Errors:
+    """Yield what is wrong with the managers of an object, whose fields were read before."""
+    path = METADATA.child("managedFields")
+    for index, entry in enumerate(meta.get("managedFields") or ()):
+        manager, subresource = entry.get("manager", ""), entry.get("subresource", "")
+        if not manager.isprintable() or len(manager) * _UTF_8_BYTES > _MANAGER_BYTES:
+            yield from field_manager_errors(manager, path.index(index).child("manager"))
+        if len(subresource.encode("utf-8", "surrogatepass")) > _SUBRESOURCE_BYTES:
+            yield fieldpath.too_long(path.index(index).child("subresource"), _SUBRESOURCE_BYTES)
 
 
 def standard_finalizers(meta: JsonObject, naming: Naming) -> Errors:

@@ -30,7 +30,7 @@ from celadon.kube.validation.field_checks import (
     items,
     not_negative,
     only_with,
-    required_choice,
+    present_choice,
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
@@ -297,7 +297,7 @@ def storage_class(obj: JsonObject) -> Errors:
     if policy:
         yield from supported(root.child("reclaimPolicy"), policy, CLASS_RECLAIM_POLICIES)
     mode = obj.get("volumeBindingMode")
-    yield from required_choice(root.child("volumeBindingMode"), mode, BINDING_MODES)
+    yield from present_choice(root.child("volumeBindingMode"), mode, BINDING_MODES)
     yield from _topologies(obj)
 
 

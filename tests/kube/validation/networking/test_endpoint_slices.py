@@ -83,6 +83,12 @@ def test_good_slices(value: Json) -> None:
             ["endpoints: Too many: 1001: must have at most 1000 items"],
         ),
         (
+            endpoint_slice(ports=[{**PORT, "protocol": ""}]),
+            [
+                'ports[0].protocol: Unsupported value: "": supported values: "SCTP", "TCP", "UDP"'
+            ],
+        ),
+        (
             endpoint_slice(ports=[PORT, {**PORT, "protocol": "x"}]),
             [
                 'ports[1].name: Duplicate value: "p"',

@@ -38,6 +38,13 @@ def test_good_objects(value: Json) -> None:
     [
         (storage_class(provisioner=""), ["provisioner: Required value"]),
         (
+            storage_class(volumeBindingMode=""),
+            [
+                'volumeBindingMode: Unsupported value: "": supported values: "Immediate", '
+                '"WaitForFirstConsumer"'
+            ],
+        ),
+        (
             storage_class(parameters={"": "x"}, reclaimPolicy="x", volumeBindingMode="x"),
             [
                 'parameters: Invalid value: "": field can not be empty.',
