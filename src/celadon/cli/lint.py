@@ -699,7 +699,10 @@ def _removal(document: Document, removal: Removal) -> Edit | None:
     item, _ = node.children[path[-1]]
     text = document.chunk.text
     if node.is_flow:
-        before = node.children[path[-1] - 1][0].end if path[-1] else item.start
+        index = path[-1]
+        before = item.start
+        if isinstance(index, int) and index > 0:
+            before = node.children[index - 1][0].end
         return _from_flow(text, before, item.start, item.end)
     start = text.rfind("\n", 0, item.start) + 1
     line = _OWN_LINE.match(text, start)
