@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site dist docs pages test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures programs clean bench-kube
+.PHONY: demo site dist docs pages test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-beside bench-growth bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures programs clean bench-kube
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -187,24 +187,34 @@ packs: $(VENV)/.installed
 man: $(VENV)/.installed
 	$(BIN)/python -m tools.man_page > celadon.1
 
+# Measurements. Each prints its rows with their ratios (median and spread of rounds in turns), writes
+# them into docs/performance.md, and fails when a row is under its floor.
 bench: $(VENV)-bench/.installed
-	$(VENV)-bench/bin/python -m bench
+	$(VENV)-bench/bin/python -m bench --check
 
 # Beside kube-apiserver's own CEL; needs Go and KUBERNETES=, a checkout of 1.36. Two minutes.
 bench-kube: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench.kube_cel $(KUBERNETES) --check --write
 
-# The API server under load, beside a bare handler of the same HTTP server; three minutes.
+# The API server under load, beside a bare handler of the same HTTP server; five minutes.
 bench-server: $(VENV)/.developed
-	$(BIN)/python -m bench.server --write
+	$(BIN)/python -m bench.server --write --check
+
+# The same work done by kube-apiserver; needs the programs KUBE_APISERVER= and ETCD=. Ten minutes.
+bench-beside: $(VENV)/.developed
+	$(BIN)/python -m bench.server.beside $(KUBE_APISERVER) $(ETCD) --write --check
+
+# What one unit costs when there are many; half an hour.
+bench-growth: $(VENV)/.developed
+	$(BIN)/python -m bench.growth --write --check
 
 # Durable creates on etcd, beside etcd alone and SQLite; three minutes.
 bench-etcd: $(VENV)/.developed $(VENV)/.etcd
 	$(BIN)/python -m bench.etcd
 
-# The webhook under load, beside a kopf handler and a FastAPI endpoint; two minutes.
+# The webhook under load, beside a kopf handler and a FastAPI endpoint; three minutes.
 bench-webhook: $(VENV)-bench/.webhooks
-	$(VENV)-bench/bin/python -m bench.webhook --write
+	$(VENV)-bench/bin/python -m bench.webhook --write --check
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench .coverage .mutants build dist web/node_modules $(SITE)

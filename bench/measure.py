@@ -73,10 +73,15 @@ class Timings:
 
     def ratio(self, name: str, to: str) -> float | None:
         """How many times as long as `to` it takes; None when one did not take part."""
+        ratios = self.ratios(name, to)
+        return median(ratios) if ratios else None
+
+    def ratios(self, name: str, to: str) -> list[float]:
+        """The same by round; empty when one did not take part."""
         if name not in self.rounds or to not in self.rounds:
-            return None
+            return []
         pairs = zip(self.rounds[name], self.rounds[to], strict=True)
-        return median(seconds / other for seconds, other in pairs)
+        return [seconds / other for seconds, other in pairs]
 
 
 def side_by_side(calls: Mapping[str, Call], rounds: int = ROUNDS) -> Timings:

@@ -65,7 +65,7 @@ def _judged(bar: Bar) -> str:
 
 def _expressions(results: Results) -> Iterator[str]:
     peers = [peer.name for peer in results.installed]
-    titles = ["expression", "by hand", "Celadon", "ratio", "metered", *peers]
+    titles = ["expression", "by hand", "Celadon", "ratio", "spread", "metered", *peers]
     yield _row(titles)
     yield _row(["---", *["---:"] * (len(titles) - 1)])
     for outcome in results.outcomes:
@@ -94,6 +94,7 @@ def _cells(outcome: Outcome, peers: Sequence[str]) -> list[str]:
         _micros(timings.best(BY_HAND)),
         _micros(timings.best(CELADON)),
         _ratio(timings.ratio(CELADON, BY_HAND)),
+        _spread(timings.ratios(CELADON, BY_HAND)),
         _ratio(timings.ratio(METERED, CELADON)),
     ]
     for peer in peers:
@@ -105,6 +106,7 @@ def _cells(outcome: Outcome, peers: Sequence[str]) -> list[str]:
 def _mean_cells(results: Results, peers: Sequence[str]) -> list[str]:
     cells = [
         _ratio(results.mean_ratio(CELADON, BY_HAND)),
+        "",
         _ratio(results.mean_ratio(METERED, CELADON)),
     ]
     for peer in peers:
@@ -123,6 +125,10 @@ def _micros(seconds: float | None) -> str:
 
 def _ratio(ratio: float | None) -> str:
     return "" if ratio is None else f"{_number(ratio)}×"
+
+
+def _spread(ratios: Sequence[float]) -> str:
+    return f"{_number(min(ratios))} to {_number(max(ratios))}" if ratios else ""
 
 
 def _number(value: float) -> str:

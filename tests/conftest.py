@@ -72,7 +72,7 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.fixture
 def usual_calls() -> Iterator[None]:
     """As many calls as Python allows where nobody asked for more. Servers that other tests leave
-    running in this process have asked (`celadon.deep_calls`)."""
+    running in this process have asked (`celadon.deep_recursion`)."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(1_000 + len(inspect.stack(0)))
     try:

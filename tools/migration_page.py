@@ -16,7 +16,7 @@ from typing import Final
 
 from celadon.cli.migration.migration_run import Migration, RuleOutcome
 from celadon.kube import JsonObject
-from celadon.migrate.kyverno.functions import FUNCTIONS, NO_EQUAL
+from celadon.migrate.kyverno.jmespath_functions import FUNCTIONS, NO_EQUAL
 
 
 def page(engine: str, folder: str = "") -> str:

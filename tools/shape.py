@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Final
 
-from tests.architecture.source_tree import SOURCE, SourceTree, read_source, rings
+from tests.architecture.source_tree import SOURCE, Node, SourceTree, read_source, rings
 
 from tools.doc_words import MOST, written_by_commands, written_by_hand
 
@@ -81,8 +81,7 @@ class Shape:
     def import_lines(self) -> int:
         return sum(
             (node.end_lineno or node.lineno) - node.lineno + 1
-            for node in self._nodes()
-            if isinstance(node, ast.Import | ast.ImportFrom)
+            for node in self._nodes(ast.Import, ast.ImportFrom)
         )
 
     @property
@@ -98,7 +97,7 @@ class Shape:
 
     @property
     def any_names(self) -> int:
-        return sum(isinstance(node, ast.Name) and node.id == "Any" for node in self._nodes())
+        return sum(node.id == "Any" for node in self._nodes(ast.Name))
 
     @property
     def largest_door(self) -> int:
@@ -117,8 +116,7 @@ class Shape:
         """The lines of each function."""
         return [
             (node.end_lineno or node.lineno) - node.lineno + 1
-            for node in self._nodes()
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in self._nodes(ast.FunctionDef, ast.AsyncFunctionDef)
         ]
 
     @property
@@ -146,16 +144,15 @@ class Shape:
         words = (text.split(maxsplit=1)[0].strip(":,.") for text in texts if text)
         return _percent(sum(word in FRAGMENTS for word in words), len(texts))
 
-    def _nodes(self) -> Iterator[ast.AST]:
+    def _nodes(self, *classes: type[Node]) -> Iterator[Node]:
         for file in self.source.values():
-            yield from file.nodes
+            yield from file.nodes(*classes)
 
     def _documented(
         self,
     ) -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
-        kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        for node in self._nodes():
-            if isinstance(node, kinds) and ast.get_docstring(node, clean=False):
+        for node in self._nodes(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef):
+            if ast.get_docstring(node, clean=False):
                 yield node
 
 

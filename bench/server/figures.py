@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from statistics import median
 
 from bench.results import Bar
 from bench.server import measuring
@@ -32,10 +33,12 @@ def bars(measured: Measured) -> Iterable[Bar]:
 
 def rate_table(measured: Measured) -> Iterator[str]:
     """Load by load, beside the bare handler."""
-    yield "| load | a second | bare handler | of that | µs of processor | bare handler |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| load | a second | bare handler | of that | spread | µs of processor | bare handler |"
+    yield "| --- | ---: | ---: | ---: | --- | ---: | ---: |"
     for name, rate in measured.rates.items():
+        ratios = rate.ratios
         yield (
-            f"| {name} | {rate.per_second:,.0f} | {rate.bare_per_second:,.0f} | {rate.ratio:.0%}"
+            f"| {name} | {rate.per_second:,.0f} | {rate.bare_per_second:,.0f}"
+            f" | {median(ratios):.0%} | {min(ratios):.0%} to {max(ratios):.0%}"
             f" | {rate.micros:,.0f} | {rate.bare_micros:,.0f} |"
         )

@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
     parser.add_argument("--memory", action="store_true", help="only the memory, for long")
     parser.add_argument("--reviews", type=int, default=MILLION, help="for --memory")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     add_check(parser)
     add_real_time(parser)
     options = parser.parse_args()

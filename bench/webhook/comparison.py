@@ -50,10 +50,11 @@ class Compared:
     def micros(self, name: str) -> float:
         return min(one.server_micros for one in self.floods[name])
 
-    def ratio(self, name: str) -> float:
-        """How many times as many reviews Celadon decides in the same time of the processor."""
+    def ratios(self, name: str) -> list[float]:
+        """How many times as many reviews Celadon decides in the same time of the processor, by
+        round."""
         pairs = zip(self.floods[CELADON], self.floods[name], strict=True)
-        return median(other.server_micros / own.server_micros for own, other in pairs)
+        return [other.server_micros / own.server_micros for own, other in pairs]
 
 
 def compare(folder: Path, rounds: int, say: Callable[[str], None]) -> Compared:
@@ -98,8 +99,8 @@ def _half(served: Mapping[str, Served], rate: float, rounds: int) -> dict[str, l
 def table(compared: Compared) -> Iterator[str]:
     """Rates, the processor's time, ratios, latencies."""
     head = "webhook | a second | µs of processor | a second of one core | celadon is faster by"
-    yield f"| {head} | floor | |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | --- |"
+    yield f"| {head} | spread | floor | |"
+    yield "| --- | ---: | ---: | ---: | ---: | --- | ---: | --- |"
     for name in compared.floods:
         micros = compared.micros(name)
         rates = f"{compared.per_second(name):,.0f} | {micros:,.0f} | {1e6 / micros:,.0f}"
@@ -115,12 +116,13 @@ def table(compared: Compared) -> Iterator[str]:
 
 
 def _held(compared: Compared, name: str) -> str:
-    """The cells of a ratio and its floor; empty for ours."""
+    """The cells of a ratio, its spread and its floor; empty for ours."""
     if name == CELADON:
-        return " | | "
-    ratio = compared.ratio(name)
+        return " | | | "
+    ratios = compared.ratios(name)
+    ratio, spread = median(ratios), f"{min(ratios):.1f} to {max(ratios):.1f}"
     judged = "held" if ratio >= FLOORS[name] else MISSED
-    return f"{ratio:.1f}× | ≥ {FLOORS[name]:g}× | {judged}"
+    return f"{ratio:.1f}× | {spread} | ≥ {FLOORS[name]:g}× | {judged}"
 
 
 def _middle(rounds: Sequence[Steady], part: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.decoding import decode_binding, decode_policy
 from celadon.admission.registration.registration_types import (
@@ -13,7 +14,6 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.admission.request import ADMIN, Operation, Request, default_options
 from celadon.admission.verdict import Verdict
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.admission.activation import RequestContext, request_value
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.compiled_expressions import size_bound
 from celadon.admission.request import Operation
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
 from tests.admission.building import CONFIG_MAP, CONFIG_MAPS, config_map, request

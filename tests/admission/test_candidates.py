@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import policy_limits
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
 from celadon.admission.policies.matching import (
     Candidate,
@@ -17,7 +18,6 @@ from celadon.admission.policies.matching import (
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import ValidatingAdmissionPolicy
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources
 from tests.admission.building import RULE, binding, config_map, policy, request

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.decision_source import (
     MATCH_CONSTRAINTS,
     MATCH_RESOURCES,
@@ -20,7 +21,6 @@ from celadon.admission.decision_source import (
 )
 from celadon.admission.policies.validating import Engine
 from celadon.admission.verdict import Cause, Outcome
-from celadon.admission.world import ObjectWorld
 from celadon.kube import FieldPath
 from tests.admission.building import RULE, WORLD, binding, config_map, judge, policy, request
 

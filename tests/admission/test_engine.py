@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from celadon.admission.activation import RequestContext
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.policies.validating import Engine
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome, Verdict
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
 from tests.admission.building import (

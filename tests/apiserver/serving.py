@@ -8,8 +8,8 @@ from celadon.admission import ObjectWorld
 from celadon.admission.webhooks import Reply
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.conversion_webhooks import Conversions
-from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import DEFAULT

@@ -10,7 +10,7 @@ import pytest
 
 from celadon.apiserver import quota_charging
 from celadon.apiserver.controllers.controller_loops import Stale
-from celadon.apiserver.controllers.upkeep import QuotaCounts
+from celadon.apiserver.controllers.policy_and_quota_status import QuotaCounts
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
 from celadon.kube.resources.api_resources import known_resources
 from tests.apiserver.serving import Shelf

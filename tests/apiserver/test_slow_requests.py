@@ -17,16 +17,23 @@ import pytest
 
 from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
-from celadon.admission.webhooks import Call, HookSet, Reply, hooks, phases
+from celadon.admission.webhooks import Call, HookSet, Reply, dispatchers, hooks
 from celadon.apiserver import negotiation, object_store, request_layers
-from celadon.apiserver.controllers import upkeep
+from celadon.apiserver.controllers import own_objects, policy_and_quota_status
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
-from celadon.apiserver.handlers import calls, endpoints, pods, reviews, verbs, write
+from celadon.apiserver.handlers import (
+    bindings_and_evictions,
+    calls,
+    resource_endpoints,
+    resource_handler,
+    reviews,
+    write,
+)
 from celadon.apiserver.handlers import delete as deletion_handler
 from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
-from celadon.apiserver.handlers.verbs import Reviewer
+from celadon.apiserver.handlers.resource_handler import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
@@ -35,7 +42,7 @@ from celadon.apiserver.workers import Workers
 from celadon.kube import rbac
 from celadon.kube.registry import create, request_bodies
 from celadon.kube.registry import delete as deletion
-from celadon.kube.registry.draft import Draft
+from celadon.kube.registry.decoded_object import Draft
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running
 
@@ -313,7 +320,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("defaulting", create, "prepare_create", large),
     ("validation", write.Writer, "_finish_new", large),
     ("policies", Engine, "review", large),
-    ("the answer", verbs, "_shown", large),
+    ("the answer", resource_handler, "_shown", large),
     (
         "selectors",
         request_layers,
@@ -357,7 +364,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "what a watch selects",
-        verbs,
+        resource_handler,
         "list_options",
         lambda running: ask(running, "GET", f"{MAPS}?watch=1&labelSelector={'a,' * 20_000}!"),
     ),
@@ -375,23 +382,28 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "options of a write",
-        verbs,
+        resource_handler,
         "_read_options",
         lambda running: ask(running, "POST", f"{MAPS}?fieldManager={'x' * 20_000}", {}),
     ),
     ("a refusal", negotiation, "status_answer", badly_labelled),
     ("a question for access", Reviewer, "_reviewed", access_review),
     ("the form of a question", Draft, "form", access_review),
-    ("an object as YAML", verbs.Verbs, "_got", large_again("GET", accept="application/yaml")),
+    (
+        "an object as YAML",
+        resource_handler.Verbs,
+        "_got",
+        large_again("GET", accept="application/yaml"),
+    ),
     (
         "a pod that is bound",
-        pods,
+        bindings_and_evictions,
         "in_order",
         of_a_large_pod("binding", target={"kind": "Node", "name": "n"}),
     ),
     (
         "a pod that is evicted",
-        pods,
+        bindings_and_evictions,
         "in_order",
         of_a_large_pod("eviction", apiVersion="policy/v1", kind="Eviction"),
     ),
@@ -399,11 +411,11 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("an object that waits", deletion_handler, "in_order", held_by("example.com/a")),
     (
         "rules of roles",
-        upkeep,
+        own_objects,
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),
-    ("what a quota counts", upkeep, "recounted", under_a_quota),
+    ("what a quota counts", policy_and_quota_status, "recounted", under_a_quota),
     ("what somebody may", reviews, "self_subject_rules_review", rules_review),
     ("copies of a patch", write.Writer, "_read_patch", doubling),
     ("a list of wide objects", Reader, "_page", wide_list),
@@ -433,7 +445,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "columns of a definition",
-        verbs.Verbs,
+        resource_handler.Verbs,
         "_listed",
         behind(DEFINITIONS, definition(), WIDGETS),
     ),
@@ -455,7 +467,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ),
     (
         "types of policies",
-        upkeep.PolicyTypeChecks,
+        policy_and_quota_status.PolicyTypeChecks,
         "_checked",
         settled("admissionregistration.k8s.io", "validatingadmissionpolicies", POLICY),
     ),
@@ -533,11 +545,11 @@ def hooked(running: Running, monkeypatch: pytest.MonkeyPatch, kind: str, **revie
 @pytest.mark.parametrize(
     ("kind", "owner", "name"),
     [
-        ("validating", phases, "read_answer"),
-        ("mutating", phases, "read_answer"),
-        ("mutating", phases, "apply_json_patch"),
+        ("validating", dispatchers, "read_answer"),
+        ("mutating", dispatchers, "read_answer"),
+        ("mutating", dispatchers, "apply_json_patch"),
         ("validating", Call, "body"),
-        ("validating", phases, "begin_call"),
+        ("validating", dispatchers, "begin_call"),
     ],
 )
 def test_others_are_answered_while_webhooks_are_heard(
@@ -614,7 +626,7 @@ def test_what_nobody_expected_is_an_answer(own: Running, monkeypatch: pytest.Mon
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(endpoints, "find_endpoint", broken)
+    monkeypatch.setattr(resource_endpoints, "find_endpoint", broken)
     answer = ask(own, "GET", f"{MAPS}/what-nobody-asked-for-before")
     assert (answer.code, answer.content_type) == (500, "text/plain; charset=utf-8")
     assert answer.body == (

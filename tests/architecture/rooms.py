@@ -63,20 +63,20 @@ DOORS = {
     "celadon.admission.conversion",
     "celadon.admission.explain",
     "celadon.admission.compiled_expressions",
-    "celadon.admission.incomplete",
+    "celadon.admission.partial_decisions",
     "celadon.admission.lint",
     "celadon.admission.policies.compiled_policy",
     "celadon.admission.policies.matching",
     "celadon.admission.policies.mutating",
     "celadon.admission.policies.params",
     "celadon.admission.plugins",
-    "celadon.admission.plugins.configuration",
+    "celadon.admission.plugins.admission_configuration",
     "celadon.admission.plugins.pod_security_expressions",
     "celadon.admission.plugins.pod_security_standards",
     "celadon.admission.registration",
-    "celadon.admission.static",
+    "celadon.admission.static_manifests",
     "celadon.admission.webhooks",
-    "celadon.admission.writing",
+    "celadon.admission.write_requests",
     "celadon.migrate",
     "celadon.prove",
     "celadon.prove.definitions",
@@ -99,7 +99,7 @@ DOORS = {
     "celadon.webhook.cluster",
     "celadon.webhook.handlers",
     "celadon.webhook.installation",
-    "celadon.webhook.deciding",
+    "celadon.webhook.review_decisions",
     "celadon.webhook.service",
     "celadon.cli.policy_test_door",
     "celadon.cli.reading",
@@ -218,7 +218,7 @@ HOMONYMS: dict[str, str] = {
 JSON_ALIASES = {
     "celadon.kube.json_types": "the one name of a JSON object, and its shapes",
     "celadon.admission.compiled_expressions": "what expressions know, not JSON",
-    "celadon.cel.partial": "a value of CEL, or what stands for one",
+    "celadon.cel.partial_evaluation": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.conversions": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",
@@ -230,7 +230,7 @@ JSON_ALIASES = {
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
     "celadon.apiserver.printers.table_forms": "a column of a table",
     "celadon.webhook.handlers": "the object that a handler may change",
-    "celadon.webhook.policy_coverage": "a label selector",
+    "celadon.webhook.webhook_rules": "a label selector",
 }
 """Modules that may call `Any`, or an object of JSON, something."""
 
@@ -361,7 +361,7 @@ CALLED_BY_OTHERS = {
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",
     "celadon.webhook.webhook_app.Asking": "the keywords of `TestClient`",
-    "celadon.webhook.policy_coverage._Values._": "what follows is given by keyword",
+    "celadon.webhook.webhook_rules._Values._": "what follows is given by keyword",
 }
 """Names, classes or modules that others than the product call, and who."""
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import gc
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TypeVar, cast
+
+Node = TypeVar("Node", bound=ast.AST)
 
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src"
 
@@ -28,14 +32,19 @@ MODULES = list(module_paths())
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A module: its text, its tree, and every node of that tree. `known` are all modules."""
+    """A module: its text, its tree, and all nodes of it by class. `known` are all modules."""
 
     module: str
     path: Path
     text: str
     tree: ast.Module
-    nodes: list[ast.AST]
+    by_class: Mapping[type[ast.AST], list[ast.AST]]
     known: frozenset[str]
+
+    def nodes(self, *classes: type[Node]) -> Iterator[Node]:
+        """Every node of these classes. Most tests ask for few of the millions that there are."""
+        for wanted in classes:
+            yield from cast("list[Node]", self.by_class.get(wanted, []))
 
     @property
     def is_package(self) -> bool:
@@ -51,14 +60,13 @@ class SourceFile:
         return tuple(self._imports())
 
     def _imports(self) -> Iterator[str]:
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                for name in node.names:
-                    yield name.name
-            elif isinstance(node, ast.ImportFrom) and node.module is not None:
-                for name in node.names:
-                    full = f"{node.module}.{name.name}"
-                    yield full if full in self.known else node.module
+        for node in self.nodes(ast.Import):
+            for name in node.names:
+                yield name.name
+        for node in self.nodes(ast.ImportFrom):
+            for name in node.names if node.module is not None else ():
+                full = f"{node.module}.{name.name}"
+                yield full if full in self.known else str(node.module)
 
     @cached_property
     def imported_modules(self) -> set[str]:
@@ -94,7 +102,10 @@ def read_source(root: Path = SOURCE) -> SourceTree:
 def _read(module: str, path: Path, known: frozenset[str]) -> SourceFile:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    return SourceFile(module, path, text, tree, list(ast.walk(tree)), known)
+    by_class: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+    for node in ast.walk(tree):
+        by_class[type(node)].append(node)
+    return SourceFile(module, path, text, tree, by_class, known)
 
 
 def is_inside(module: str, package: str) -> bool:

@@ -65,7 +65,7 @@ def _constants(tree: ast.Module) -> Iterator[tuple[Texts, ast.expr]]:
 def _texts(value: ast.expr) -> Iterator[str]:
     """All there are in a literal, those in calls included; none where other names are used."""
     nodes = list(ast.walk(value))
-    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
     if all(node in called for node in nodes if isinstance(node, ast.Name)):
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -17,6 +17,11 @@ from tests.architecture.rooms import (
 )
 from tests.architecture.source_tree import SourceFile, SourceTree
 
+_JUDGED = (
+    ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.ImportFrom
+)  # fmt: skip
+"""The nodes that `_fault` knows."""
+
 
 def test_forbidden_constructs(source: SourceTree) -> None:
     hold(
@@ -24,7 +29,7 @@ def test_forbidden_constructs(source: SourceTree) -> None:
         (
             f"{module}:{getattr(node, 'lineno', 0)}: {fault}"
             for module, file in source.items()
-            for node in file.nodes
+            for node in file.nodes(*_JUDGED)
             if (fault := _fault(module, node))
         ),
     )
@@ -82,8 +87,8 @@ def test_doors_that_load_late_are_still_there(source: SourceTree) -> None:
     loading = (
         module
         for module, file in source.items()
-        for node in file.nodes
-        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+        for node in file.nodes(ast.FunctionDef)
+        if node.name == "__getattr__"
     )
     hold("a door with a `__getattr__` is one of MAY_LOAD_LATE", loading, MAY_LOAD_LATE)
 
@@ -103,11 +108,12 @@ def test_imports_inside_functions_say_why(source: SourceTree) -> None:
 
 def _inner_imports(file: SourceFile) -> Iterator[int]:
     """The lines of imports inside functions."""
-    for function in file.nodes:
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    yield node.lineno
+    functions = list(file.nodes(ast.FunctionDef, ast.AsyncFunctionDef))
+    for node in file.nodes(ast.Import, ast.ImportFrom):
+        if node.col_offset and any(
+            one.lineno <= node.lineno <= (one.end_lineno or 0) for one in functions
+        ):
+            yield node.lineno
 
 
 def _says_why(lines: list[str], number: int) -> bool:

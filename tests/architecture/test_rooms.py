@@ -104,7 +104,7 @@ def test_pure_rooms_stay_pure(source: SourceTree) -> None:
 def _is_pure(module: str, imported: str) -> bool:
     top = imported.split(".")[0]
     if top == "celadon":
-        return not is_inside(imported, "celadon.deep_calls")
+        return not is_inside(imported, "celadon.deep_recursion")
     if top in (extra for package, extra in EXTRAS.items() if is_inside(module, package)):
         return True
     return top in sys.stdlib_module_names and top not in IMPURE_MODULES

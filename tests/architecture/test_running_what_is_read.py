@@ -26,7 +26,7 @@ def test_only_the_places_that_are_named(source: SourceTree) -> None:
             f"{module}: {name}"
             for module, file in source.items()
             if _FIRST_WORDS.search(file.text)
-            for name in dangers(file.nodes)
+            for name in dangers(file.nodes(ast.Import, ast.ImportFrom, ast.Attribute, ast.Name))
         ),
         [f"{module}: {name}" for module, name in ALLOWED],
     )

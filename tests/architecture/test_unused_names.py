@@ -46,21 +46,19 @@ def _asked_for(file: SourceFile) -> set[str]:
     texts: functions as `module:function`, members of records in shapes."""
     imported = {
         name.name
-        for node in file.nodes
-        if isinstance(node, ast.ImportFrom) and not file.is_package
+        for node in file.nodes(ast.ImportFrom)
+        if not file.is_package
         for name in node.names
     }
     patterns = [_FUNCTION_BY_TEXT, *([_MEMBER_BY_TEXT] if file.module.startswith(_SHAPED) else [])]
     by_text = {
         found[1]
-        for node in file.nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for node in file.nodes(ast.Constant)
+        if isinstance(node.value, str)
         for pattern in patterns
         if (found := pattern.fullmatch(node.value))
     }
-    return (
-        imported | by_text | {node.attr for node in file.nodes if isinstance(node, ast.Attribute)}
-    )
+    return imported | by_text | {node.attr for node in file.nodes(ast.Attribute)}
 
 
 def _unused(scope: ast.Module | ast.ClassDef, used: set[str], prefix: str = "") -> Iterator[str]:

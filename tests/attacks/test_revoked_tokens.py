@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.authz import access_decisions
+from celadon.apiserver.authz import authorizer_chain
 from celadon.apiserver.handlers import watch
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running
@@ -28,7 +28,7 @@ BINDING = {
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    for module in (access_decisions, watch):
+    for module in (authorizer_chain, watch):
         monkeypatch.setattr(module, "STANDING_SECONDS", 0.0)
     running = Running()
     make(running, ACCOUNT.rpartition("/")[0], {"metadata": {"name": "robot"}})

@@ -56,17 +56,17 @@ EXCHANGES = "tests/storage/etcd/test_grpc_exchanges.py"
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
-        "owner_only.py",
+        "private_files.py",
         "_FILE: Final = 0o600",
         "_FILE: Final = 0o644",
-        "tests/test_owner_only.py::test_what_is_made_is_for_its_owner",
+        "tests/test_private_files.py::test_what_is_made_is_for_its_owner",
     ),
     Undone(
         "a link where a secret is going to be written",
-        "owner_only.py",
+        "private_files.py",
         "        draft.replace(path)\n",
         "        path.write_bytes(draft.read_bytes())\n",
-        "tests/test_owner_only.py::test_nothing_is_written_through_a_link",
+        "tests/test_private_files.py::test_nothing_is_written_through_a_link",
     ),
     Undone(
         "a result of an audit that runs what it holds",
@@ -163,7 +163,7 @@ UNDONE = (
     ),
     Undone(
         "a body that is read on the event loop",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         "            return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head\n",
         "            return request.has_long_head\n",
         SLOW,
@@ -289,10 +289,10 @@ UNDONE = (
     ),
     Undone(
         "a comparison of constants that never ends",
-        "migrate/kyverno/queries.py",
+        "migrate/kyverno/jmespath_queries.py",
         "            return constant(_is_in_order(one, operator, other))\n",
         "            return compare(right, _TURNED[operator], left)\n",
-        "tests/migrate/kyverno/test_queries.py",
+        "tests/migrate/kyverno/test_jmespath_queries.py",
     ),
     Undone(
         "a certificate of a version that there is not",
@@ -310,7 +310,7 @@ UNDONE = (
     ),
     Undone(
         "a small patch that doubles an object again and again",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         '    if request.method == "PATCH" and _may_double(request):\n',
         "    if False:\n",
         f"{SLOW}[copies of a patch]",
@@ -366,7 +366,7 @@ UNDONE = (
     ),
     Undone(
         "a second request while the rules are compiled for the first",
-        "apiserver/request_work.py",
+        "apiserver/loop_offloading.py",
         "return self.seconds is None or self.seconds > DEAR_SECONDS",
         "return self.seconds is not None and self.seconds > DEAR_SECONDS",
         "tests/apiserver/workers/test_request_work.py::test_steps_beside_the_first_are_taken_aside",
@@ -409,21 +409,21 @@ UNDONE = (
     ),
     Undone(
         "a role with thousands of rules, or a binding of thousands of users",
-        "apiserver/caches/mirror.py",
+        "apiserver/caches/store_informers.py",
         "for rules, subjects in members) > _MANY\n",
         "for rules, subjects in members) < 0\n",
         "tests/apiserver/caches/test_role_view.py::test_what_is_large_is_in_force_a_moment_later",
     ),
     Undone(
         "a quota that counts thousands of objects on the event loop",
-        "apiserver/controllers/upkeep.py",
+        "apiserver/controllers/own_objects.py",
         "        status = await self._aside(\n            recounted, quota,",
         "        status = recounted(\n            quota,",
         f"{SLOW}[what a quota counts]",
     ),
     Undone(
         "a review that tells thousands of rules",
-        "apiserver/handlers/verbs.py",
+        "apiserver/handlers/resource_handler.py",
         'call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"',
         "call.work.is_large |= False",
         f"{SLOW}[what somebody may]",
@@ -461,7 +461,7 @@ UNDONE = (
     ),
     Undone(
         "a small binding of a large pod",
-        "apiserver/handlers/pods.py",
+        "apiserver/handlers/bindings_and_evictions.py",
         "        ordered = await call.work.step(in_order, obj)\n",
         "        ordered = in_order(obj)\n",
         f"{SLOW}[a pod that is bound]",
@@ -519,10 +519,10 @@ UNDONE = (
     ),
     Undone(
         "health that anybody may ask for, whatever the roles say",
-        "apiserver/authz/access_decisions.py",
+        "apiserver/authz/authorizer_chain.py",
         "        if kube.MASTERS in attributes.user.groups:\n",
         '        if kube.MASTERS in attributes.user.groups or attributes.path == "/healthz":\n',
-        "tests/apiserver/authz/test_access_decisions.py::test_no_path_is_open_to_everybody",
+        "tests/apiserver/authz/test_authorizer_chain.py::test_no_path_is_open_to_everybody",
     ),
     Undone(
         "a path with slashes too many, which is somebody else's to whoever filters paths",

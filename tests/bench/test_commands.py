@@ -16,7 +16,7 @@ from bench.expressions import CASES
 from bench.measure import Timings
 from bench.results import Around
 from bench.server import __main__ as server
-from bench.server import measuring
+from bench.server import beside, measuring
 from bench.server.loads import Taken
 from bench.server.measuring import Measured, Rate, Start
 from bench.undisturbed import Disturbance
@@ -120,3 +120,24 @@ def test_growth_of_what_has_one_size_or_none_is_no_growth(
     monkeypatch.setattr(sys, "argv", ["bench.growth", "--most", "5"])
     assert growth.main() == 0
     assert "| definitions | get | 1: 1 µs | 0.00 |  |" in capsys.readouterr().out
+
+
+def test_each_row_beside_kube_apiserver_has_a_floor() -> None:
+    names = [work.what for work in beside.works()]
+    assert sorted([*names, beside.FAN_OUT, beside.UNDER_POLICIES.what]) == sorted(beside.FLOORS)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "judged"), [(3.0, "**missed**"), (4.0, "not yet"), (5.0, "reached")]
+)
+def test_only_what_is_under_its_floor_has_missed_it(ratio: float, judged: str) -> None:
+    rounds = [10.0] * beside.ROUNDS
+    row = beside.Row("get of a ConfigMap", 5, rounds, [ratio * own for own in rounds], rounds)
+    assert row.judged == judged
+
+
+def test_all_measurements_that_have_floors_are_checked() -> None:
+    lines = (FOLDER.parent / "Makefile").read_text("utf-8").splitlines()
+    commands = [line for line in lines if "-m bench" in line]
+    assert [line for line in commands if "--check" not in line and "bench.etcd" not in line] == []
+    assert len(commands) == 7

@@ -169,6 +169,11 @@ OLDER = Switches(older_lines=True, older_texts=True, optional_syntax=True)
          "1:1: Syntax error: mismatched input '%' expecting"),
         ("{}.?0", "1:5: Syntax error: mismatched input '0' expecting IDENTIFIER\n",
          "1:5: Syntax error: mismatched input '0' expecting {IDENTIFIER, ESC_IDENTIFIER}\n"),
+        # without names in backticks, one that is missing is made up
+        ("a.?", "1:4: Syntax error: missing IDENTIFIER at '<EOF>'\n",
+         "1:4: Syntax error: mismatched input '<EOF>' expecting {IDENTIFIER, ESC_IDENTIFIER}\n"),
+        ("a.?[1]", "1:4: Syntax error: missing IDENTIFIER at '['\n",
+         "1:4: Syntax error: mismatched input '[' expecting {IDENTIFIER, ESC_IDENTIFIER}\n"),
     ],
 )  # fmt: skip
 def test_texts_of_older_releases(text: str, older: str, newer: str) -> None:

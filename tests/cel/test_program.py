@@ -477,7 +477,7 @@ def test_what_went_over_its_limit_is_not_repeated_without_one(
     def repeated(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("celadon.cel.partial.origin", repeated)
+    monkeypatch.setattr("celadon.cel.partial_evaluation.origin", repeated)
     with pytest.raises(CostLimitExceeded) as caught:
         program.evaluate_metered({}, 1)
     assert "actual cost limit exceeded" in program.locate({}, caught.value).display()

@@ -37,9 +37,9 @@ from celadon.kube import FieldPath, GroupVersionKind, Json
 from celadon.kube.resources import known_resources
 from celadon.prove import Answer, Comparison, Endpoint, Finding, Gap, Question, Reply
 from celadon.prove.definitions import ChangeReply, RuleQuestion, RuleReply
-from celadon.prove.definitions.rule_looks import Node
 from celadon.prove.definitions.rule_questions import Change, Subject
-from celadon.prove.differences import Direction
+from celadon.prove.definitions.symbolic_rules import Node
+from celadon.prove.policy_differences import Direction
 from tests.paths import ROOT
 from tests.prove.definitions.definitions import kind_of, obj
 

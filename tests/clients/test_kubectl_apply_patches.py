@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from celadon.admission import ADMIN
+from celadon.cli.check.document_requests import Applied, Unchanged, applied
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.questions import Applied, Unchanged, applied
 from celadon.cli.reading.documents import Document, DocumentReader, Text
 from celadon.kube import metadata
 from celadon.kube.fieldmanager import applied_configuration, configured

@@ -19,7 +19,7 @@ from typing import Any, Final
 from celadon.admission import ObjectWorld
 from celadon.admission.policies.validating import Engine
 from celadon.apiserver import HttpAnswer, HttpRequest
-from celadon.webhook.deciding import Rulebook, SourceState
+from celadon.webhook.review_decisions import Rulebook, SourceState
 from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from tests.admission.building import binding, policy

@@ -167,7 +167,7 @@ class _Life:
     def _lived(self, kept: Json) -> Iterator[Difference | None]:
         name = kept["metadata"]["name"]
         for server in self.servers:
-            _wait_until_served(server, kept)
+            wait_until_served(server, kept)
         yield self._asked("GET", f"{PATH}/{name}")
         names = kept["spec"]["names"]
         space = "/namespaces/definitions" if kept["spec"]["scope"] == "Namespaced" else ""
@@ -333,7 +333,7 @@ class _Life:
     def _difference(
         self, method: str, path: str, body: Json, answers: list[Reply]
     ) -> Difference | None:
-        told = [_told(answer) for answer in answers]
+        told = [answer_text(answer) for answer in answers]
         shown = "; ".join(self.twists) if path.startswith(PATH) else json.dumps(body)
         if told[0] == told[1] or answers[1].body == {"message": "no answer"}:
             if "dryRun=All" not in path:
@@ -367,7 +367,7 @@ def _nodes(schema: Json, path: str = "") -> Iterator[tuple[str, Json]]:
             yield from _nodes(inner, f"{path}.{key}")
 
 
-def _wait_until_served(server: Server, kept: Json) -> None:
+def wait_until_served(server: Server, kept: Json) -> None:
     server.settle()
     spec = kept["spec"]
     served = [one["name"] for one in spec["versions"] if one.get("served")]
@@ -381,15 +381,15 @@ def _wait_until_served(server: Server, kept: Json) -> None:
         time.sleep(0.1)
 
 
-def _told(reply: Reply) -> str:
+def answer_text(reply: Reply) -> str:
     """An answer without what is a server's own; causes are in an order of their own, as Go walks
     the properties of schemas in any order."""
     body = copy.deepcopy(reply.body)
     if isinstance(body, dict):
-        for item in (body, *body.get("items", ())):
+        for item in (body, *(body.get("items") or ())):
             managers = (item.get("metadata") or {}).get("managedFields", [])
             managers.sort(key=lambda one: json.dumps({**one, "time": ""}, sort_keys=True))
-        for row in body.get("rows", ()):
+        for row in body.get("rows") or ():
             row["object"]["metadata"].pop("managedFields", None)
             row["cells"] = [
                 "AGE" if isinstance(c, str) and c.endswith("s") and c[:-1].isdigit() else c

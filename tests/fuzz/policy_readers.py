@@ -21,9 +21,9 @@ from celadon.cli.diff import read_side
 from celadon.cli.migration.migration_run import Migration
 from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated
-from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.jmespath_expressions import read
+from celadon.migrate.kyverno.jmespath_queries import Computed, Names
 from celadon.migrate.kyverno.patterns import read_string, wildcard_match
-from celadon.migrate.kyverno.queries import Computed, Names
 from tests.fuzz.byte_reader import ByteReader, text_of
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="celadon-fuzz-")

@@ -105,7 +105,7 @@ class InProcess:
             return Reply(500, {"message": message})
         found = [text for name, text in answer.headers if name == "Warning"]
         return Reply(
-            answer.code, _content(answer.body), tuple(map(_warning, found)), dict(answer.audit)
+            answer.code, parsed_body(answer.body), tuple(map(_warning, found)), dict(answer.audit)
         )
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
@@ -164,7 +164,7 @@ class OverHttps:
         found = answer.headers.get_all("Warning") or []
         warnings = [one.encode("latin-1").decode() for one in found]
         audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
-        return Reply(answer.status, _content(content), tuple(map(_warning, warnings)), audit)
+        return Reply(answer.status, parsed_body(content), tuple(map(_warning, warnings)), audit)
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
         sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
@@ -207,7 +207,7 @@ def _compact(body: Any) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def _content(data: bytes) -> Any:
+def parsed_body(data: bytes) -> Any:
     """JSON, or the text that is said of what is not served and after a panic."""
     try:
         return json.loads(data) if data else None

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from celadon.admission.plugins.configuration import BadConfiguration
+from celadon.admission.plugins.admission_configuration import BadConfiguration
 from celadon.apiserver.audit import AuditPolicyError, read_audit_policy
 from celadon.apiserver.authn.authentication import TokenFileError, read_token_file
 from celadon.apiserver.clientconfig import KubeconfigError, read_kubeconfigs

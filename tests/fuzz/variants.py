@@ -22,7 +22,7 @@ from celadon.cel import (
     ProgramError,
     types,
 )
-from celadon.cel.analysis.folding import constant_identifiers, fold
+from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context, ResolvedCalls
 from celadon.kube.library.environments import environment
 from tests.fuzz.pieces import Piece, shrunk

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from celadon.kube import metadata
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, struct_codec
+from celadon.kube.schemas.struct_decoding import StructCodec, codec_for, struct_codec
 from tests.fuzz.servers import Reply, Server
 from tests.recorded.scenarios import scenarios
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.upkeep import aggregated_rules
+from celadon.apiserver.controllers.own_objects import aggregated_rules
 from celadon.kube import fieldpath
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.typed_data import Unknown

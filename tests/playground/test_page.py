@@ -208,7 +208,7 @@ def test_what_takes_too_long_can_be_stopped(seen: Any) -> None:
 @pytest.mark.parametrize(
     ("question", "heard", "said"),
     [
-        ("prove", "1 validations, 1 with findings, 0 not decided", "can fail: CREATE of Pod"),
+        ("prove", "1 validation, 1 with findings, 0 not decided", "can fail: CREATE of Pod"),
         ("diff", "differs: 1 looser", "now: admitted"),
         ("claim", "1 counterexample", "all that is admitted: object.spec.containers.all("),
     ],

@@ -155,7 +155,7 @@ activations = st.fixed_dictionaries(
 
 
 def size(value: Any) -> int:
-    """As `celadon.cel.growth` defines it, of values that are no abstract ones."""
+    """As `celadon.cel.size_growth` defines it, of values that are no abstract ones."""
     if isinstance(value, str | bytes):
         return 1 + len(value)
     if isinstance(value, list):

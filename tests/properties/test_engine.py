@@ -16,7 +16,7 @@ from celadon.cel import (
     ProgramError,
     types,
 )
-from celadon.cel.analysis.folding import constant_identifiers, fold
+from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.kube.library.environments import environment
 from tests.examples import examples

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.admission.registration import strategy
+from celadon.admission.registration import registration_strategies
 from celadon.admission.registration.decoding import KINDS
 from celadon.apiserver.printers.table_forms import built_in_shape
 from celadon.kube import GroupVersionKind, StatusError
@@ -142,11 +142,11 @@ def test_only_located_errors(kind: str, changes: list[tuple[tuple[Any, ...], Any
         read = read_object(text, target, CONTEXT)
     except StatusError:
         return
-    errors = strategy.create_errors(made, SURROUNDINGS)
+    errors = registration_strategies.create_errors(made, SURROUNDINGS)
     assert all(error.field for error in errors)
-    again = update.finish_update(read.draft, made, target, strategy.STRATEGIES)
-    errors = strategy.update_errors(again, made, SURROUNDINGS)
-    errors += strategy.status_errors(again, made, SURROUNDINGS)
+    again = update.finish_update(read.draft, made, target, registration_strategies.STRATEGIES)
+    errors = registration_strategies.update_errors(again, made, SURROUNDINGS)
+    errors += registration_strategies.status_errors(again, made, SURROUNDINGS)
     assert all(str(error) for error in errors)
     resource = known_resources().by_gvk(expected)
     assert resource is not None

@@ -22,11 +22,10 @@ import z3
 from celadon.cel import CheckedAst, Environment, EvaluationError, ProgramError
 from celadon.cel.extend import NONE, Optional
 from celadon.kube import JsonObject
-from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.objects import Inputs
-from celadon.prove.unmodelled import Unmodelled
-from celadon.prove.values import (
+from celadon.prove.symbolic_evaluator import Evaluator
+from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
+from celadon.prove.symbolic_objects import Inputs
+from celadon.prove.symbolic_values import (
     FAILS,
     Double,
     EngineCall,
@@ -44,6 +43,7 @@ from celadon.prove.values import (
     Value,
     certain,
 )
+from celadon.prove.uninterpreted_functions import Unmodelled
 from tests.conformance.kubernetes_cases import from_json, kubernetes_environment
 from tests.conformance.suite import case_files
 from tests.conformance.tagged import encode, same

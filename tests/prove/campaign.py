@@ -35,13 +35,12 @@ from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject
 from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
-from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
-from celadon.prove.parts import Fault
-from celadon.prove.requests import Endpoint
+from celadon.prove.policy_differences import PROVED, Differences, Direction, Side, judgement_of
+from celadon.prove.redundant_parts import Fault
+from celadon.prove.symbolic_requests import Endpoint
 from tests.prove import random_requests
 from tests.prove.random_policies import DEFINITIONS, random_policy
-from tests.prove.test_differences import changed
-from tests.prove.test_mutants import (
+from tests.prove.test_mutant_equivalence import (
     WORLDS,
     Boundaries,
     bound,
@@ -50,6 +49,7 @@ from tests.prove.test_mutants import (
     random_objects,
     requests,
 )
+from tests.prove.test_policy_differences import changed
 
 SECONDS: Final = 4
 """For one question: what takes longer is not decided."""

@@ -35,7 +35,7 @@ from celadon.prove import (
     Standard,
 )
 from celadon.prove.definitions import DefinitionProver, Transitions
-from tests.prove.test_mutants import bound, told_apart
+from tests.prove.test_mutant_equivalence import bound, told_apart
 
 STANDARDS = [Standard(level, 36) for level in ("baseline", "restricted")]
 RELEASE = "1.36"

@@ -16,8 +16,8 @@ from celadon.kube import JsonObject
 from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, built_in, resolved, schema_for
 from celadon.kube.schemas.schema_packs import INT_OR_STRING, QUANTITY
-from tests.prove.test_differences import changed
-from tests.prove.test_questions import LIMITS, policy
+from tests.prove.test_policy_differences import changed
+from tests.prove.test_policy_questions import LIMITS, policy
 
 _KINDS: Final = (
     *("pods", "services", "configmaps", "limitranges", "persistentvolumeclaims", "events"),
@@ -173,7 +173,7 @@ def _built_in(name: str) -> tuple[Resource, Schema]:
 
 
 def _custom() -> tuple[Resource, Schema]:
-    from celadon.prove.known_kinds import KnownKinds
+    from celadon.prove.symbolic_requests import KnownKinds
 
     kinds = KnownKinds.of(DEFINITIONS)
     (resource,) = kinds.resources

@@ -13,8 +13,8 @@ from random import Random
 from typing import Final
 
 from celadon.kube import JsonObject
-from tests.prove.test_differences import changed
-from tests.prove.test_questions import LIMIT_KIND, policy
+from tests.prove.test_policy_differences import changed
+from tests.prove.test_policy_questions import LIMIT_KIND, policy
 
 _TEXTS: Final = (
     *("a", "ab", "a/b", "", "A", "1", "-1", "007", "n", "true", "x-a", "é"),

@@ -12,7 +12,7 @@ from celadon.admission import decode_policy
 from celadon.prove import Prover
 from tests.prove import random_requests
 from tests.prove.campaign import Trial, run
-from tests.prove.test_questions import policy
+from tests.prove.test_policy_questions import policy
 
 
 def test_a_sample_holds() -> None:

@@ -30,9 +30,9 @@ from celadon.kube.registry import create
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import Answer, Prover, Question
-from celadon.prove.examples import mended
+from celadon.prove.example_repair import mended
 from tests.properties.test_lint_claims import LITERALS, _meant, _operand, field_of, made
-from tests.prove.test_questions import policy
+from tests.prove.test_policy_questions import policy
 
 KINDS: Final = (
     ("pods", GroupVersionKind("", "v1", "Pod")),

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("z3")
 
 from celadon.admission import Operation, Request, default_options
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.plugins.pod_security_standards import (
     CHECKS,
     OTHER_VOLUMES,
@@ -19,12 +20,11 @@ from celadon.admission.plugins.pod_security_standards import (
     StandardCheck,
     checks_of,
 )
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.well_known_values import PODS
 from celadon.prove import Standard
-from celadon.prove.properties import side_of
+from celadon.prove.policy_properties import side_of
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
 VERSIONS: Final = range(30, 37)

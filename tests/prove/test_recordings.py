@@ -14,12 +14,12 @@ pytest.importorskip("z3")
 
 import z3
 
-from celadon.prove import functions
-from celadon.prove.evaluator import Evaluator
-from celadon.prove.logic import negated
-from celadon.prove.objects import Inputs
-from celadon.prove.unmodelled import Unmodelled
-from celadon.prove.values import EngineCall, certain
+from celadon.prove import symbolic_functions
+from celadon.prove.solver_terms import negated
+from celadon.prove.symbolic_evaluator import Evaluator
+from celadon.prove.symbolic_objects import Inputs
+from celadon.prove.symbolic_values import EngineCall, certain
+from celadon.prove.uninterpreted_functions import Unmodelled
 from tests.prove.agreement import (
     Hidden,
     compared,
@@ -188,7 +188,7 @@ def test_the_solver_splits_as_the_engine(text: str, separator: str) -> None:
     solver = z3.Solver()
     solver.add(*hidden.assumed, *unmodelled.inputs.assumed)
     assert solver.check() == z3.sat
-    is_same = functions.equal(parts, functions.literal(words))
+    is_same = symbolic_functions.equal(parts, symbolic_functions.literal(words))
     solver.add(negated(is_same))
     assert solver.check() == z3.unsat
 

@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, core, forbidden
+from celadon.admission.plugins.plugin_interface import CREATE, Behaviour, core, forbidden
 from celadon.admission.request import Request
-from celadon.admission.world import World
+from celadon.admission.cluster_lookups import World
 from celadon.kube import StatusError
 
 
@@ -87,7 +87,7 @@ def test_a_validation_rule(copy: Copy) -> None:
     assert "spec.backoffLimit: Invalid value: 10: must be between 0 and 9, inclusive" in report
 
     copy.insert(
-        "src/celadon/kube/validation/core_kinds.py",
+        "src/celadon/kube/validation/config_maps_and_secrets.py",
         '    """Yield what is wrong with a ConfigMap, besides its metadata."""\n',
         '    if obj.get("immutable") and not obj.get("data"):\n'
         '        yield fieldpath.required(_DATA, "an immutable ConfigMap needs it")\n',

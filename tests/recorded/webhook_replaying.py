@@ -25,7 +25,7 @@ from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.caches.policy_view import validating_view
 from celadon.apiserver.http import Address, TlsSettings, open_listener
 from celadon.kube.resources import DEFAULT_PLUGINS
-from celadon.webhook.deciding import Rulebook, SourceState
+from celadon.webhook.review_decisions import Rulebook, SourceState
 from celadon.webhook.service.webhook_process import (
     PolicyAnswers,
     Webhook,

@@ -10,6 +10,7 @@ Pure: whatever the engine has to look up arrives through the `World` it is given
 `celadon.admission.registration`.
 """
 
+from celadon.admission.cluster_lookups import ObjectWorld, World, implicit_namespace
 from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
@@ -34,7 +35,6 @@ from celadon.admission.verdict import (
     Verdict,
     recorded_warnings,
 )
-from celadon.admission.world import ObjectWorld, World, implicit_namespace
 
 __all__ = [
     "ADMIN",

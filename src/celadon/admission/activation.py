@@ -12,9 +12,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon import kube
+from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import Meter, size_bound
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS

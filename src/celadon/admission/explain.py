@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar, assert_never
 
 from celadon.admission import explanations
+from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import Expression
 from celadon.admission.decision_source import Source
 from celadon.admission.explanations import (
@@ -51,7 +52,6 @@ from celadon.admission.request import Request
 from celadon.admission.verdict import Cause, Decision, Note, Outcome, Verdict
 from celadon.admission.webhooks.hooks import Excluded, HookSet, resources_of
 from celadon.admission.webhooks.hooks import Hook as WebhookHook
-from celadon.admission.world import World
 from celadon.kube import StatusError
 from celadon.records import dataclass, replace
 

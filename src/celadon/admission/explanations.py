@@ -16,6 +16,7 @@ from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import Expression, Meter, OutOfBudget
 from celadon.admission.decision_source import Source
 from celadon.admission.policies.compiled_mutations import Change, MutationFailure
@@ -32,7 +33,6 @@ from celadon.admission.policies.params import ParamError, looked_in, resolve
 from celadon.admission.registration import registration_types
 from celadon.admission.request import Request
 from celadon.admission.verdict import Decision, Note, Verdict
-from celadon.admission.world import World
 from celadon.cel import EvaluationError
 from celadon.cel.tracing import Frame, TraceRecorder
 from celadon.kube import GroupVersionResource, JsonObject

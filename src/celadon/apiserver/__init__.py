@@ -20,7 +20,7 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
     plain_text,
 )
-from celadon.apiserver.request_work import FORKED_BYTES
+from celadon.apiserver.loop_offloading import FORKED_BYTES
 from celadon.apiserver.server_core import Sources
 from celadon.apiserver.workers import TooMuchWork, Workers
 

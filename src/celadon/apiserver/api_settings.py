@@ -10,7 +10,7 @@ from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
+from celadon.apiserver.caches.service_allocators import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT, Timers
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
@@ -24,7 +24,7 @@ from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 """Of service account tokens, unless the server is told another one."""

@@ -26,26 +26,26 @@ from typing import Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
-from celadon.admission.static import StaticObjects
+from celadon.admission.static_manifests import StaticObjects
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
-from celadon.apiserver.authz.access_decisions import Standings
-from celadon.apiserver.caches.mirror import ChangeCount
+from celadon.apiserver.authz.authorizer_chain import Standings
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,
     mutating_view,
     validating_view,
 )
-from celadon.apiserver.caches.service_network_view import (
+from celadon.apiserver.caches.service_allocators import (
     CLUSTER_ADDRESSES,
     ServiceNetworkView,
     first_address,
 )
+from celadon.apiserver.caches.store_informers import ChangeCount
 from celadon.apiserver.controllers.controller_loops import (
     Controllers,
     ServerRequests,
@@ -57,21 +57,22 @@ from celadon.apiserver.controllers.server_controllers import (
     led_controllers,
     server_controllers,
 )
-from celadon.apiserver.discovery import server_pages
-from celadon.apiserver.handlers import admission_chain
+from celadon.apiserver.discovery import health_and_version
+from celadon.apiserver.handlers import write_admission
+from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
-from celadon.apiserver.handlers.pods import PodOperations
-from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.read import KnownGets, Reader
+from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
-from celadon.apiserver.handlers.verbs import Reviewer, Verbs
 from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
+from celadon.apiserver.loop_offloading import MANY_OBJECTS, RequestWork
 from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.object_store import ROOT, ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
@@ -79,9 +80,8 @@ from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import Publications, RequestLayers
-from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
-from celadon.apiserver.webhook_phases import Webhooks, WebhookView
+from celadon.apiserver.webhook_dispatch import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata, releases
 from celadon.kube.defaulting import DefaultingContext
@@ -134,12 +134,12 @@ def front_proxies(settings: ProxySettings) -> FrontProxies | None:
 def publications_of(
     core: ServerCore,
     access: AccessSettings,
-    checks: Callable[[str], Sequence[server_pages.HealthCheck]],
+    checks: Callable[[str], Sequence[health_and_version.HealthCheck]],
 ) -> Publications:
     """Return what is answered beside the resources."""
     settings, seconds = core.settings, core.sources.seconds
     effective = settings.effective or effective_version(settings.version)
-    version = server_pages.ServerVersion(
+    version = health_and_version.ServerVersion(
         effective.binary,
         releases.PATCHES.get(effective.binary, 0),
         emulated=effective.emulation,
@@ -150,9 +150,13 @@ def publications_of(
         checks,
         core.metrics.health.observe,
         {"/metrics": core.metrics.page, "/metrics/slis": core.metrics.health.page},
-        server_pages.OpenId(access.issuer, settings.address, access.signer),
-        server_pages.SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
-        server_pages.KINDS if parse_version(settings.version) >= server_pages.SINCE else (),
+        health_and_version.OpenId(access.issuer, settings.address, access.signer),
+        health_and_version.SelfPortrait(
+            version, seconds(), seconds, settings.as_flags(access.issuer)
+        ),
+        health_and_version.KINDS
+        if parse_version(settings.version) >= health_and_version.SINCE
+        else (),
         None if core.flows is None else core.flows.page,
         settings.descriptions,
     )
@@ -193,18 +197,18 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
     return Controllers(core.objects, always, led, leading, simulated, settings.simulation.clock)
 
 
-def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admission:
+def admission_of(core: ServerCore, perform: Perform) -> write_admission.Admission:
     """Return whether a write may happen."""
     settings = core.settings
     plugin_settings = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, plugin_settings, settings.gates)
     limits = plugin_settings.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
-    create = _namespace_maker(perform) if admission_chain.AUTO_PROVISION in plugins.names else None
-    return admission_chain.Admission(
+    create = _namespace_maker(perform) if write_admission.AUTO_PROVISION in plugins.names else None
+    return write_admission.Admission(
         admitters=_admitters(core, plugins),
         authorizer=core.authorizer,
         roles=core.roles,
-        provision=admission_chain.NamespaceProvision(core.world, create),
+        provision=write_admission.NamespaceProvision(core.world, create),
         quotas=QuotaCharging(
             core.objects,
             core.sources.timestamp,
@@ -212,7 +216,7 @@ def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admissio
             plugin_settings.limited_resources,
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
-        event_rates=admission_chain.EventRates(limits, time.monotonic),
+        event_rates=write_admission.EventRates(limits, time.monotonic),
         images=ImagePolicy(
             plugin_settings.image_policy if IMAGE_POLICY in plugins.names else None,
             time.monotonic,
@@ -278,7 +282,7 @@ def verbs_of(
     core: ServerCore,
     access: AccessSettings,
     authenticator: Authenticator,
-    admission: admission_chain.Admission,
+    admission: write_admission.Admission,
 ) -> Verbs:
     """Return what can be done with resources."""
     sources, settings, world = core.sources, core.settings, core.world
@@ -487,20 +491,22 @@ class ApiServer:
         self.controllers = controllers_of(core, self.perform)
         authenticator = authenticator_of(core, access)
         self._admission = admission = admission_of(core, self.perform)
+        verbs = verbs_of(core, access, authenticator, admission)
         self._layers = RequestLayers(
             core,
             authenticator,
             self.controllers,
             publications_of(core, access, self._health_checks),
-            verbs_of(core, access, authenticator, admission),
+            verbs,
         )
+        self.gets = KnownGets(core, authenticator, self.controllers, verbs.reader, verbs.texts)
 
-    def _health_checks(self, root: str) -> Sequence[server_pages.HealthCheck]:
+    def _health_checks(self, root: str) -> Sequence[health_and_version.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
         store = self.objects.store
         trouble, unwritable = store.trouble(), store.writing_trouble()
         has_gate = self.core.settings.has_gate
-        return server_pages.checks_of(root, trouble, unwritable, ending, has_gate)
+        return health_and_version.checks_of(root, trouble, unwritable, ending, has_gate)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""
@@ -536,17 +542,18 @@ class ApiServer:
         """Answer one request. Whatever is wrong with it becomes an answer, too."""
         before = self._release.enter()
         try:
-            return await self._handled(request)
+            return self.gets.answer(request) or await self._handled(request)
         finally:
             releases.leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
         began = perf_counter()
         audit_id = request.header("audit-id") or self.core.sources.uid()
-        notes = Notes(audit_id=audit_id)
+        notes, rules = Notes(audit_id=audit_id), self.gets.rules(request)
         panic = ""
         try:
             answer = await self._layers.answered(request, notes)
+            self.gets.learn(request, rules, notes, answer)
         except Exception as error:  # noqa: BLE001  whatever was raised, there is an answer
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"

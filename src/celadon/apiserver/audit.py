@@ -18,13 +18,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.operation.metric_table import Counter
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, request_info
-from celadon.apiserver.request_work import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.workers import TooMuchWork, Workers
 from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -347,7 +347,7 @@ class AuditLog:
         self._size += os.write(self._file, line)
 
     def _opened(self) -> int:
-        return owner_only.open_to_append(self._path)
+        return private_files.open_to_append(self._path)
 
     def _rotate(self) -> None:
         now = self._now()

@@ -545,6 +545,10 @@ class ForkedStore:
     def revision(self) -> int:
         return self.snapshot.revision()
 
+    @property
+    def is_shared(self) -> bool:
+        return False
+
     def synced(self) -> Future[int]:
         if not self._synced.done():
             self._synced.set_result(self.revision())

@@ -171,6 +171,20 @@ def _beginning_of_text(text: bytes, end: int) -> int:
 
 Header: TypeAlias = tuple[str, str]
 
+
+class Headers(tuple[Header, ...]):
+    """The headers of a request, in the order they came. Many requests of a connection share them,
+    and what is made of them."""
+
+    @remembered
+    def by_name(self) -> Mapping[str, list[str]]:
+        """Return the values of each (lower-case) name."""
+        result: dict[str, list[str]] = {}
+        for name, value in self:
+            result.setdefault(name, []).append(value)
+        return result
+
+
 JSON: Final = "application/json"
 """The content type."""
 
@@ -279,10 +293,8 @@ class HttpRequest:
 
     @remembered
     def _by_name(self) -> Mapping[str, list[str]]:
-        result: dict[str, list[str]] = {}
-        for name, value in self.headers:
-            result.setdefault(name, []).append(value)
-        return result
+        headers = self.headers
+        return (headers if isinstance(headers, Headers) else Headers(headers)).by_name
 
     def may_name(self, beginning: str) -> bool:
         """Return False if no header has a (lower-case) name with this beginning; a quick look."""
@@ -489,7 +501,7 @@ _DECODER: Final = msgspec.json.Decoder()
 
 LARGE_JSON: Final = 128 << 10
 """Bytes of a stored object: to read it takes some milliseconds."""
-_ESCAPED: Final = b"<>&\xe2"
+_LESS, _GREATER, _AMPERSAND, _SEPARATOR = b"<>&\xe2"
 _ESCAPES: Final = {
     b"<": b"\\u003c",
     b">": b"\\u003e",
@@ -514,7 +526,8 @@ def json_bytes(obj: JsonObject) -> bytes:
         if written is not None:
             return written
         return json_text(obj).encode("utf-8", "replace")
-    if len(text.translate(None, _ESCAPED)) == len(text):
+    # Four searches for a byte are ten times as quick as one `translate`: 1 % of a patch.
+    if not (_LESS in text or _GREATER in text or _AMPERSAND in text or _SEPARATOR in text):
         return text
     return _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)
 

@@ -24,7 +24,7 @@ from celadon.apiserver.http_messages import (
     sorted_json_bytes,
     stored_bytes,
 )
-from celadon.apiserver.request_work import RequestWork
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import (
     GroupResource,
@@ -263,9 +263,10 @@ class ObjectStore:
     async def synced(self) -> None:
         """Returns when all can be read here that was acknowledged before, to anyone. Raises
         ServiceError."""
-        future = self.store.synced()
-        if not future.done():
-            await asyncio.wrap_future(future)
+        if self.store.is_shared:
+            future = self.store.synced()
+            if not future.done():
+                await asyncio.wrap_future(future)
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
         """The object as it is now, in the version it was written as. A worker reads it itself."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from celadon.admission import Request
 from celadon.admission.plugins import Charge, LimitedResource, fit, given_back, is_counted
-from celadon.apiserver.caches.mirror import ChangeCount
+from celadon.apiserver.caches.store_informers import ChangeCount
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import GroupVersionResource, metadata
 from celadon.kube.resources import known_resources

@@ -20,19 +20,24 @@ from collections.abc import (
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.apiserver import forks, negotiation, request_work
+from celadon.apiserver import forks, loop_offloading, negotiation
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz import impersonation
-from celadon.apiserver.authz.access_decisions import NO_HTML, check_access, request_attributes
+from celadon.apiserver.authz.authorizer_chain import NO_HTML, check_access, request_attributes
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
-from celadon.apiserver.discovery import discovery_documents, server_pages
+from celadon.apiserver.discovery import discovery_documents, health_and_version
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
-from celadon.apiserver.handlers import endpoints
-from celadon.apiserver.handlers.admission_chain import Denied
+from celadon.apiserver.handlers import resource_endpoints
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
-from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, forget_deprecation, note_deprecation
+from celadon.apiserver.handlers.resource_handler import (
+    BODY_VERBS,
+    Verbs,
+    forget_deprecation,
+    note_deprecation,
+)
+from celadon.apiserver.handlers.write_admission import Denied
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.apiserver.operation import log_lines, request_limits
@@ -56,8 +61,8 @@ from celadon.memoization import LONGEST
 from celadon.storage import FileError, ServiceError, StoreClosed
 
 if TYPE_CHECKING:
-    from celadon.apiserver.discovery.descriptions import Descriptions
     from celadon.apiserver.discovery.openapi_answers import OpenApi
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 
 # --- Requests without a resource ---------------------------------------------
@@ -78,11 +83,11 @@ class Publications:
     def __init__(
         self,
         address: str,
-        checks: Callable[[str], Sequence[server_pages.HealthCheck]],
-        observe: server_pages.Observe,
+        checks: Callable[[str], Sequence[health_and_version.HealthCheck]],
+        observe: health_and_version.Observe,
         metrics: Mapping[str, Callable[[], Callable[[], HttpAnswer]]],
-        openid: server_pages.OpenId,
-        portrait: server_pages.SelfPortrait,
+        openid: health_and_version.OpenId,
+        portrait: health_and_version.SelfPortrait,
         pages: Collection[str],
         dumps: Callable[[HttpRequest], HttpAnswer | None] | None = None,
         descriptions: Descriptions | None = None,
@@ -121,13 +126,13 @@ class Publications:
         if not first or request.path == "/index.html":
             return discovery_documents.root_answer(self._paths())
         if first in HEALTH_ROOTS:
-            return server_pages.health_answer(request, self._checks(first), self._observe)
+            return health_and_version.health_answer(request, self._checks(first), self._observe)
         if first == "version":
-            return server_pages.version_answer(request, self._version)
+            return health_and_version.version_answer(request, self._version)
         if first == "openapi":
             return self._openapi_answer(request, served)
         if first in self._pages and request.path == f"/{first}":
-            return server_pages.page_answer(first, request, self._portrait, self._paths())
+            return health_and_version.page_answer(first, request, self._portrait, self._paths())
         if first == "debug" and self._dumps is not None:
             return self._dumps(request)
         if first in (".well-known", "openid"):
@@ -142,8 +147,8 @@ class Publications:
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         # late: not every client asks for it
-        from celadon.apiserver.discovery.descriptions import installed_descriptions
         from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
+        from celadon.apiserver.discovery.openapi_descriptions import installed_descriptions
 
         definitions = {metadata.name(definition): definition for definition in served.definitions}
         if self._openapi is None:
@@ -195,13 +200,13 @@ class RequestLayers:
         self._impersonation = impersonation.Impersonation(core.authorizer)
         self._publications = publications
         self._verbs = verbs
-        self._pace = request_work.Pace()
+        self._pace = loop_offloading.Pace()
         self._dear: dict[Hashable, float] = {}
         """Seconds that requests of a user, a verb and a resource took last, if they were many."""
         self._not_forked: dict[Hashable, float] = {}
         """Until when requests for a verb and a resource have no fork."""
         self._found_in: Served | None = None
-        self._endpoints: dict[tuple[str, str], endpoints.Endpoint] = {}
+        self._endpoints: dict[tuple[str, str], resource_endpoints.Endpoint] = {}
         """Those that methods and short targets lead to, of what was served last."""
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
@@ -209,7 +214,11 @@ class RequestLayers:
         noted."""
         workers = self._core.workers
         # Even the first look at a head of a megabyte takes long, so that a fork does all of it.
-        if workers.forks and not workers.is_fork and request.head_size > request_work.FORKED_HEAD:
+        if (
+            workers.forks
+            and not workers.is_fork
+            and request.head_size > loop_offloading.FORKED_HEAD
+        ):
             forked = await self._forked_whole(request, notes)
             if forked is not None:
                 return forked
@@ -340,7 +349,7 @@ class RequestLayers:
             return negotiation.object_answer(
                 denied.code, denied.body, await self._form_of_errors(request)
             )
-        except endpoints.NoSuchPath:
+        except resource_endpoints.NoSuchPath:
             return negotiation.NOT_FOUND
         except FileError as error:
             log_lines.warn("the data cannot be written", {"path": error.path, "err": error.message})
@@ -372,7 +381,7 @@ class RequestLayers:
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Return a refusal as an answer. Raises TooMuchWork."""
         form = await self._form_of_errors(request)
-        if not request_work.is_large_refusal(error):
+        if not loop_offloading.is_large_refusal(error):
             return negotiation.status_answer(error, form)
         work = self._stranger(request)
         if notes.user is not None:
@@ -392,7 +401,7 @@ class RequestLayers:
             raise status.unauthorized()
         notes.user = authentication.user
         if request.has_long_head:
-            work = request_work.RequestWork(
+            work = loop_offloading.RequestWork(
                 self._core.workers, authentication.user.name, size=request.size
             )
             impersonated = await work.step(
@@ -419,7 +428,7 @@ class RequestLayers:
     ) -> HttpAnswer:
         # Go's mux would send a redirect to the cleaned path; kube-apiserver has no route for it.
         if info.path.startswith("//"):
-            raise endpoints.NoSuchPath(info.path)
+            raise resource_endpoints.NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
         if remote is not None:
             return await self._passed_on(remote, request, info, user, notes)
@@ -440,7 +449,7 @@ class RequestLayers:
             else:
                 published = await work.step(publish, request, served, offered)
             if published is None:
-                raise endpoints.NoSuchPath(info.path)
+                raise resource_endpoints.NoSuchPath(info.path)
             return published
         notes.endpoint = endpoint = self._endpoint(request, info, served, notes)
         work, gvk = self._work(request, user), endpoint.resource.gvk
@@ -461,10 +470,10 @@ class RequestLayers:
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
         note_deprecation(notes, gvk, definition)
-        endpoints.require_lasting(endpoint, definition)
+        resource_endpoints.require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
-            if len(answer.body) > request_work.LARGE_ANSWER:
+            if len(answer.body) > loop_offloading.LARGE_ANSWER:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
         except status.Unroutable:
@@ -476,7 +485,7 @@ class RequestLayers:
 
     def _endpoint(
         self, request: HttpRequest, info: RequestInfo, served: Served, notes: Notes
-    ) -> endpoints.Endpoint:
+    ) -> resource_endpoints.Endpoint:
         """Return what `find_endpoint` does. Whoever comes as far as a custom resource is told that
         its version is deprecated, though it has no such subresource or verb."""
         # To find it takes a fifteenth of the instructions of a get.
@@ -487,7 +496,7 @@ class RequestLayers:
         if endpoint is not None:
             return endpoint
         try:
-            endpoint = endpoints.find_endpoint(info, served.catalog, served.groups)
+            endpoint = resource_endpoints.find_endpoint(info, served.catalog, served.groups)
         except StatusError:
             gvr = GroupVersionResource(info.group, info.version, info.resource)
             resource = served.catalog.by_gvr(gvr)
@@ -540,7 +549,9 @@ class RequestLayers:
             return False
         kind = info.verb, info.group, info.resource
         is_dear = (user.name, *kind) in self._dear
-        if not is_dear and not (info.verb in BODY_VERBS and request_work.is_worth_a_fork(request)):
+        if not is_dear and not (
+            info.verb in BODY_VERBS and loop_offloading.is_worth_a_fork(request)
+        ):
             return False
         until = self._not_forked.get(kind)
         return until is None or asyncio.get_running_loop().time() > until
@@ -548,11 +559,11 @@ class RequestLayers:
     def _note_seconds(self, kind: Hashable, seconds: float) -> None:
         """Note what a request has taken of workers or of its fork: one like it begins in a fork as
         long as that is much."""
-        if seconds > request_work.FORKED_SECONDS:
+        if seconds > loop_offloading.FORKED_SECONDS:
             if len(self._dear) >= _MOST_KINDS:
                 self._dear.clear()
             self._dear[kind] = seconds
-        elif seconds < request_work.FORKED_SECONDS / 2:
+        elif seconds < loop_offloading.FORKED_SECONDS / 2:
             self._dear.pop(kind, None)
 
     async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
@@ -629,10 +640,12 @@ class RequestLayers:
         answer = _heard(message, notes)
         if message.head["has_endpoint"] and notes.endpoint is None and notes.info is not None:
             served = core.served.current()
-            notes.endpoint = endpoints.find_endpoint(notes.info, served.catalog, served.groups)
+            notes.endpoint = resource_endpoints.find_endpoint(
+                notes.info, served.catalog, served.groups
+            )
         return answer, spent
 
-    def _begin_forked(self, endpoint: endpoints.Endpoint) -> None:
+    def _begin_forked(self, endpoint: resource_endpoints.Endpoint) -> None:
         """Set, in a fork, what it may write. Raises Elsewhere for what is no business of forks."""
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
             raise forks.Elsewhere
@@ -642,15 +655,15 @@ class RequestLayers:
 
     # --- what all need ---
 
-    def _work(self, request: HttpRequest, user: User) -> request_work.RequestWork:
-        return request_work.RequestWork(
-            self._core.workers, user.name, request_work.is_large(request), size=request.size
+    def _work(self, request: HttpRequest, user: User) -> loop_offloading.RequestWork:
+        return loop_offloading.RequestWork(
+            self._core.workers, user.name, loop_offloading.is_large(request), size=request.size
         )
 
-    def _stranger(self, request: HttpRequest) -> request_work.RequestWork:
+    def _stranger(self, request: HttpRequest) -> loop_offloading.RequestWork:
         """Work for somebody who may be nobody: in turn by where it comes from."""
         owner = f"from {request.remote_address}"
-        return request_work.RequestWork(self._core.workers, owner, size=request.size)
+        return loop_offloading.RequestWork(self._core.workers, owner, size=request.size)
 
     async def _form_of_errors(self, request: HttpRequest) -> negotiation.Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""

@@ -13,16 +13,16 @@ from typing import Final, Protocol
 from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.authz.access_decisions import AlwaysAllow, AuthorizerChain
-from celadon.apiserver.caches.mirror import ChangeCount, RoleView
+from celadon.apiserver.authz.authorizer_chain import AlwaysAllow, AuthorizerChain
 from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.object_store import ROOT, ObjectStore
 from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
-from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers, on_loop

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from celadon.admission.static import (
+from celadon.admission.static_manifests import (
     NOTHING,
     STATIC_PLUGINS,
     ManifestError,

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from celadon import owner_only
+from celadon import private_files
 
 __all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
 
@@ -31,7 +31,7 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
         files = Path(folder, "tls.crt"), Path(folder, "tls.key")
         for path, content in zip(files, (certificate, key), strict=True):
-            owner_only.write(path, content)
+            private_files.write(path, content)
         context.load_cert_chain(*files, password="")
 
 

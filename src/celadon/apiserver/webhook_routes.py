@@ -1,7 +1,7 @@
 """Routes calls of admission webhooks to their servers: the network side of
 `celadon.admission.webhooks`.
 
-`webhook_phases` asks the hooks of a request through whatever can make a call; `webhook_client` is
+`webhook_dispatch` asks the hooks of a request through whatever can make a call; `webhook_client` is
 what does so over HTTP. `ServiceRoutes` knows where a service is.
 """
 

@@ -163,6 +163,11 @@ class Lagging(Generic[R]):
         finally:
             self._making = None
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether no change waits."""
+        return self._making is None
+
     async def settled(self) -> None:
         """Returns when no change waits."""
         while self._making is not None:

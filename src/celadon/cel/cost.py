@@ -16,12 +16,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celadon.cel.growth import Growth
+from celadon.cel.size_growth import Growth
 
 if TYPE_CHECKING:
     from celadon.cel.syntax import Expr
     from celadon.cel.types import Type
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.size_growth import Argument, Polynomial
 from celadon.cel.values import Value
 from celadon.cel.values.typed_lists import size_of
 

@@ -28,9 +28,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from celadon.cel import growth
+from celadon.cel import size_growth
 from celadon.cel.errors import Issue, IssueKind
-from celadon.cel.growth import Growth
+from celadon.cel.size_growth import Growth
 from celadon.cel.syntax import CheckedAst, Expr, children
 from celadon.cel.types import Kind, Type
 from celadon.records import dataclass, field
@@ -169,7 +169,7 @@ class Overload(NamedTuple):
         """Return the bound of the result's size, unbounded if unknown."""
         if self.growth is not None:
             return self.growth
-        return growth.single if self.result.kind in _SINGLE else growth.fixed(math.inf)
+        return size_growth.single if self.result.kind in _SINGLE else size_growth.fixed(math.inf)
 
 
 #: Kinds whose values all count for one.

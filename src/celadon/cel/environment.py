@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from celadon.cel import declarations
+from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.estimator import Sizes, estimate
-from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context, ResolvedCalls
 from celadon.cel.checking import validators as ast_validators
 from celadon.cel.checking.checker import check, without_check

@@ -7,7 +7,8 @@ of the language behind `celadon.cel.libraries`.
 """
 
 from celadon.cel import cost as cost_rules
-from celadon.cel import growth, re2, types
+from celadon.cel import re2, types
+from celadon.cel import size_growth as growth
 from celadon.cel.checking import validators
 from celadon.cel.cost import CallEstimate, CostRule, Range, Sized
 from celadon.cel.declarations import (
@@ -20,8 +21,8 @@ from celadon.cel.declarations import (
     Variable,
 )
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.growth import Argument, Growth, Polynomial
 from celadon.cel.parsing.macros import Macro
+from celadon.cel.size_growth import Argument, Growth, Polynomial
 from celadon.cel.syntax import Literal
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, Record
 from celadon.cel.values.text import Uint

@@ -20,8 +20,8 @@ from typing import Final
 
 from celadon.cel.errors import Source
 from celadon.cel.parsing import macros, tokens
-from celadon.cel.parsing.descent import ParseOptions, descend
 from celadon.cel.parsing.lexer import BINARY, LOGIC, RELATION, SUM, tokenize
+from celadon.cel.parsing.recursive_descent import ParseOptions, descend
 from celadon.records import dataclass
 
 __all__ = ["UNLIMITED", "commented_tokens", "laid_out"]

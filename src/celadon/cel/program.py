@@ -180,7 +180,7 @@ class Program:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # late: few ask for it.
-        from celadon.cel.partial import evaluate_partial, residual
+        from celadon.cel.partial_evaluation import evaluate_partial, residual
 
         outcome, outcomes = evaluate_partial(self._context, activation, unknowns)
         if isinstance(outcome, EvaluationError):
@@ -196,7 +196,7 @@ class Program:
         repeats = error.cost is not None and error.cost <= _MAX_REPEATED
         if repeats and not isinstance(error, CostLimitExceeded):
             # late: few ask for it
-            from celadon.cel.partial import origin
+            from celadon.cel.partial_evaluation import origin
 
             node = origin(self._context, activation)
         issues = Issues(ast.source)
@@ -208,7 +208,7 @@ class Program:
         if self._plain is None and self._cold_left:
             self._cold_left -= 1
             # late: what is never evaluated needs no evaluator
-            from celadon.cel.partial import TooLong, interpret
+            from celadon.cel.partial_evaluation import TooLong, interpret
 
             try:
                 return interpret(self._context, activation, _MAX_VISITS)
@@ -305,7 +305,7 @@ class Program:
 
     def cost_bound(self, size: int) -> float:
         """No evaluation can cost more than this, if all inputs together are of that size or less
-        (see `celadon.cel.growth`; the JSON text of a value is never shorter than its size).
+        (see `celadon.cel.size_growth`; the JSON text of a value is never shorter than its size).
         Infinite when something in the expression has no bound."""
         return self.bound.cost(size)
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
 from celadon.admission import Operation, Request, default_options
-from celadon.admission.incomplete import Missing
+from celadon.admission.partial_decisions import Missing
 from celadon.admission.webhooks import MUTATION
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import (

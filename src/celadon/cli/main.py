@@ -18,7 +18,7 @@ from celadon import __version__
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
-from celadon.deep_calls import own_process
+from celadon.deep_recursion import own_process
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 

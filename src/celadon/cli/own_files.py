@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, Final, NamedTuple
 
-from celadon import __version__, owner_only
+from celadon import __version__, private_files
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
@@ -248,7 +248,7 @@ class AnswerCache:
         self._folder = File(folder) if folder else None
         self.problem = ""
         if self._folder is not None:
-            owner_only.make_folder(self._folder)
+            private_files.make_folder(self._folder)
             if not self._folder.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
 
@@ -277,7 +277,7 @@ class AnswerCache:
             return
         text = json.dumps(value, ensure_ascii=False)
         try:
-            owner_only.write(self._folder / f"{key}.json", text.encode())
+            private_files.write(self._folder / f"{key}.json", text.encode())
         except OSError as error:
             self.problem = f"answers are not kept: {error.filename}: {error.strerror}"
 
@@ -286,7 +286,7 @@ class AnswerCache:
 def _code() -> str:
     """A hash of all files that Celadon is made of: a clone of its repository changes while its
     version stays."""
-    root = File(owner_only.__file__).parent
+    root = File(private_files.__file__).parent
     files = (file for file in root.rglob("*") if "__pycache__" not in file.parts)
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(file for file in files if file.is_file()):

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 from celadon import admission
-from celadon.admission.incomplete import Missing, judged_partly
+from celadon.admission.partial_decisions import Missing, judged_partly
 from celadon.cli.audit.audit_inputs import given_objects, lookups_of, preparation
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding

@@ -23,7 +23,9 @@ def metadata(obj: object) -> JsonObject:
 
 
 def _text(obj: object, field: str) -> str:
-    value = metadata(obj).get(field)
+    # As by `metadata`, without its call: a create asks ten times.
+    meta = obj.get("metadata") if isinstance(obj, dict) else None
+    value = meta.get(field) if isinstance(meta, dict) else None
     return value if isinstance(value, str) else ""
 
 

@@ -18,6 +18,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.releases import Wording, is_since, since, wording
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import once_sound_as, without_images
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
@@ -529,7 +530,17 @@ def pod_warnings(pod: JsonObject) -> Iterator[str]:
 def template_warnings(template: JsonObject | None, path: FieldPath) -> Iterator[str]:
     """Yield the warnings about a PodTemplateSpec, if there is one."""
     if template is not None:
-        yield from pod_spec_warnings(template, path, is_template=True)
+        yield from _template_warnings(path, template)
+
+
+def _looked_at(template: JsonObject) -> JsonObject:
+    spec = without_images(template.get("spec") or {})
+    return {"spec": spec, "annotations": metadata.annotations(template)}
+
+
+@once_sound_as(_looked_at)
+def _template_warnings(path: FieldPath, template: JsonObject) -> Iterator[str]:
+    return pod_spec_warnings(template, path, is_template=True)
 
 
 def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) -> Iterator[str]:

@@ -1,13 +1,12 @@
 """Policies of other engines as policies of Kubernetes: translated, and compared on their tests.
 
 Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern language), then
-`kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `matching` for what it
-applies to, `demands` for what it demands (`pattern_translation`, `conditions`, and JMESPath in
-`expressions` and `functions`), `mutation` for what it changes. `kyverno/cel_policies` has the
-policies that are written in CEL.
-`gatekeeper/constraint_translation` is the way from templates and constraints,
-`gatekeeper/mutators` from mutators,
-`gatekeeper/known_general` knows the public templates in Rego, and `gatekeeper/azure_definitions`
+`kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `match_and_exclude` for
+what it applies to, `validate_rules` for what it demands (`pattern_translation`, `conditions`, and
+JMESPath in `jmespath_expressions` and `jmespath_functions`), `mutate_rules` for what it changes.
+`kyverno/cel_policies` has the policies that are written in CEL. `gatekeeper/constraint_translation`
+is the way from templates and constraints, `gatekeeper/mutators` from mutators,
+`gatekeeper/rego_general` knows the public templates in Rego, and `gatekeeper/azure_definitions`
 what Azure makes constraints of. `suites` runs the tests that come with policies against what became
 of them.
 """

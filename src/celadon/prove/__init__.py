@@ -5,12 +5,18 @@
         prover.reply(endpoint, 0, Question.FAILS)    # no: proved; yes: with a request
 
 Needs the solver z3 (`celadon[prove]`); nothing else of Celadon but `celadon prove` depends on this
-room. Read `values` first (what an expression comes to), then `evaluator`, `objects` (inputs by
-their schema) and `questions`.
+room. Read `symbolic_values` first (what an expression comes to), then `symbolic_evaluator`,
+`symbolic_objects` (inputs by their schema) and `policy_questions`.
 """
 
-from celadon.prove.decisions import Gap
-from celadon.prove.differences import (
+from celadon.prove.mutant_equivalence import (
+    BoundPolicy,
+    Mutant,
+    MutantAnswer,
+    RefusedRequest,
+    TellingRequests,
+)
+from celadon.prove.policy_differences import (
     Comparison,
     Differences,
     Direction,
@@ -20,12 +26,11 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
-from celadon.prove.known_kinds import KnownKinds
-from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
-from celadon.prove.parts import BoundParts, Fault, Part, Superfluous
-from celadon.prove.properties import Properties, Property, Standard, Subject
-from celadon.prove.questions import Answer, Prover, Question, Reply
-from celadon.prove.requests import ANYBODY, Endpoint
+from celadon.prove.policy_properties import Properties, Property, Standard, Subject
+from celadon.prove.policy_questions import Answer, Prover, Question, Reply
+from celadon.prove.redundant_parts import BoundParts, Fault, Part, Superfluous
+from celadon.prove.symbolic_decisions import Gap
+from celadon.prove.symbolic_requests import ANYBODY, Endpoint, KnownKinds
 
 __all__ = [
     "ANYBODY",

@@ -27,8 +27,8 @@ from celadon.cel.re2.pattern_tree import (
     Repeat,
     fold_char,
 )
-from celadon.prove.logic import BEYOND, HIGHEST, UNNAMED, Term, text
-from celadon.prove.values import NotModelled
+from celadon.prove.solver_terms import BEYOND, HIGHEST, UNNAMED, Term, text
+from celadon.prove.symbolic_values import NotModelled
 
 _ANYTHING: Term = z3.Full(z3.ReSort(z3.StringSort()))
 _EMPTY: Term = z3.Re("")

@@ -232,6 +232,11 @@ class Store(Protocol):
     def revision(self) -> int:
         """The newest revision that can be read here."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Return whether somebody else may write to it, too. If nobody does, all can be read here
+        that was acknowledged, and nobody needs to ask for `synced`."""
+
     def synced(self) -> Future[int]:
         """A revision not older than any write acknowledged so far, to anyone. Done when it can be
         read here; already done on return in a store that nobody else writes to. Fails with

@@ -196,6 +196,10 @@ class LocalStore(KeyspaceReads):
         takes 5 µs to make."""
         self._writer = writer(self._write)
 
+    @property
+    def is_shared(self) -> bool:
+        return False
+
     def __enter__(self) -> LocalStore:
         return self
 

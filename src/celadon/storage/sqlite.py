@@ -17,7 +17,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.storage import contract, sqlite_file
 from celadon.storage.keyspace import Carrier, Keyspace, Retention, ThreadedWriter, at_once
 from celadon.storage.local_store import Clocks, LocalStore
@@ -74,7 +74,7 @@ class DiskReserve:
     def take(self) -> bool:
         """Return whether there is room for it."""
         try:
-            owner_only.create(self._path)
+            private_files.create(self._path)
             file = os.open(self._path, os.O_WRONLY)
         except OSError:
             return False
@@ -100,7 +100,7 @@ class DiskReserve:
         the file system from other failures."""
         trial = f"{self._path}-trial"
         try:
-            owner_only.create(trial)
+            private_files.create(trial)
             file = os.open(trial, os.O_WRONLY)
         except OSError as error:
             return error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.records import dataclass
 from celadon.storage import contract
 from celadon.storage.contract import FileDamaged as FileDamaged
@@ -77,7 +77,7 @@ class DurableMark:
         self._place = 0
         self._file: int | None = None
         with suppress(OSError):
-            owner_only.create(mark_path(path))
+            private_files.create(mark_path(path))
             self._file = os.open(mark_path(path), os.O_RDWR)
 
     def say(self, revision: int) -> None:
@@ -276,7 +276,7 @@ def connect(path: str) -> sqlite3.Connection:
     """Return a connection that owns the file, with the newest schema in it. It may be used by one
     thread at a time. Raises FileError, and then the file holds what it held before."""
     with suppress(OSError):  # SQLite says what is wrong; it gives the log beside the file its mode
-        owner_only.create(path)
+        private_files.create(path)
     with file_errors(path):
         connection = sqlite3.connect(
             path,
@@ -511,7 +511,7 @@ def _copy(path: str, target: str) -> int:
 
 def _copy_file(path: str, target: str) -> None:
     with open(path, "rb") as source:
-        owner_only.create(target)
+        private_files.create(target)
         with open(target, "wb") as copied:
             shutil.copyfileobj(source, copied, BLOCK)
 

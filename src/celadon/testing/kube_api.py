@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import uvloop
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.apiserver import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.http import HttpServer, kubeconfig
-from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
+from celadon.deep_recursion import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
@@ -296,7 +296,7 @@ class KubeApi:
         trusted = self._folder / "ca.crt"
         config = self._folder / f"kubeconfig-{len(self._handler.users)}"
         trusted.write_bytes(authority)
-        owner_only.write(config, kubeconfig(url, authority, token).encode())
+        private_files.write(config, kubeconfig(url, authority, token).encode())
         return ClientAccess(url, token, config, trusted)
 
     def __enter__(self) -> Self:

@@ -1,9 +1,9 @@
 """The admission webhook: AdmissionReviews in, answers out.
 
-A review is answered by policies (`reviews`, then `deciding`), which come from files
-(`deciding`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.
-This door is for those who write webhooks in Python: `handlers` are their functions, `webhook_app`
-holds them together and tries them without a network. It is light: it loads no server
+A review is answered by policies (`reviews`, then `review_decisions`), which come from files
+(`review_decisions`) or from a cluster, and the `service` puts that on the network: `celadon
+webhook`. This door is for those who write webhooks in Python: `handlers` are their functions,
+`webhook_app` holds them together and tries them without a network. It is light: it loads no server
 and no package of others.
 """
 

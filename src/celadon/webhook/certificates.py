@@ -33,7 +33,7 @@ from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 from celadon.webhook.cluster import cluster_client
-from celadon.webhook.cluster.watched_collection import Watched, WatchedCollection
+from celadon.webhook.cluster.informers import Watched, WatchedCollection
 
 __all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertificate"]
 

@@ -1,7 +1,7 @@
 """Putting a webhook into a cluster: what its API server has to send it, and everything it is made
 of there.
 
-Read `policy_coverage` (from policies to rules and selectors), then `policy_configuration`,
+Read `webhook_rules` (from policies to rules and selectors), then `policy_configuration`,
 `workload_manifests` and `access_manifests`; `chart_values` is for the Helm chart of the same.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, AUTHORIZATION_GROUP, RBAC_GROUP
-from celadon.webhook.policy_coverage import (
+from celadon.webhook.webhook_rules import (
     EVERYTHING,
     PORT,
     Certificates,

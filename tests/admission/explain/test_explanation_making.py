@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Action, Engine, Operation, Outcome, Request
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.explain import (
     BindingExplanation,
     CaseExplanation,
@@ -16,7 +17,6 @@ from celadon.admission.explain import (
     explain,
 )
 from celadon.admission.registration import ValidatingAdmissionPolicy
-from celadon.admission.world import ObjectWorld
 from celadon.cel import EvaluationError
 from celadon.kube import GroupVersionResource
 from tests.admission.building import RULE, WORLD, binding, config_map, policy, request

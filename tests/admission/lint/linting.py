@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from celadon.admission.lint.findings import Finding
+from celadon.admission.lint.lint_context import Rule, Settings
 from celadon.admission.lint.linter import RULES, lint
-from celadon.admission.lint.subjects import Rule, Settings
 
 GROUP = "admissionregistration.k8s.io/v1"
 SETTINGS = Settings(version="1.36")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.subjects import matched_kinds, matched_resources, operations_of
+from celadon.admission.lint.lint_context import matched_kinds, matched_resources, operations_of
 from celadon.admission.registration.registration_types import MatchResources, Rule
 from celadon.kube.resources import known_resources
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from celadon.admission.lint.lint_context import LintMemory
 from celadon.admission.lint.linter import prepare
-from celadon.admission.lint.subjects import LintMemory
 from tests.admission.lint.linting import SETTINGS, definition, policy
 
 

@@ -10,7 +10,7 @@ from celadon.admission.lint.flow import (
     is_present,
     node_of_rule,
 )
-from celadon.admission.lint.subjects import ITEM
+from celadon.admission.lint.lint_context import ITEM
 from celadon.kube import GroupVersionKind
 from celadon.kube.schemas import decode_schema, schema_for
 

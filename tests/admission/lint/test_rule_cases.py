@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.lint.findings import Role
+from celadon.admission.lint.lint_context import RuleCase
 from celadon.admission.lint.linter import rule_cases
-from celadon.admission.lint.subjects import RuleCase
 from tests.admission.lint.linting import definition
 
 RULE = [{"rule": "self == self"}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.subjects import ITEM, shown
+from celadon.admission.lint.lint_context import ITEM, shown
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from celadon.admission.compiled_expressions import (
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.actual_types import SharedChecks, SharedTypes
+from celadon.admission.lint.kind_typecheck import SharedChecks, SharedTypes
 from celadon.cel import Environment, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.lint import TypedScopes
-from celadon.admission.lint.subjects import Settings
+from celadon.admission.lint.lint_context import Settings
 from celadon.kube.names import GroupVersionKind
 
 Json = dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import policy_limits
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.policies.params import (
     ParamError,
     ParamFinder,
@@ -17,7 +18,6 @@ from celadon.admission.policies.params import (
     untyped,
 )
 from celadon.admission.registration.registration_types import ParamKind, ParamRef
-from celadon.admission.world import ObjectWorld
 from celadon.kube import metadata
 from celadon.kube.resources import known_resources
 

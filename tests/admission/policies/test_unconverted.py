@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Cause, ObjectWorld, Outcome
-from celadon.admission.incomplete import judged_partly
+from celadon.admission.partial_decisions import judged_partly
 from celadon.admission.policies.validating import Engine
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.admission.building import binding, config_map, policy, request

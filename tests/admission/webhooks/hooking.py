@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.registration import decode_webhooks
 from celadon.admission.registration.registration_types import WebhookConfiguration
 from celadon.admission.webhooks import Call, HookSet, NoReply, Reply
-from celadon.admission.world import ObjectWorld
 
 WORLD = ObjectWorld(implicit_namespaces=True)
 EVERYTHING = {

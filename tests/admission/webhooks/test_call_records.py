@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from celadon.admission.webhooks.phases import WebhookNotes
+from celadon.admission.webhooks.dispatchers import WebhookNotes
 from tests.admission.webhooks.hooking import hooks, webhook
 
 FIRST, SECOND = hooks(webhook(), webhook("b.hooks.example.com")).hooks

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from celadon.admission.activation import RequestContext
+from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.request import Operation
 from celadon.admission.webhooks.hooks import EXEMPT, Excluded, HookSet, Selected
-from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from tests.admission.building import config_map, request

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.admission.request import Operation, Request
 from celadon.admission.webhooks import Call, NoReply, Reply
-from celadon.admission.webhooks.phases import CallRecord, MutatingPhase
+from celadon.admission.webhooks.dispatchers import CallRecord, MutatingPhase
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.releases import answering_as
 from tests.admission.building import config_map, request

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.webhooks.phases import ValidatingPhase
+from celadon.admission.webhooks.dispatchers import ValidatingPhase
 from tests.admission.building import request
 from tests.admission.webhooks.hooking import (
     REFUSED,

@@ -109,7 +109,7 @@ def test_nobody_there(certificates: Certificates, extension: ExtensionServer) ->
 def test_one_that_takes_its_time(
     certificates: Certificates, extension: ExtensionServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("celadon.apiserver.controllers.availability.SECONDS", 0.3)
+    monkeypatch.setattr("celadon.apiserver.controllers.api_service_availability.SECONDS", 0.3)
     extension.slow[ROOT] = 2.0
     found = asyncio.run(_attempted(certificates, extension, insecureSkipTLSVerify=True))
     why = 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'

@@ -16,7 +16,7 @@ from typing import Any
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, read_token_file
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens, SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.authz.access_decisions import (
+from celadon.apiserver.authz.authorizer_chain import (
     AuthorizerChain,
     check_access,
     request_attributes,
@@ -36,7 +36,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex, bootstrap_roles
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 
 NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 ISSUER = "https://kubernetes.default.svc"

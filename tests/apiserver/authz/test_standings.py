@@ -8,7 +8,7 @@ import gc
 import pytest
 
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, TokenFile
-from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standings
+from celadon.apiserver.authz.authorizer_chain import STANDING_SECONDS, Standings
 from celadon.kube import User
 
 NOW = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from celadon.admission import decode_policy
-from celadon.admission.static import NOTHING, StaticObjects
+from celadon.admission.static_manifests import NOTHING, StaticObjects
 from celadon.apiserver.caches.policy_view import VALIDATING, validating_view
 from celadon.kube import GroupVersionResource
 from tests.apiserver.serving import Shelf, resource

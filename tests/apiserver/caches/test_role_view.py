@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.caches.mirror import RoleView
+from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.object_store import ObjectStore, Undecodable
 from celadon.kube import Attributes, GroupVersionResource, User
 from celadon.kube.rbac import RoleIndex

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.apiserver.serving import Shelf
 class Watcher:
     """Notes what it is asked to do; `answers` says what becomes of it, in turn."""
 
-    prefixes = ("/registry/core/configmaps/",)
+    prefixes: Sequence[str] = ("/registry/core/configmaps/",)
     urgent = True
 
     def __init__(self, *answers: float | Exception | None) -> None:
@@ -85,6 +85,39 @@ def test_what_cannot_be_decoded_is_no_work_and_is_not_taken_for_gone() -> None:
 
     run(watcher, scenario)
     assert watcher.changes == [(False, True), (False, True)]
+
+
+class Follower(Watcher):
+    """Looks at secrets as long as there is a config map called `first`."""
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key == f"{Watcher.prefixes[0]}a/first":
+            more = () if change.new is None else ("/registry/core/secrets/",)
+            self.prefixes = (*Watcher.prefixes, *more)
+        return super().concerned(change)
+
+
+def test_other_prefixes_are_followed_from_then_on() -> None:
+    watcher = Follower()
+
+    async def scenario(shelf: Shelf, controllers: Controllers) -> None:
+        key = "/registry/core/secrets/a/x"
+        secret = b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}'
+        shelf.store.submit(put(key, secret)).result()
+        await controllers.caught_up()
+        assert watcher.done == ["first", "x"]
+        await shelf.delete("first")
+        await controllers.caught_up()
+        shelf.store.submit(put(key, secret)).result()
+        await controllers.caught_up()
+        assert watcher.done == ["first", "x", "first"]
+        await shelf.create("first")
+        await controllers.caught_up()
+        shelf.store.submit(delete(key)).result()
+        await controllers.caught_up()
+        assert watcher.done == ["first", "x", "first", "first", "x"]
+
+    run(watcher, scenario)
 
 
 def test_what_failed_is_done_again() -> None:

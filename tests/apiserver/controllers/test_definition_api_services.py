@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers import definitions
+from celadon.apiserver.controllers import custom_resource_definitions
 from celadon.apiserver.http_messages import HttpAnswer
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running
@@ -87,14 +87,14 @@ def test_versions_of_a_definition_are_collected_once(
 ) -> None:
     """And not once for each version, which took minutes on the event loop for 5,000 of them."""
     collected = 0
-    real = definitions._services_of
+    real = custom_resource_definitions._services_of
 
     def counted(definition: dict[str, Any] | None) -> set[str]:
         nonlocal collected
         collected += 1
         return real(definition)
 
-    monkeypatch.setattr(definitions, "_services_of", counted)
+    monkeypatch.setattr(custom_resource_definitions, "_services_of", counted)
     versions = {f"v{number}": True for number in range(1, 60)}
     assert ask(running, "POST", DEFINITIONS, definition("bolts", **versions)).code == 201
     assert len(services(running)) >= 59

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.definitions import (
+from celadon.apiserver.controllers.custom_resource_definitions import (
     AcceptedNames,
     established_status,
     named_status,

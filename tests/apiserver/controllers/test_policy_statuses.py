@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.upkeep import merged_status
+from celadon.apiserver.controllers.policy_and_quota_status import merged_status
 from celadon.kube.releases import answering_as
 
 WARNED = {"observedGeneration": 1, "typeChecking": {"expressionWarnings": [{"warning": "w"}]}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.discovery.openapi import built_in_schema
+from celadon.apiserver.discovery.openapi_paths import built_in_schema
 from celadon.kube.releases import answering_as
 
 

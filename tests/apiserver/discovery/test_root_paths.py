@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from celadon.apiserver.discovery.discovery_documents import root_answer, root_paths
-from celadon.apiserver.discovery.server_pages import HealthCheck
+from celadon.apiserver.discovery.health_and_version import HealthCheck
 from tests.apiserver.discovery.catalogues import definition, published
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.discovery.health_and_version import CONFIGURATION, KEYS, ServerVersion
 from celadon.apiserver.discovery.openapi_answers import OpenApi
 from celadon.apiserver.discovery.openapi_documents import Document
-from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEYS, ServerVersion
 from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published, without_texts
 from tests.paths import shared

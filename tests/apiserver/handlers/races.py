@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.object_store import SMALL_WORK, ObjectStore, StoredObject
-from celadon.apiserver.request_work import RequestWork
 from celadon.kube import JsonObject
 from celadon.kube.resources import Resource
 from celadon.storage import Condition

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.handlers.calls import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
-from celadon.deep_calls import deep_calls
+from celadon.deep_recursion import deep_calls
 from celadon.kube.go import Document, JsonSyntaxError, read_json
 from tests.apiserver.asking import ask, make, read, said, warnings
-from tests.apiserver.handlers.test_endpoints import DEFINITIONS, definition
+from tests.apiserver.handlers.test_resource_endpoints import DEFINITIONS, definition
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"

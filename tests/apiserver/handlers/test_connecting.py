@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.handlers.admission_chain import Admission
+from celadon.apiserver.handlers.write_admission import Admission
 from tests.apiserver.asking import ask, make, read, said
 from tests.apiserver.in_process import Running
 

@@ -10,7 +10,7 @@ import pytest
 
 from celadon.admission import Operation, Request
 from celadon.admission.plugins import EventLimit
-from celadon.apiserver.handlers.admission_chain import EventRates
+from celadon.apiserver.handlers.write_admission import EventRates
 from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError, User
 
 EVENT = Request(

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.kube.resources import enabled_plugins
-from tests.apiserver.handlers.test_admission_chain import ask, message
+from tests.apiserver.handlers.test_write_admission import ask, message
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/{}/configmaps"

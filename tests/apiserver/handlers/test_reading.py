@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from celadon.apiserver.handlers.read import ObjectList
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.request_info import ContinueToken, list_options
 from celadon.kube import StatusError, metadata
 from tests.apiserver.asking import ask, read
@@ -197,3 +198,204 @@ def test_custom_resources_are_read_by_the_schema_that_is_served_now(running: Run
 def test_metadata_of_lists(token: str, remaining: int | None, wanted: dict[str, Any]) -> None:
     made = ObjectList((), 7, token, remaining)
     assert made.meta() == {"resourceVersion": "7", **wanted}
+
+
+# --- Gets that are known -----------------------------------------------------
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
+APPS = "/apis/apps/v1/namespaces/default"
+MAPS = "/api/v1/namespaces/default/configmaps"
+READER = {"metadata": {"name": "reader"}, "rules": [{"apiGroups": ["", "apps"]}]}
+READER["rules"] = [{"apiGroups": ["", "apps"], "resources": ["*"], "verbs": ["get"]}]
+BINDING = {
+    "metadata": {"name": "readers"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
+    "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "devs"}],
+}
+KEPT = {"metadata": {"name": "kept"}, "data": {"a": "1"}}
+REVISION = {"metadata": {"name": "kept"}, "revision": 1, "data": {"a": 1}}
+FLOW = {
+    "metadata": {"name": "alices"},
+    "spec": {
+        "matchingPrecedence": 100,
+        "priorityLevelConfiguration": {"name": "workload-high"},
+        "rules": [
+            {
+                "subjects": [{"kind": "User", "user": {"name": "alice"}}],
+                "resourceRules": [
+                    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"]}
+                ],
+            }
+        ],
+    },
+}
+ELSEWHERE = {
+    "spec": {
+        "service": {"name": "other", "namespace": "default"},
+        "insecureSkipTLSVerify": True,
+    }
+}
+
+
+@pytest.fixture
+def shop() -> Iterator[Running]:
+    """A server of its own, where alice may read."""
+    running = Running()
+    for path, body in (
+        (f"{RBAC}/clusterroles", READER),
+        (f"{RBAC}/clusterrolebindings", BINDING),
+        (MAPS, KEPT),
+        (f"{APPS}/controllerrevisions", REVISION),
+    ):
+        assert ask(running, "POST", path, body).code == 201
+    yield running
+    running.close()
+
+
+def known(running: Running, path: str, token: str = "alice-token") -> HttpAnswer | None:
+    """The answer that needs no layers."""
+
+    async def answer() -> HttpAnswer | None:
+        headers = [("authorization", f"Bearer {token}")]
+        return running.server.gets.answer(HttpRequest("GET", path, headers))
+
+    found: HttpAnswer | None = running.wait_for(answer())
+    return found
+
+
+def facts(answer: HttpAnswer) -> tuple[object, ...]:
+    """All that is the same in an answer to the same request."""
+    headers = [(name, value) for name, value in answer.headers if name != "Audit-Id"]
+    return answer.code, answer.content_type, answer.body, headers, answer.audit, answer.user
+
+
+Change = tuple[str, str, Any, str]
+MERGE = "application/merge-patch+json"
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "code"),
+    [
+        (f"{MAPS}/kept", ("PATCH", f"{MAPS}/kept", {"data": {"a": "2"}}, MERGE), 200),
+        (f"{MAPS}/kept", ("DELETE", f"{MAPS}/kept", None, ""), 404),
+        (f"{MAPS}/kept", ("DELETE", f"{RBAC}/clusterrolebindings/readers", None, ""), 403),
+        (
+            f"{MAPS}/kept",
+            ("PATCH", f"{RBAC}/clusterroles/reader", {"rules": []}, MERGE),
+            403,
+        ),
+        (f"{MAPS}/kept", ("POST", f"{FLOWS}/flowschemas", FLOW, ""), 200),
+        (
+            f"{APPS}/controllerrevisions/kept",
+            ("PATCH", "/apis/apiregistration.k8s.io/v1/apiservices/v1.apps", ELSEWHERE, MERGE),
+            503,
+        ),
+    ],
+    ids=["changed", "deleted", "binding", "role", "flow", "elsewhere"],
+)
+def test_a_known_get_is_answered_as_all_layers_would(
+    shop: Running, path: str, change: Change, code: int
+) -> None:
+    """Before something has changed that it depends on, and after that."""
+    first = ask(shop, "GET", path, token="alice-token")
+    assert known(shop, path) is None, "asked once"
+    ask(shop, "GET", path, token="alice-token")
+    answer = known(shop, path)
+    assert answer is not None
+    assert facts(answer) == facts(first)
+    assert answer.headers[0] != first.headers[0], "each has an audit id of its own"
+    method, at, body, content_type = change
+    headers = {"content_type": content_type} if content_type else {}
+    assert ask(shop, method, at, body, **headers).code in (200, 201)
+    after = ask(shop, "GET", path, token="alice-token")
+    assert after.code == code
+    assert facts(after) == facts(ask(shop, "GET", path, token="alice-token", accept="*/*"))
+    assert facts(after) != facts(first)
+
+
+def test_a_known_get_ends_with_its_token(shop: Running) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    assert ask(shop, "POST", accounts, {"metadata": {"name": "robot"}}).code == 201
+    everybody = {**BINDING, "metadata": {"name": "everybody"}}
+    everybody["subjects"] = [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:authenticated"}
+    ]
+    assert ask(shop, "POST", f"{RBAC}/clusterrolebindings", everybody).code == 201
+    made = ask(shop, "POST", f"{accounts}/robot/token", {"spec": {}})
+    token = read(made)["status"]["token"]
+    answers = [ask(shop, "GET", f"{MAPS}/kept", token=token) for _ in range(2)]
+    answer = known(shop, f"{MAPS}/kept", token)
+    assert answer is not None
+    assert facts(answer) == facts(answers[0])
+    assert ask(shop, "DELETE", f"{accounts}/robot").code == 200
+    assert known(shop, f"{MAPS}/kept", token) is None
+    assert ask(shop, "GET", f"{MAPS}/kept", token=token).code == 401
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        (MAPS, {}),
+        (f"{MAPS}/kept?pretty=1", {}),
+        (f"{MAPS}/kept", {"accept": "application/yaml"}),
+        (f"{MAPS}/kept", {"accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}),
+        (
+            f"{MAPS}/kept",
+            {"accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+        ),
+        (f"{MAPS}/kept", {"user_agent": "curl/8"}),
+        (f"{MAPS}/kept", {"impersonate_user": "alice", "impersonate_group": "devs"}),
+        (f"{MAPS}/kept", {"audit_id": "mine"}),
+        ("/api/v1/componentstatuses/etcd-0", {}),
+        ("/healthz", {}),
+        ("/api/v1", {}),
+        (f"{MAPS}/none", {}),
+    ],
+)
+def test_what_is_never_known(shop: Running, path: str, headers: dict[str, str]) -> None:
+    for _ in range(3):
+        first = ask(shop, "GET", path, **headers)
+
+    async def answer() -> HttpAnswer | None:
+        sent = [(name.replace("_", "-"), value) for name, value in headers.items()]
+        request = HttpRequest("GET", path, [*sent, ("authorization", "Bearer admin-token")])
+        return shop.server.gets.answer(request)
+
+    assert first.code in (200, 404)
+    assert shop.wait_for(answer()) is None
+
+
+def test_few_gets_are_known(shop: Running) -> None:
+    for n in range(1_100):
+        ask(shop, "GET", f"{MAPS}/kept", token="alice-token", user_agent=str(n))
+    assert 0 < len(shop.server.gets) <= 1_024
+
+
+def test_known_gets_are_counted_like_others(shop: Running) -> None:
+    names = (
+        "apiserver_request_total",
+        "apiserver_request_duration_seconds_count",
+        "apiserver_response_sizes_count",
+        "apiserver_authorization_decisions_total",
+        "authentication_attempts",
+        "apiserver_flowcontrol_dispatched_requests_total",
+        "apiserver_flowcontrol_request_execution_seconds_count",
+        "apiserver_flowcontrol_request_wait_duration_seconds_count",
+        "apiserver_flowcontrol_work_estimated_seats_count",
+    )
+
+    def counted() -> dict[str, str]:
+        lines = ask(shop, "GET", "/metrics").body.decode().splitlines()
+        pairs = (line.rpartition(" ") for line in lines)
+        return {name: value for name, _, value in pairs if name.partition("{")[0] in names}
+
+    def grown(agent: str) -> dict[str, float]:
+        before = counted()
+        ask(shop, "GET", f"{MAPS}/kept", token="alice-token", user_agent=agent)
+        after = counted()
+        return {name: float(after[name]) - float(before.get(name, 0)) for name in after}
+
+    by_layers, *_, at_once = [grown("known") for _ in range(4)]
+    assert by_layers == at_once
+    assert {name.partition("{")[0] for name, more in at_once.items() if more} == set(names)

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from celadon.apiserver import object_store, workers
-from celadon.apiserver.authz import access_decisions
-from celadon.apiserver.authz.access_decisions import Standing
+from celadon.apiserver.authz import authorizer_chain
+from celadon.apiserver.authz.authorizer_chain import Standing
 from celadon.apiserver.handlers import watch
 from celadon.apiserver.handlers.watch import (
     INITIAL_EVENTS_END,
@@ -405,7 +405,7 @@ def test_a_malformed_version_is_refused_before_the_stream() -> None:
 
 def test_a_reader_who_is_not_anymore_who_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nothing happens: the watch wakes by itself."""
-    for module in (access_decisions, watch):
+    for module in (authorizer_chain, watch):
         monkeypatch.setattr(module, "STANDING_SECONDS", 0.0)
 
     async def scenario(shelf: Shelf) -> None:
@@ -426,7 +426,7 @@ def test_a_reader_who_is_not_anymore_who_they_were(monkeypatch: pytest.MonkeyPat
 def test_nothing_is_shown_behind_the_look_that_finds_somebody_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+    monkeypatch.setattr(authorizer_chain, "STANDING_SECONDS", 0.0)
 
     async def scenario(shelf: Shelf) -> None:
         users = [User("alice")]
@@ -553,7 +553,7 @@ def test_what_cannot_go_past_the_stream_is_an_event_of_it() -> None:
 
 
 def test_nobody_else_is_sent_anything_past_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+    monkeypatch.setattr(authorizer_chain, "STANDING_SECONDS", 0.0)
 
     async def scenario(shelf: Shelf) -> None:
         users, reader = [User("alice")], Reader()
@@ -569,7 +569,7 @@ def test_nobody_else_is_sent_anything_past_the_stream(monkeypatch: pytest.Monkey
 
 
 def test_what_goes_past_the_stream_is_of_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+    monkeypatch.setattr(authorizer_chain, "STANDING_SECONDS", 0.0)
 
     async def scenario(shelf: Shelf) -> None:
         reader, looked = Reader(), list[str]()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.configuration import BadConfiguration
+from celadon.admission.plugins.admission_configuration import BadConfiguration
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.operation.runtime_config import read_admission_file
 from celadon.kube.resources import enabled_plugins

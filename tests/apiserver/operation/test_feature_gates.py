@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.static import GATE
+from celadon.admission.static_manifests import GATE
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.operation.runtime_config import feature_gates
 from celadon.kube.resources.feature_gates import ALPHA, BETA, FeatureGate, gates_of

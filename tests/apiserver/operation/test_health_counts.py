@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.apiserver.discovery.server_pages import HealthCheck, health_answer
+from celadon.apiserver.discovery.health_and_version import HealthCheck, health_answer
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.operation.server_metrics import HealthCounts
 

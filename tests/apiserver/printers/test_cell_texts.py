@@ -56,6 +56,7 @@ def test_first_three(values: list[str], text: str) -> None:
 
 def test_labels_and_selectors() -> None:
     assert labels_text({"b": "2", "a": "1"}) == "a=1,b=2"
+    assert labels_text({"a": "1", "a-b": "2"}) == "a-b=2,a=1"
     assert labels_text(None) == "<none>"
     assert selector_text({"matchLabels": {"z": "1"}}) == "z=1"
     assert selector_text({}) == "<none>"

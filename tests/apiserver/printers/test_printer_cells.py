@@ -56,7 +56,6 @@ ROWS: list[tuple[Any, Any]] = [
     (["if", ".empty", "yes", "no"], "no"),
     (["if", ".nothing", "yes", "no"], "yes"),
     (["concat", ".text", "/", ["number", ".count"]], "t/3"),
-    (["parts", "/", ".text", ".empty", ".deep.er.name"], "t/n"),
     (["join", ",", ".texts"], "a,b,c,d"),
     (["join", ", ", ".objects", ".name"], "x, y"),
     (["join", ",", ["where", ".objects", "kind", "B"], ".name"], "y"),

@@ -137,7 +137,7 @@ ROWS: list[tuple[str, dict[str, Any], list[Any]]] = [
                 {"kind": "ServiceAccount", "name": "t"},
             ],
         ),
-        ["n", "ClusterRole/r", AGE, "u", "", "x/s, t"],
+        ["n", "ClusterRole/r", AGE, "u", "", "x/s, /t"],
     ),
     (
         "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.admission.static import ManifestError
+from celadon.admission.static_manifests import ManifestError
 from celadon.apiserver.static_admission import folder_signature, read_folder
 
 

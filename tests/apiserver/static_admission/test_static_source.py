@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.admission.static import STATIC_PLUGINS, ManifestError
+from celadon.admission.static_manifests import STATIC_PLUGINS, ManifestError
 from celadon.apiserver.operation.metric_table import exposition
 from celadon.apiserver.operation.webhook_counts import StaticReloads
 from celadon.apiserver.static_admission import POLL_SECONDS, StaticSource

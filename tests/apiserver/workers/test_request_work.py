@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.request_work import DEAR_SECONDS, Pace, RequestWork, is_large
+from celadon.apiserver.loop_offloading import DEAR_SECONDS, Pace, RequestWork, is_large
 from celadon.kube import StatusError
 
 JSON = [("content-type", "application/json")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel import Environment, Switches, types
-from celadon.cel.analysis.folding import constant_identifiers, fold
+from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.cost import constant
 from celadon.cel.declarations import Function, Library, Overload

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from celadon.cel import CheckedAst, Environment, EvaluationError, Program, types
-from celadon.cel.analysis.folding import constant_identifiers, fold
+from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.values.maps import make_map
 from celadon.cel.values.runtime_types import Opaque

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.parsing.descent import balance
+from celadon.cel.parsing.recursive_descent import balance
 from celadon.cel.syntax import Ident
 from tests.cel.trees import show
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from celadon.cel.parsing.descent import ParseLimits
 from celadon.cel.parsing.macros import OPTIONAL_MACROS, Expansion, Macro
 from celadon.cel.parsing.parser import ParseOptions
+from celadon.cel.parsing.recursive_descent import ParseLimits
 from celadon.cel.syntax import Call, Expr, walk
 from tests.cel.trees import EVERYTHING, errors, show, tree
 

@@ -11,8 +11,8 @@ import json
 import pytest
 
 from celadon.cel.errors import Source
-from celadon.cel.parsing.descent import ParseLimits
 from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.recursive_descent import ParseLimits
 from tests.cel.trees import EVERYTHING, errors
 from tests.paths import shared
 

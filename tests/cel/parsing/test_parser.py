@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from celadon.cel.errors import Issues, Source
-from celadon.cel.parsing.descent import ParseLimits, descend
 from celadon.cel.parsing.diagnosis import diagnose
 from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.recursive_descent import ParseLimits, descend
 from celadon.cel.syntax import Ast, MapLiteral, Struct, walk
 from tests.cel.trees import EVERYTHING, errors, expressions, show, token_soup, tree
 

@@ -41,7 +41,9 @@ def predict(rule: str, names: tuple[str, ...], text: str, precedence: int = 0) -
     tokenized = tokenize(text)
     assert tokenized is not None
     kinds = [*tokenized.kinds, tokens.EOF]
-    number = predict_number(decision(rule, names), precedence, lambda ahead: kinds[ahead - 1])
+    number = predict_number(
+        CEL_NETWORK, decision(rule, names), precedence, lambda ahead: kinds[ahead - 1]
+    )
     return names[number - 1]
 
 
@@ -111,5 +113,5 @@ def test_loops_of_suffixes(rule: str, precedence: int, text: str, enters: bool) 
     kinds = [text, tokens.EOF, tokens.EOF]
     if text == ".":
         kinds.insert(1, tokens.IDENTIFIER)
-    number = predict_number(loop, precedence, lambda n: kinds[n - 1])
+    number = predict_number(CEL_NETWORK, loop, precedence, lambda n: kinds[n - 1])
     assert (number == 1) == enters

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.cluster import Circumstances, Cluster, cluster_of, engines_of
+from celadon.cli.check.document_requests import DocumentRequest, Question, ask
 from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.check.object_chain import ObjectChain
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.questions import DocumentRequest, Question, ask
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from tests.cli.check.test_mutation import OK, mutating

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from celadon.admission import Engine, Note, Outcome, Request, Verdict, World
+from celadon.cli.check.document_requests import DocumentRequest
 from celadon.cli.check.notices import Coverage
-from celadon.cli.check.questions import DocumentRequest
 
 
 class Answers:

@@ -13,7 +13,7 @@ pytest.importorskip("z3")
 from celadon.cli.exits import Exit
 from celadon.prove import Standard
 from tests.cli.files import run, write
-from tests.prove.test_questions import policy
+from tests.prove.test_policy_questions import policy
 
 HOSTS = dict(policy("!object.spec.?hostNetwork.orValue(false)"))
 TIME = ("--timeout", "100")

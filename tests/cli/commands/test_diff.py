@@ -15,12 +15,12 @@ from celadon.cli.exits import Exit
 from celadon.prove import Comparison, Direction, Endpoint
 from tests.cli.files import binding, policy, run, write
 from tests.prove.definitions.definitions import definition
-from tests.prove.test_questions import LIMITS
+from tests.prove.test_policy_questions import LIMITS
 
 pytest.importorskip("z3")
 
 from celadon.prove.definitions import Revisions
-from celadon.prove.differences import Differences
+from celadon.prove.policy_differences import Differences
 
 OLD = policy("limit", "int(object.data.x) < 5"), binding("limit")
 LOOSER = policy("limit", "int(object.data.x) <= 5"), binding("limit")

@@ -16,7 +16,7 @@ from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
 from tests.migrate.kyverno.test_exceptions import exception
-from tests.migrate.kyverno.test_mutation import mutating
+from tests.migrate.kyverno.test_mutate_rules import mutating
 
 PATTERN = {"message": "a team is needed", "pattern": {"metadata": {"labels": {"team": "?*"}}}}
 

@@ -71,7 +71,7 @@ def test_a_table_for_people(capsys: Capture) -> None:
     assert "undecidable: 1 request\n        1  the log has no objects of it (level Metadata)" in out
     assert out.endswith(
         "5 events from 2026-03-01T10:00:00.000000Z to 2026-03-02T10:00:00.000000Z: 3 judged, "
-        "1 undecidable, 0 of no policy's concern, 1 reads; 2 requests would have been denied, "
+        "1 undecidable, 0 of no policy's concern, 1 read; 2 requests would have been denied, "
         "0 were (1 policy)\n"
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.policytest.case_search import with_way
 from celadon.cli.policytest.read_places import SeedObjects
-from celadon.cli.policytest.wanted_values import GONE, KEY, THERE, Length
+from celadon.cli.policytest.value_search import GONE, KEY, THERE, Length
 from celadon.kube import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

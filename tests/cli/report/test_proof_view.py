@@ -45,6 +45,7 @@ FOUND = [
     *("    # before", "    a: 1", "    ---", "    b: 2"),
 ]
 PARTS = "parts of policies"
+QUESTION = "question about rules of definitions"
 QUESTIONS = "questions about rules of definitions"
 
 
@@ -54,10 +55,13 @@ QUESTIONS = "questions about rules of definitions"
         ([], []),
         (
             [item(VALIDATION, FINE)],
-            [HEAD, "  no error (proved)", "", "1 validations, 0 with findings, 0 not decided"],
+            [HEAD, "  no error (proved)", "", "1 validation, 0 with findings, 0 not decided"],
         ),
         ([item(PART, FINE)], []),
-        ([item(RULE, FINE)], ["", f"1 {QUESTIONS}, 0 with findings, 0 not decided"]),
+        (
+            [item(RULE, FINE)],
+            ["", f"1 {QUESTION}, 0 with findings, 0 not decided"],
+        ),
         (
             [item(PART, FINE), found(PART)],
             [*FOUND, "", f"2 {PARTS}, 1 with findings, 0 not decided"],
@@ -79,9 +83,9 @@ QUESTIONS = "questions about rules of definitions"
         (
             [found(VALIDATION), found(PART), item(RULE, FINE)],
             [
-                *(*FOUND, *FOUND, "", "1 validations, 1 with findings, 0 not decided"),
-                f"1 {PARTS}, 1 with findings, 0 not decided",
-                f"1 {QUESTIONS}, 0 with findings, 0 not decided",
+                *(*FOUND, *FOUND, "", "1 validation, 1 with findings, 0 not decided"),
+                "1 part of a policy, 1 with findings, 0 not decided",
+                f"1 {QUESTION}, 0 with findings, 0 not decided",
             ],
         ),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.deep_calls import USUAL_STACK, deep_calls
+from celadon.deep_recursion import USUAL_STACK, deep_calls
 from celadon.kube.crd.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
@@ -176,6 +176,9 @@ INVALID: list[tuple[str, Json, Any, list[str]]] = [
      {"a": "xx", "b": "x"},
      ["spec: Too many: 2: must have at most 1 item",
       "spec.a: Too long: may not be more than 1 byte"]),
+    ("members without names", {"type": "object", "additionalProperties": TEXT | {"pattern": "^a"},
+                               "required": [""]},
+     {"": "b"}, ["spec.: Invalid value: \"b\": spec. in body should match '^a'"]),
     ("what several branches say is said once",
      struct(a=TEXT) | {"required": ["a"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {},
      ["spec.a: Required value", NOTHING + '"spec" must validate at least one schema (anyOf)']),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from tests.kube.crd.test_custom_kinds import OPEN, Json, gizmo, kind, struct
 
 EMBEDDED: Json = {"type": "object", "x-kubernetes-embedded-resource": True, **OPEN}

@@ -17,7 +17,7 @@ from celadon.kube.defaulting.defaulting_rules import compile_rules, compiled, en
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import EmptyValue
+from celadon.kube.schemas.struct_decoding import EmptyValue
 
 NO_GATES: frozenset[str] = frozenset()
 

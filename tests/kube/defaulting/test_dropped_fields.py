@@ -76,6 +76,30 @@ def test_use_anywhere_in_the_object_counts(used: bool) -> None:
     assert made["spec"]["containers"][0].get("lifecycle") == (STOP["lifecycle"] if used else None)
 
 
+@pytest.mark.parametrize(
+    ("gate", "idle", "new"),
+    [
+        ("ContainerRestartRules", {"restartPolicy": "Always"}, {"restartPolicy": "Never"}),
+        (
+            "ProcMountType",
+            {"securityContext": {"procMount": "Default"}},
+            {"securityContext": {"procMount": "Unmasked"}},
+        ),
+    ],
+)
+def test_values_that_need_no_gate_are_no_use_of_it(
+    gate: str, idle: dict[str, Any], new: dict[str, Any]
+) -> None:
+    def made(old: dict[str, Any]) -> Any:
+        sidecars = [[{"name": "s", "image": "i", **more}] for more in (new, old)]
+        objects = [pod(initContainers=containers) for containers in sidecars]
+        after = updated(POD, *objects, **{gate: False})["spec"]["initContainers"][0]
+        return {name: after.get(name) for name in new}
+
+    assert made(new) == new
+    assert made(idle) == ({"restartPolicy": None} if "restartPolicy" in new else idle)
+
+
 def test_a_gate_that_was_switched_off_drops() -> None:
     new, old = pod(hostnameOverride="x"), pod()
     assert updated(POD, new, old)["spec"]["hostnameOverride"] == "x"

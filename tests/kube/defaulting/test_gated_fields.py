@@ -13,7 +13,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_context import lookup
 from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.registry import create
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.resources.feature_gates import is_gate_on
@@ -232,6 +232,18 @@ def test_gates_that_were_off_in_an_older_release() -> None:
         )
     assert seen(changed, "spec.managedBy") == "example.com/x"
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
+
+
+@pytest.mark.parametrize("release", ["1.34", "1.35"])
+def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str) -> None:
+    obj = claim("v1beta1", deviceClassName="c", tolerations=[TOLERATION])
+    obj["spec"]["devices"]["constraints"] = [{"distinctAttribute": "a/b"}]
+    off = {"DRADeviceTaints": False, "DRAConsumableCapacity": False}
+    with answering_as(release):
+        devices = admitted(obj, **off)["spec"]["devices"]
+    kept = [devices["requests"][0].get("tolerations"), devices["constraints"][0]]
+    expected = [None, {}] if release == "1.35" else [[TOLERATION], {"distinctAttribute": "a/b"}]
+    assert kept == expected
 
 
 def test_templates_of_jobs_keep_what_jobs_lose() -> None:

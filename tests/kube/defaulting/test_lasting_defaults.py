@@ -13,12 +13,12 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.dropped_fields import outlasts_creation
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import finish_create, is_settled, run_plugin, wipe_metadata
-from celadon.kube.registry.draft import Draft, Target, drafted, stored_form
+from celadon.kube.registry.decoded_object import Draft, Target, drafted, stored_form
 from celadon.kube.registry.update import prepare_for_update, stored_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.struct_decoding import struct_codec
 from celadon.kube.status import StatusError
 
 CONTEXT: Final = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U")

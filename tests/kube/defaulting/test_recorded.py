@@ -19,10 +19,10 @@ import pytest
 from celadon.admission.plugins.limit_ranger import exceeded_limits
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.defaulting.mutating_plugins import LIMIT_RANGES
+from celadon.kube.defaulting.plugin_defaults import LIMIT_RANGES
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.registry.create import admit_form
-from celadon.kube.registry.draft import stored_form
+from celadon.kube.registry.decoded_object import stored_form
 from celadon.kube.resources.api_resources import ObjectIndex, Resource, known_resources
 from celadon.kube.validation.built_in_validations import validate_create
 from tests.paths import recordings

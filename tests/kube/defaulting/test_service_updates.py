@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.create import admit_form
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.status import StatusError
 

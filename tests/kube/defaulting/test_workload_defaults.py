@@ -10,9 +10,9 @@ from celadon.kube.authorization import User
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import admit_form
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 
 CONTEXT = DefaultingContext(
     uid="U",

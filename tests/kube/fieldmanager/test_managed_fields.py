@@ -28,7 +28,7 @@ from celadon.kube.fieldmanager.managed_fields import (
     writable,
 )
 from celadon.kube.fieldmanager.structured_merge import Comparison
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import custom_resources
 from tests.growth.counted_steps import LINEAR, growth

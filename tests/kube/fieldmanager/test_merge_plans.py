@@ -23,7 +23,7 @@ from celadon.kube.fieldmanager.compiled_merge import (
     set_members,
     unchanged,
 )
-from celadon.kube.schemas.typed_values import DROPPED
+from celadon.kube.schemas.value_decoding import DROPPED
 
 X = set_members({"x": 1})
 NEW = {"name": "new"}

@@ -18,7 +18,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, Unplanned, merge_plan
 from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.fieldmanager.structured_merge import misfits
-from celadon.kube.registry.draft import changed_defaulting, drafted
+from celadon.kube.registry.decoded_object import changed_defaulting, drafted
 from celadon.kube.schemas import DecodeError
 from tests.kube.fieldmanager.random_configurations import LIVE, LIVE_KINDS, Json, configurations
 from tests.kube.fieldmanager.test_merged_parts import from_scratch

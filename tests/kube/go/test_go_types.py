@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.go.go_types import NAMED, go_type, owner_path
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.struct_decoding import struct_codec
 
 CORE = "io.k8s.api.core.v1."
 RESOURCE = "io.k8s.api.resource.v1."

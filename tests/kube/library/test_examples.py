@@ -9,27 +9,27 @@ from celadon.cel.values.equality import equal
 from celadon.kube.library import (
     authz,
     costs,
+    format_and_regex,
+    ip_cidr_url,
     json_patches,
     list_aggregates,
-    networks,
     quantity_functions,
     semver,
-    text_functions,
 )
 from celadon.kube.library.environments import environment
 
 LIBRARIES = [
     authz.LIBRARY,
     authz.SELECTORS_LIBRARY,
-    networks.CIDR_LIBRARY,
-    text_functions.FORMAT_LIBRARY,
-    networks.IP_LIBRARY,
+    ip_cidr_url.CIDR_LIBRARY,
+    format_and_regex.FORMAT_LIBRARY,
+    ip_cidr_url.IP_LIBRARY,
     json_patches.LIBRARY,
     list_aggregates.LIBRARY,
     quantity_functions.LIBRARY,
-    text_functions.REGEX_LIBRARY,
+    format_and_regex.REGEX_LIBRARY,
     semver.LIBRARY,
-    networks.URL_LIBRARY,
+    ip_cidr_url.URL_LIBRARY,
 ]
 
 EXAMPLES = [

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cel.values.runtime_types import NONE
 from celadon.kube import name_rules
-from celadon.kube.library.text_functions import FORMATS
+from celadon.kube.library.format_and_regex import FORMATS
 from tests.kube.library.evaluation import evaluate
 
 UUID = "123e4567-e89b-12d3-a456-426614174000"

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.go.go_text import go_syntax
 from celadon.kube.quantity import note_sent, remember_sent, sent_as
-from celadon.kube.schemas.typed_values import quantity
+from celadon.kube.schemas.value_decoding import quantity
 
 
 @pytest.mark.parametrize(

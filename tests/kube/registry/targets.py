@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.kube.names import GroupVersionResource, parse_api_version
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.resources.api_resources import known_resources
 
 

@@ -10,7 +10,7 @@ import pytest
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import (
     IGNORE,
     STRICT,

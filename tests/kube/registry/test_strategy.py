@@ -11,7 +11,7 @@ from celadon.kube.authorization import Answer, Attributes, Ruling, User
 from celadon.kube.crd import custom_kinds
 from celadon.kube.fieldpath import FieldError, FieldPath, forbidden
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.strategy import (
     CLAIM,
     POD_CERTIFICATE,

@@ -9,7 +9,7 @@ import pytest
 
 from celadon.kube.crd import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.registry.draft import Target, shown_object, stored_object
+from celadon.kube.registry.decoded_object import Target, shown_object, stored_object
 from celadon.kube.registry.patch import (
     NO_COUNT,
     patched,

@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.create import admit_form, stored_new
-from celadon.kube.registry.draft import drafted, stored_form
+from celadon.kube.registry.decoded_object import drafted, stored_form
 from celadon.kube.registry.strategy import strategy_of
 from celadon.kube.registry.update import (
     finish_update,

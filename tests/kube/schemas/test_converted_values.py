@@ -9,7 +9,7 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
 NUMBERS: list[tuple[GroupVersionKind, dict[str, Any], dict[str, Any]]] = [

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.kube.go.go_json import Document, read_json
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.typed_objects import MOST, strict_field_errors
+from celadon.kube.schemas.struct_decoding import MOST, strict_field_errors
 
 BINDING = GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
 

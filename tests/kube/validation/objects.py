@@ -7,7 +7,7 @@ from typing import Any
 from celadon.kube import metadata
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.create import admit_form, finish_create, run_plugins, wipe_metadata
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.status import StatusError

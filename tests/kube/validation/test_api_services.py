@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.small_groups import api_service_status
+from celadon.kube.validation.api_services_and_storage_versions import api_service_status
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.kube import StatusError, metadata
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from tests.examples import examples
 from tests.kube.validation import (
     test_api_services,
@@ -19,7 +19,7 @@ from tests.kube.validation import (
     test_events,
     test_flow_control,
     test_leases,
-    test_nodes,
+    test_nodes_and_runtime_classes,
     test_resource_claims,
     test_resource_slices,
     test_stored_versions,
@@ -54,7 +54,7 @@ OBJECTS = [
     *test_events.GOOD,
     *test_flow_control.GOOD,
     *test_leases.GOOD,
-    *test_nodes.GOOD,
+    *test_nodes_and_runtime_classes.GOOD,
     *test_persistent_volumes.GOOD,
     *test_resource_claims.GOOD,
     *test_resource_slices.GOOD,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
-from celadon.kube.registry.draft import drafted
+from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.validation.built_in_validations import validate_update
 from tests.kube.validation.objects import admitted, complaints, container, job, pod_spec

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.small_groups import lease as lease_errors
+from celadon.kube.validation.coordination import lease as lease_errors
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]

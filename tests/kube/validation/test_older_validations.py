@@ -14,7 +14,7 @@ from celadon.kube.validation.built_in_validations import (
     validate_status_update,
     validate_update,
 )
-from tests.kube.validation.objects import obj
+from tests.kube.validation.objects import admitted, obj
 
 Json = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -617,3 +617,15 @@ def test_requests_that_are_approved_and_denied(release: str, where: str) -> None
     with answering_as(release):
         found = validate_status_update(value, {**value, "status": {}}, metadata.gvk(value))
     assert where in [error.field for error in found if "exclusive" in error.detail]
+
+
+@pytest.mark.parametrize(("release", "counted"), [("1.32", True), ("1.33", False)])
+def test_requests_for_devices_without_a_class(release: str, counted: bool) -> None:
+    value = obj(
+        "resource.k8s.io/v1beta1", "ResourceClaim", spec={"devices": {"requests": [{"name": "r"}]}}
+    )
+    with answering_as(release):
+        (request,) = admitted(value)["spec"]["devices"]["requests"]
+    assert (request.get("allocationMode"), request.get("count")) == (
+        ("ExactCount", 1) if counted else (None, None)
+    )

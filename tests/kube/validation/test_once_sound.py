@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from celadon.kube import JsonObject, fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import compact
+from celadon.kube.pod_warnings import _template_warnings, pod_spec_warnings
 from celadon.kube.releases import answering_as
+from celadon.kube.validation import apps
 from celadon.kube.validation.field_checks import Errors, once_sound
+from celadon.kube.validation.pods import pod_specs
 
 PATH = FieldPath("spec")
 
@@ -71,7 +78,7 @@ def test_long_and_deep_values_are_not_remembered() -> None:
     deep: Any = {}
     for _ in range(3000):
         deep = {"x": deep}
-    for value in ({"n": 1, "x": "y" * 2000}, {"n": 1, "x": deep}):
+    for value in ({"n": 1, "x": "y" * 5000}, {"n": 1, "x": deep}):
         rule = Rule()
         assert rule.found(value) == rule.found(value) == []
         assert len(rule.asked) == 2
@@ -88,3 +95,63 @@ def test_the_same_texts_have_the_same_bytes_whoever_shares_them() -> None:
     shared = "frontend"
     other = "".join(["front", "end"])
     assert compact({"a": shared, "b": shared}) == compact({"a": shared, "b": other})
+
+
+# --- templates ---
+
+
+IMAGES = st.sampled_from(["a:1", "a:2", "", " b"])
+CONTAINERS = st.lists(
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(["app", "app2", "A"])},
+        optional={
+            "image": IMAGES,
+            "ports": st.lists(st.sampled_from([{"containerPort": 80}, {"containerPort": 0}])),
+            "resources": st.sampled_from(
+                [{"limits": {"memory": "1"}}, {"limits": {"memory": "1m"}}]
+            ),
+            "imagePullPolicy": st.sampled_from(["Always", "Never", "never"]),
+            "terminationMessagePolicy": st.just("File"),
+        },
+    ),
+    max_size=2,
+)
+LABELS = st.sampled_from([{"app": "x"}, {"app": "y"}, {"app": "-"}, {}])
+SPECS = st.fixed_dictionaries(
+    {},
+    optional={
+        "containers": CONTAINERS,
+        "initContainers": CONTAINERS,
+        "ephemeralContainers": CONTAINERS,
+        "restartPolicy": st.sampled_from(["Always", "Never"]),
+        "dnsPolicy": st.sampled_from(["ClusterFirst", "None"]),
+        "terminationGracePeriodSeconds": st.sampled_from([30, -1]),
+        "nodeSelector": LABELS,
+    },
+)
+TEMPLATES = st.fixed_dictionaries(
+    {"spec": SPECS},
+    optional={
+        "metadata": st.fixed_dictionaries(
+            {"labels": LABELS}, optional={"annotations": LABELS | st.just({"x y": "z"})}
+        )
+    },
+)
+DEPLOYMENTS = st.fixed_dictionaries(
+    {"template": TEMPLATES},
+    optional={"selector": st.builds(lambda of: {"matchLabels": of}, LABELS)},
+)
+
+
+@given(DEPLOYMENTS)
+def test_what_is_remembered_of_templates_is_what_is_found(spec: JsonObject) -> None:
+    """Whatever was asked before: hypothesis asks in any order, and the memory lasts."""
+    path = FieldPath("spec")
+    found = list(map(str, apps._replicated(path, spec)))
+    with pytest.MonkeyPatch.context() as patched:
+        bare = pod_specs._template_spec.__wrapped__  # type: ignore[attr-defined]
+        patched.setattr(pod_specs, "_template_spec", bare)
+        assert found == list(map(str, apps._replicated.__wrapped__(path, spec)))  # type: ignore[attr-defined]
+    template = spec["template"]
+    warnings = list(pod_spec_warnings(template, path, is_template=True))
+    assert list(_template_warnings(path, template)) == warnings

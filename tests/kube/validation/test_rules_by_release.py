@@ -17,7 +17,7 @@ from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.built_in_validations import validate_update
 from celadon.kube.validation.jobs import job_changes
 from celadon.kube.validation.pods.containers import mounts_and_devices
-from celadon.kube.validation.pods.scheduling import affinity
+from celadon.kube.validation.pods.pod_placement import affinity
 from tests.kube.validation.objects import (
     Json,
     admitted,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.core_kinds import node_changes
+from celadon.kube.validation.nodes_and_runtime_classes import node_changes
+from celadon.kube.validation.persistent_volumes import claim_status
 from celadon.kube.validation.pods.internal_types import shown_template
 from celadon.kube.validation.services import service_cidr_update
-from celadon.kube.validation.statuses import claim_status
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
 AMOUNT = (
@@ -284,3 +284,102 @@ def test_resources_in_the_status_of_a_claim() -> None:
         with answering_as(release):
             found = [str(one) for one in claim_status(claim, {})]
             assert any(f"Unsupported value: {shown}: supported" in one for one in found), found
+
+
+OF_OLDER_REQUESTS = (
+    'resource.DeviceRequest{Name:"r", DeviceClassName:"d", '
+    "Selectors:[]resource.DeviceSelector(nil), "
+    'AllocationMode:"All", Count:0, AdminAccess:'
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "request_", "more"),
+    [
+        ("1.31", "v1alpha3", f"{OF_OLDER_REQUESTS}false}}", ', Controller:""'),
+        ("1.32", "v1beta1", f"{OF_OLDER_REQUESTS}(*bool)(nil)}}", ""),
+        (
+            *("1.33", "v1beta1"),
+            'resource.DeviceRequest{Name:"r", Exactly:(*resource.ExactDeviceRequest)(0xc000000000),'
+            " FirstAvailable:[]resource.DeviceSubRequest(nil)}",
+            "",
+        ),
+    ],
+)
+def test_changed_claims_and_their_templates(
+    release: str, version: str, request_: str, more: str
+) -> None:
+    asked = [{"name": "r", "deviceClassName": "d", "allocationMode": "All"}]
+    spec = {"devices": {"requests": asked, "config": [{"opaque": {"driver": "d"}}]}}
+    shown = (
+        f"resource.ResourceClaimSpec{{Devices:resource.DeviceClaim{{Requests:"
+        f"[]resource.DeviceRequest{{{request_}}}, Constraints:[]resource.DeviceConstraint(nil), "
+        "Config:[]resource.DeviceClaimConfiguration{resource.DeviceClaimConfiguration{"
+        "Requests:[]string(nil), DeviceConfiguration:resource.DeviceConfiguration{"
+        f"Opaque:(*resource.OpaqueDeviceConfiguration)(0xc000000000)}}}}}}}}{more}}}"
+    )
+    group = f"resource.k8s.io/{version}"
+    labelled: dict[str, Any] = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    with answering_as(release):
+        found = update_complaints(
+            obj(group, "ResourceClaim", spec=spec), obj(group, "ResourceClaim", spec={})
+        )
+        assert f"spec: Invalid value: {shown}: field is immutable" in found
+        found = update_complaints(
+            obj(group, "ResourceClaimTemplate", spec=labelled),
+            obj(group, "ResourceClaimTemplate", spec={"spec": {}}),
+        )
+    (changed,) = (one for one in found if "immutable" in one)
+    assert changed.startswith(
+        "spec: Invalid value: resource.ResourceClaimTemplateSpec{ObjectMeta:v1.ObjectMeta{"
+        'Name:"", GenerateName:"", Namespace:"", SelfLink:"", UID:"", ResourceVersion:"", '
+        "Generation:0, CreationTimestamp:time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), "
+        "DeletionTimestamp:<nil>, DeletionGracePeriodSeconds:(*int64)(nil), "
+        'Labels:map[string]string{"a":"b"}, '
+    )
+    assert f"Spec:{shown}}}: field is immutable" in changed
+
+
+@pytest.mark.parametrize(("release", "name"), [("1.32", '""'), ("1.33", '"null"')])
+def test_the_node_that_a_slice_has_no_more(release: str, name: str) -> None:
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    spec = {"driver": "d.example.com", "pool": pool, "allNodes": True}
+    group = "resource.k8s.io/v1beta1"
+    with answering_as(release):
+        found = update_complaints(
+            obj(group, "ResourceSlice", spec=spec),
+            obj(group, "ResourceSlice", spec={**spec, "nodeName": "n"}),
+        )
+    assert f"spec.nodeName: Invalid value: {name}: field is immutable" in found
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [
+        ("1.33", 'field.Path{name:"dataSource", index:"", parent:(*field.Path)(0xc000000000)}'),
+        ("1.34", "{}"),
+    ],
+)
+def test_paths_that_are_shown_for_sources_of_data(release: str, shown: str) -> None:
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "dataSource": {"kind": "PersistentVolumeClaim", "name": "a"},
+        "dataSourceRef": {"kind": "PersistentVolumeClaim", "name": "b"},
+    }
+    with answering_as(release):
+        found = complaints(obj("v1", "PersistentVolumeClaim", spec=claim))
+    assert f"spec: Invalid value: {shown}: must match dataSourceRef" in found
+
+
+def test_attributes_of_devices() -> None:
+    device = {"name": "d", "basic": {"attributes": {"a": {"bool": True, "string": "s"}}}}
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [device]}
+    with answering_as("1.32"):
+        found = complaints(obj("resource.k8s.io/v1beta1", "ResourceSlice", spec=spec))
+    shown = (
+        "resource.DeviceAttribute{IntValue:(*int64)(nil), BoolValue:(*bool)(0xc000000000), "
+        "StringValue:(*string)(0xc000000000), VersionValue:(*string)(nil)}"
+    )
+    assert any(shown in one for one in found), found

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.name_rules import dns1035_label, dns1123_subdomain
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.small_groups import (
+from celadon.kube.validation.api_services_and_storage_versions import (
     migration_status,
     migration_update,
     storage_version_name,

@@ -10,10 +10,10 @@ import pytest
 from celadon.kube import Json, JsonObject
 from celadon.migrate.gatekeeper import (
     constraint_translation,
-    known_general,
-    known_pods,
+    rego_general,
+    rego_pod_security,
 )
-from celadon.migrate.gatekeeper.known_general import DIGITS, digest
+from celadon.migrate.gatekeeper.rego_general import DIGITS, digest
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,
     of_kind,
@@ -24,7 +24,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
     translated,
 )
 
-KNOWN = {**known_general.KNOWN, **known_pods.KNOWN}
+KNOWN = {**rego_general.KNOWN, **rego_pod_security.KNOWN}
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 
 TEXT = """package a

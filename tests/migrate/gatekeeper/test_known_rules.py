@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube import JsonObject
-from celadon.migrate.gatekeeper import constraint_translation, known_general, known_pods
+from celadon.migrate.gatekeeper import constraint_translation, rego_general, rego_pod_security
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,
     pod,
@@ -21,7 +21,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
 )
 from tests.migrate.gatekeeper.rego_rules import RULES
 
-KNOWN = {**known_general.KNOWN, **known_pods.KNOWN}
+KNOWN = {**rego_general.KNOWN, **rego_pod_security.KNOWN}
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 
 _Values = st.SearchStrategy[Any]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from celadon.kube import Json
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, result, rule, translated
-from tests.migrate.kyverno.test_mutation import assert_makes, container, with_containers
+from tests.migrate.kyverno.test_mutate_rules import assert_makes, container, with_containers
 
 DIGEST = "sha256:abc"
 

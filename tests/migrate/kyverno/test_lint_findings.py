@@ -9,7 +9,7 @@ import pytest
 from celadon.admission.lint import Settings, lint
 from celadon.kube import Json, JsonObject
 from tests.migrate.kyverno.policy_documents import kyverno_policy, rule, translated
-from tests.migrate.kyverno.test_mutation import MERGES, PATCHES, mutating
+from tests.migrate.kyverno.test_mutate_rules import MERGES, PATCHES, mutating
 
 
 def denying(key: Json, operator: str, value: Json, **more: Json) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from celadon.kube.crd import CustomKind
 from celadon.kube.releases import answering_as
 from celadon.prove import Answer
 from celadon.prove.definitions import DefinitionProver, RuleQuestion, RuleReply
-from celadon.prove.definitions.rule_looks import engine_objects, is_at, verdict
+from celadon.prove.definitions.symbolic_rules import engine_objects, is_at, verdict
 from tests.prove.definitions.definitions import (
     INTEGER,
     RELEASE,

@@ -38,7 +38,7 @@ from celadon.webhook.cluster.cluster_client import (
 )
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.installation import access_manifests
-from celadon.webhook.policy_coverage import Certificates, InstallationSettings
+from celadon.webhook.webhook_rules import Certificates, InstallationSettings
 from tests.webhook.cluster.against_server import client_of, until
 
 NAME = "hook.default.svc"

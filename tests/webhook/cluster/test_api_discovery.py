@@ -11,7 +11,7 @@ from celadon.kube.json_types import Shape
 from celadon.kube.resources import Resource, Subresource, known_resources
 from celadon.testing import KubeApi
 from celadon.webhook import certificates
-from celadon.webhook.cluster import cluster_client, cluster_world, watched_collection
+from celadon.webhook.cluster import cluster_client, cluster_world, informers
 from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,
@@ -216,7 +216,7 @@ OBJECTS: list[tuple[Shape, Any]] = [
         cluster_world._REVIEW,
         {"status": {"allowed": True, "denied": True, "reason": "r", "evaluationError": "e"}},
     ),
-    (watched_collection._CONFIG_MAP, {"data": {"a": "b"}}),
+    (informers._CONFIG_MAP, {"data": {"a": "b"}}),
     (
         certificates._LEASE,
         {

@@ -23,7 +23,7 @@ from celadon.webhook.cluster.cluster_policies import (
     PolicySettings,
     RegisteredPolicies,
 )
-from celadon.webhook.deciding import Decider, Mutator, Unanswerable, Unanswered
+from celadon.webhook.review_decisions import Decider, Mutator, Unanswerable, Unanswered
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 GROUP = "admissionregistration.k8s.io/v1"

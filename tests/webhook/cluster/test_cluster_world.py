@@ -13,7 +13,7 @@ from celadon.kube import GroupVersionResource
 from celadon.kube.json_types import JsonObject
 from celadon.webhook.cluster.cluster_client import ClusterRefusal, ClusterUnreachable
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld
-from celadon.webhook.deciding import Unanswerable, Unanswered
+from celadon.webhook.review_decisions import Unanswerable, Unanswered
 
 PLACES = GroupVersionResource("", "v1", "namespaces")
 MAPS = GroupVersionResource("", "v1", "configmaps")

@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon.admission import decode_binding, decode_policy
 from celadon.webhook.installation import access_manifests, workload_manifests
-from celadon.webhook.policy_coverage import (
+from celadon.webhook.webhook_rules import (
     Certificates,
     Coverage,
     InstallationSettings,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.webhook.installation import access_manifests
-from celadon.webhook.policy_coverage import Certificates, InstallationSettings
+from celadon.webhook.webhook_rules import Certificates, InstallationSettings
 
 FOLLOW = "list watch"
 

@@ -11,7 +11,7 @@ import yaml
 
 from celadon import __version__
 from celadon.webhook.installation import chart_values
-from celadon.webhook.policy_coverage import EVERYTHING, InstallationSettings, policy_configuration
+from celadon.webhook.webhook_rules import EVERYTHING, InstallationSettings, policy_configuration
 from tests.clients.programs import program
 from tests.paths import ROOT
 from tests.webhook.installation.installations import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.webhook.policy_coverage import Certificates, InstallationSettings
+from celadon.webhook.webhook_rules import Certificates, InstallationSettings
 
 
 def test_exclusions_name_each_namespace_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from celadon.webhook.policy_coverage import (
+from celadon.webhook.webhook_rules import (
     EVERYTHING,
     Certificates,
     InstallationSettings,

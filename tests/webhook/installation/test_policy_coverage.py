@@ -19,7 +19,7 @@ from celadon.admission import (
 from celadon.admission.registration import decode_object, decode_webhooks
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionKind, GroupVersionResource
-from celadon.webhook.policy_coverage import InstallationSettings, coverages, policy_configuration
+from celadon.webhook.webhook_rules import InstallationSettings, coverages, policy_configuration
 from tests.examples import examples
 from tests.webhook.installation.test_selector_unions import SELECTORS
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.admission.registration import Rule
-from celadon.webhook.policy_coverage import ANY, OPERATIONS, union_of_rules
+from celadon.webhook.webhook_rules import ANY, OPERATIONS, union_of_rules
 
 GROUPS, VERSIONS = ["", "apps"], ["v1", "v1beta1"]
 RESOURCES = ["pods", "pods/exec", "deployments", "deployments/scale"]

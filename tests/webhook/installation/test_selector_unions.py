@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.selectors import label_selector
-from celadon.webhook.policy_coverage import conjunction, union
+from celadon.webhook.webhook_rules import conjunction, union
 
 KEYS = st.sampled_from(["a", "b"])
 VALUES = st.sampled_from(["1", "2", "3"])

@@ -13,7 +13,7 @@ import yaml
 
 from celadon import __version__
 from celadon.webhook.installation import chart_values, namespace_manifests
-from celadon.webhook.policy_coverage import InstallationSettings
+from celadon.webhook.webhook_rules import InstallationSettings
 from tests.paths import ROOT
 from tests.webhook.installation.installations import (
     FILES,

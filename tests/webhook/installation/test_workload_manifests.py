@@ -10,7 +10,7 @@ import pytest
 
 from celadon.testing import KubeApi
 from celadon.webhook.installation import POLICIES, TLS, namespace_manifests
-from celadon.webhook.policy_coverage import InstallationSettings
+from celadon.webhook.webhook_rules import InstallationSettings
 from tests.cli.files import run
 from tests.webhook.installation.installations import INSTALLATIONS, by_name, documents
 

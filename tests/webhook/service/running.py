@@ -25,7 +25,7 @@ from celadon.admission import ObjectWorld, World
 from celadon.admission.policies.validating import Engine
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.http import Address
-from celadon.webhook.deciding import Rulebook, SourceState
+from celadon.webhook.review_decisions import Rulebook, SourceState
 from celadon.webhook.service import webhook_process
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
 from celadon.webhook.service.webhook_process import (

@@ -15,7 +15,7 @@ import pytest
 
 from celadon.admission import Verdict
 from celadon.kube import GroupVersionKind
-from celadon.webhook.deciding import Decider
+from celadon.webhook.review_decisions import Decider
 from celadon.webhook.reviews import Review
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
 from tests.admission.building import request

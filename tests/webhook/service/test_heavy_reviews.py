@@ -25,7 +25,7 @@ from celadon.apiserver import (
 )
 from celadon.apiserver.forks import can_fork
 from celadon.apiserver.workers import out_of_time
-from celadon.webhook.deciding import Rulebook, Unanswered
+from celadon.webhook.review_decisions import Rulebook, Unanswered
 from celadon.webhook.service import DecisionLogSettings, review_handler
 from celadon.webhook.service.decision_log import DecisionLog
 from celadon.webhook.service.review_handler import HeavyReviews, ReviewHandler, ReviewQueue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from celadon.apiserver.operation import Description, Gauge
-from celadon.webhook.deciding import SourceState
+from celadon.webhook.review_decisions import SourceState
 from tests.webhook.service.running import SETTINGS, FixedSource, answering, rulebook
 
 

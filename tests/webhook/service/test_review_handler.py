@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 import pytest
 
 from celadon.admission import ObjectWorld
-from celadon.webhook.deciding import SourceState, Unanswerable
+from celadon.webhook.review_decisions import SourceState, Unanswerable
 from tests.paths import recordings
-from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
+from tests.webhook.review_decisions.test_mutator import rules
 from tests.webhook.service.running import (
     SETTINGS,
     Answering,

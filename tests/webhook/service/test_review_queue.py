@@ -15,7 +15,7 @@ import pytest
 from celadon.admission import ObjectWorld
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.kube import Answer, Attributes, Ruling
-from celadon.webhook.deciding import Rulebook, Unanswerable, Unanswered
+from celadon.webhook.review_decisions import Rulebook, Unanswerable, Unanswered
 from celadon.webhook.service.review_handler import ReviewHandler, ReviewQueue, seconds_to_answer
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from tests.webhook.documents import review_document

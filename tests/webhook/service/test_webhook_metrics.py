@@ -8,7 +8,7 @@ import pytest
 
 from celadon.apiserver.operation import exposition
 from celadon.kube import StatusError
-from celadon.webhook.deciding import Decider, SourceState
+from celadon.webhook.review_decisions import Decider, SourceState
 from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
 from tests.admission.building import request
 from tests.admission.policies.mutating.altering import label, policy, rounds

@@ -3,8 +3,8 @@
     lint(documents, Settings(version="1.36"))      a list of `Finding`s
 
 A door of its own, so that who judges requests does not load it. Read `findings` (what comes out),
-then `subjects` (what rules look at), `flow` (what an expression reads, and what it has made sure of
-before), then any family of rules; `linter` has all rules in the order of their codes.
+then `lint_context` (what rules look at), `flow` (what an expression reads, and what it has made
+sure of before), then any family of rules; `linter` has all rules in the order of their codes.
 """
 
 from celadon.admission.lint.findings import (
@@ -15,9 +15,9 @@ from celadon.admission.lint.findings import (
     Replacement,
     Severity,
 )
+from celadon.admission.lint.lint_context import LintMemory, Rule, Settings, matched_resources
 from celadon.admission.lint.linter import RULES, TypedScope, TypedScopes, chosen, lint, policy_costs
 from celadon.admission.lint.rules.effect_rules import LargeObject
-from celadon.admission.lint.subjects import LintMemory, Rule, Settings, matched_resources
 
 __all__ = [
     "RULES",

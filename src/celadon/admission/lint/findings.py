@@ -208,7 +208,7 @@ def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - an
 
 # --- Type mistakes -----------------------------------------------------------
 #
-# What our type check finds (`actual_types`).
+# What our type check finds (`kind_typecheck`).
 
 
 @dataclass(frozen=True, slots=True)

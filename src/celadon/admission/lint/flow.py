@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from celadon.admission.lint.findings import PolicyExpression, Role
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.lint_context import (
     ITEM,
     NOTHING,
     OPERATIONS,

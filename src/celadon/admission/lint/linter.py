@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from celadon.admission import compiled_expressions, decision_source
-from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
     PolicyExpression,
@@ -18,15 +17,8 @@ from celadon.admission.lint.findings import (
     written_finding,
 )
 from celadon.admission.lint.flow import accesses, rule_accesses
-from celadon.admission.lint.rules import (
-    api_rules,
-    effect_rules,
-    mutation_rules,
-    null_rules,
-    value_rules,
-    wording_rules,
-)
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.kind_typecheck import ActualTypes, written_fields
+from celadon.admission.lint.lint_context import (
     BindingCase,
     Bundle,
     KindTypes,
@@ -41,9 +33,18 @@ from celadon.admission.lint.subjects import (
     matched_kinds,
     operations_of,
 )
+from celadon.admission.lint.rules import (
+    api_rules,
+    effect_rules,
+    mutation_rules,
+    null_rules,
+    value_rules,
+    wording_rules,
+)
 from celadon.admission.policies.typecheck import TypeChecker
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
 from celadon.admission.registration.policy_validation import validate_object_meta
+from celadon.admission.registration.registration_strategies import validate_create
 from celadon.admission.registration.registration_types import (
     JSON_PATCH,
     MatchResources,
@@ -53,7 +54,6 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
 )
-from celadon.admission.registration.strategy import validate_create
 from celadon.admission.request import Operation
 from celadon.cel import Environment, types
 from celadon.kube import (

@@ -1,13 +1,12 @@
 """The built-in admission plugins: what an API server refuses, and changes, before any policy.
 
 `plugin_chain` names them all. Whoever knows a plugin by its name finds a module of that name, or
-`pod_plugins`, `certificate_plugins` and `small_plugins`, whose first lines name theirs. As
+`pod_plugins`, `certificate_plugins` and `deny_resize_and_owners`, whose first lines name theirs. As
 k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/apiserver `pkg/admission/plugin`.
 """
 
 from celadon.admission.plugins.limit_ranger import within_limits
 from celadon.admission.plugins.namespace_lifecycle import is_terminating
-from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
@@ -19,6 +18,7 @@ from celadon.admission.plugins.plugin_chain import (
     PluginSettings,
     Stands,
 )
+from celadon.admission.plugins.plugin_interface import Opinion, forbidden
 from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,
     image_opinion,

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon import kube
-from celadon.admission.plugins.plugin_answers import CREATE, Behaviour, forbidden
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins.plugin_interface import CREATE, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube.go import quote
 from celadon.late_patterns import late_pattern
 

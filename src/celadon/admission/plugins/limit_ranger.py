@@ -1,7 +1,7 @@
-"""LimitRanger: pods and claims against the LimitRanges of their namespace.
+"""LimitRanger: refuses pods and claims that exceed the LimitRanges of their namespace.
 
-As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. What it fills in stands in the rules of
-`celadon.kube.defaulting`; here is what it refuses.
+As k8s.io/kubernetes `plugin/pkg/admission/limitranger`. What it fills in stands in
+`celadon.kube.defaulting.plugin_defaults`; here is what it refuses.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon import kube
-from celadon.admission.plugins.plugin_answers import Behaviour, core, forbidden
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins.plugin_interface import Behaviour, core, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube.defaulting import LIMIT_RANGES
 from celadon.kube.quantity import Quantity, ResourceList, parse_amounts, pod_needs
 from celadon.kube.resources import Lookups

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from celadon import kube
-from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins.plugin_interface import CHANGES, Behaviour, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 
 PERMANENT: Final = frozenset({"default", "kube-system", "kube-public"})
 """Namespaces that cannot be deleted."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins.certificate_plugins import UnreadableRequest, common_name
-from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
+from celadon.admission.plugins.plugin_interface import CHANGES, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import (
     Attributes,
     GroupResource,

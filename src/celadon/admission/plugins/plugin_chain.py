@@ -11,16 +11,21 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from celadon.admission.plugins import namespace_lifecycle, pod_plugins, priority, small_plugins
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins import (
+    deny_resize_and_owners,
+    namespace_lifecycle,
+    pod_plugins,
+    priority_and_pod_groups,
+)
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranger import LIMIT_RANGER
 from celadon.admission.plugins.node_restriction import node_restriction
-from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
+from celadon.admission.plugins.plugin_interface import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.pod_security import SecuritySettings, pod_security
 from celadon.admission.plugins.resource_quota import LimitedResource
 from celadon.admission.plugins.service_account import SERVICE_ACCOUNT
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusError
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release
@@ -32,7 +37,7 @@ from celadon.records import dataclass, field
 #
 # What an operator tells the plugins beside their names; as it stands here, what they do untold.
 #
-# Decoded from files in `celadon.admission.plugins.configuration`.
+# Decoded from files in `celadon.admission.plugins.admission_configuration`.
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
 """Its name, which the server asks for too: events are counted where time is known."""
@@ -130,28 +135,28 @@ class PluginSettings:
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {
-    "AlwaysDeny": (small_plugins.ALWAYS_DENY,),
+    "AlwaysDeny": (deny_resize_and_owners.ALWAYS_DENY,),
     "AlwaysPullImages": (pod_plugins.IMAGE_PULLING,),
     "CertificateApproval": (APPROVAL,),
     "CertificateSigning": (SIGNING,),
     "CertificateSubjectRestriction": (SUBJECTS,),
     "ClusterTrustBundleAttest": (ATTESTING,),
     "DefaultTolerationSeconds": (pod_plugins.DEFAULT_TOLERATIONS,),
-    "DenyServiceExternalIPs": (small_plugins.EXTERNAL_ADDRESSES,),
+    "DenyServiceExternalIPs": (deny_resize_and_owners.EXTERNAL_ADDRESSES,),
     "ExtendedResourceToleration": (pod_plugins.RESOURCE_TOLERATION,),
-    "JobValidation": (priority.JOB_PARALLELISM,),
+    "JobValidation": (priority_and_pod_groups.JOB_PARALLELISM,),
     "LimitPodHardAntiAffinityTopology": (pod_plugins.ANTI_AFFINITY,),
     "LimitRanger": (LIMIT_RANGER,),
     "NamespaceExists": (namespace_lifecycle.EXISTS,),
     "NamespaceLifecycle": (namespace_lifecycle.LIFECYCLE,),
-    "OwnerReferencesPermissionEnforcement": (small_plugins.OWNER_PERMISSIONS,),
-    "PersistentVolumeClaimResize": (small_plugins.CLAIM_RESIZING,),
-    "PodGroupWorkloadExists": (priority.GROUP_WORKLOAD,),
+    "OwnerReferencesPermissionEnforcement": (deny_resize_and_owners.OWNER_PERMISSIONS,),
+    "PersistentVolumeClaimResize": (deny_resize_and_owners.CLAIM_RESIZING,),
+    "PodGroupWorkloadExists": (priority_and_pod_groups.GROUP_WORKLOAD,),
     "PodNodeSelector": (pod_plugins.NODE_SELECTORS,),
     "PodResizeValidator": (pod_plugins.POD_RESIZING,),
     "PodTolerationRestriction": (pod_plugins.TOLERATION_RESTRICTION,),
     "PodTopologyLabels": (pod_plugins.TOPOLOGY,),
-    "Priority": (priority.PRIORITY, priority.PRIORITY_CLASS),
+    "Priority": (priority_and_pod_groups.PRIORITY, priority_and_pod_groups.PRIORITY_CLASS),
     "RuntimeClass": (pod_plugins.RUNTIME_CLASS,),
     "ServiceAccount": (SERVICE_ACCOUNT,),
 }
@@ -169,7 +174,7 @@ def behaviours(
         "PodSecurity": pod_security(minor, settings.security),
     }
     if gates.get(WORKLOAD_PREEMPTION):
-        result["Priority"] = (*result["Priority"], priority.GROUP_PRIORITY)
+        result["Priority"] = (*result["Priority"], priority_and_pod_groups.GROUP_PRIORITY)
     return result
 
 

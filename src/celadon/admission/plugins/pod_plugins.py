@@ -12,7 +12,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import (
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins.plugin_interface import (
     CREATE,
     PODS,
     WRITES,
@@ -21,7 +22,6 @@ from celadon.admission.plugins.plugin_answers import (
     forbidden,
 )
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import (
     FieldPath,
     Json,
@@ -123,6 +123,8 @@ def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
 def unaskable_name(name: str) -> str:
     """Return what upstream's client says before it looks for an object of a name that no path can
     have; empty for other names."""
+    if not name:
+        return "resource name may not be empty"
     faults = name_rules.path_segment_name(name)
     return f"invalid resource name {quote(name)}: [{' '.join(faults)}]" if faults else ""
 
@@ -261,7 +263,7 @@ STRANGE_OVERHEAD: Final = (
 def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     spec = pod["spec"]
     name = spec.get("runtimeClassName")
-    if not name:
+    if name is None:
         return None
     result = world.get(defaulting.RUNTIME_CLASSES, "", name)
     if result is None:
@@ -285,7 +287,7 @@ def _runtime_checks_validate(request: Request, world: World) -> StatusError | No
     spec = (request.object or {}).get("spec") or {}
     name, overhead = spec.get("runtimeClassName"), spec.get("overhead")
     result = world.get(defaulting.RUNTIME_CLASSES, "", name) if name else None
-    if name and result is None:
+    if name is not None and result is None:
         return _runtime_checks_missing(request, name)
     fixed = None if result is None else _fixed(result)
     if fixed is None:

@@ -12,10 +12,17 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from celadon.admission.cluster_lookups import World
 from celadon.admission.plugins import pod_security_standards
-from celadon.admission.plugins.plugin_answers import FINE, PODS, Behaviour, Opinion, core, forbidden
+from celadon.admission.plugins.plugin_interface import (
+    FINE,
+    PODS,
+    Behaviour,
+    Opinion,
+    core,
+    forbidden,
+)
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import POD_TEMPLATES

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime, timedelta
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import forbidden
+from celadon.admission.plugins.deny_resize_and_owners import class_of_claim
+from celadon.admission.plugins.plugin_interface import forbidden
 from celadon.admission.plugins.pod_plugins import is_extended_resource
-from celadon.admission.plugins.small_plugins import class_of_claim
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupResource, JsonObject, StatusError, metadata
 from celadon.kube.quantity import (

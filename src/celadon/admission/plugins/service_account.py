@@ -1,7 +1,7 @@
-"""ServiceAccount: the account of a pod exists, and allows the secrets that the pod uses.
+"""ServiceAccount: refuses pods whose account does not exist, or does not allow their secrets.
 
-As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in the rules of
-`celadon.kube.defaulting`; here is what it refuses.
+As k8s.io/kubernetes `plugin/pkg/admission/serviceaccount`. What it fills in stands in
+`celadon.kube.defaulting.plugin_defaults`; here is what it refuses.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from celadon.admission.plugins.plugin_answers import PODS, Behaviour, forbidden
+from celadon.admission.cluster_lookups import World
+from celadon.admission.plugins.plugin_interface import PODS, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import projections, secret_names, unaskable_name
 from celadon.admission.request import Operation, Request
-from celadon.admission.world import World
 from celadon.kube import JsonObject, StatusError, defaulting, metadata, well_known_values
 from celadon.kube.go import parse_bool
 

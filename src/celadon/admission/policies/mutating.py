@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from celadon.admission import compiled_expressions, policy_limits
 from celadon.admission.activation import Hit, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.policies import matching
@@ -45,7 +46,6 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.admission.request import Operation, Reinvocation, Request
 from celadon.admission.verdict import Note, Outcome
-from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.fieldmanager import (
     CustomScaleKinds,

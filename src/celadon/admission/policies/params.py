@@ -11,8 +11,8 @@ from typing import Final
 
 from celadon import kube
 from celadon.admission import policy_limits
+from celadon.admission.cluster_lookups import World
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
-from celadon.admission.world import World
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.records import dataclass

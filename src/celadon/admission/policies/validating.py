@@ -23,6 +23,7 @@ from typing import Protocol
 
 from celadon.admission import policy_limits
 from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
@@ -43,7 +44,6 @@ from celadon.admission.verdict import (
     Outcome,
     Verdict,
 )
-from celadon.admission.world import World
 from celadon.cel import EvaluationError, Program
 from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release

@@ -5,8 +5,8 @@ with defaults, `validate_policy` every complaint the API server would have. For 
 together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
 of `celadon.kube.registry`, which treats them like all other kinds.
 
-Read `registration_types`, then `decoding` (with defaults); `policy_validation`
-says what is wrong with an object, `strategy` (with webhooks) has the table of the six.
+Read `registration_types`, then `decoding` (with defaults); `policy_validation` says what is wrong
+with an object, `registration_strategies` (with webhooks) has the table of the six.
 """
 
 from celadon.admission.registration.decoding import (
@@ -22,6 +22,11 @@ from celadon.admission.registration.decoding import (
     missing_kind,
 )
 from celadon.admission.registration.policy_validation import validate_object_meta, validate_policy
+from celadon.admission.registration.registration_strategies import (
+    STRATEGIES,
+    validate_create,
+    validate_update,
+)
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,
@@ -39,7 +44,6 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
     WebhookConfiguration,
 )
-from celadon.admission.registration.strategy import STRATEGIES, validate_create, validate_update
 
 __all__ = [
     "BINDING_KIND",

@@ -1,12 +1,22 @@
 """Admission webhooks as the API server calls them, without the calling.
 
-Read first: `hooks` (which of them a request concerns), then `phases` (who is asked when, what
+Read first: `hooks` (which of them a request concerns), then `dispatchers` (who is asked when, what
 follows from the answers, and what the client, the audit log and metrics are told). `reviews` has
 what is sent, and what comes back or does not. Whoever owns the network makes a `Reply` or `NoReply`
 of each `Call`.
 """
 
 from celadon.admission.registration.registration_types import WebhookClientConfig
+from celadon.admission.webhooks.dispatchers import (
+    MUTATION,
+    NO_ERROR,
+    CallRecord,
+    MutatingPhase,
+    Readmit,
+    ValidatingPhase,
+    WebhookNotes,
+    patch_annotation,
+)
 from celadon.admission.webhooks.hooks import (
     AsJson,
     CallError,
@@ -18,16 +28,6 @@ from celadon.admission.webhooks.hooks import (
     Selected,
     UnreadableBody,
     http_failure,
-)
-from celadon.admission.webhooks.phases import (
-    MUTATION,
-    NO_ERROR,
-    CallRecord,
-    MutatingPhase,
-    Readmit,
-    ValidatingPhase,
-    WebhookNotes,
-    patch_annotation,
 )
 from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
 from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND

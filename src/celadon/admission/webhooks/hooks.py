@@ -14,6 +14,7 @@ from typing import Final
 
 from celadon.admission import compiled_expressions, decision_source, policy_limits
 from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.cluster_lookups import World
 from celadon.admission.policies.matching import MatchPlan, PerEndpoint, Target, matches, plan
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import (
@@ -22,7 +23,6 @@ from celadon.admission.registration.registration_types import (
     WebhookConfiguration,
 )
 from celadon.admission.request import Request
-from celadon.admission.world import World
 from celadon.kube import (
     GroupVersionKind,
     JsonObject,

@@ -2,6 +2,6 @@
 
 `api_services` knows the APIServices that name a Service, `front_proxy` passes requests on to it,
 `aggregator` keeps what it offers and is all of that for one server; the controller
-`availability` says in their statuses whether it answers.
+`api_service_availability` says in their statuses whether it answers.
 As k8s.io/kube-aggregator.
 """

@@ -27,10 +27,10 @@ from celadon.apiserver.http_messages import (
     HttpRequest,
     NetworkFailure,
 )
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import in_task
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import StatusError, User

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
 from celadon.apiserver.workers import on_loop
 from celadon.kube import GroupVersion, GroupVersionResource, JsonObject, User, metadata

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from celadon.apiserver.discovery.merged_documents import of_paths
+from celadon.apiserver.discovery.merged_openapi import of_paths
 from celadon.kube import GroupVersion
 from celadon.kube.json_types import JsonDict
 

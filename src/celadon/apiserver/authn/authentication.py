@@ -24,6 +24,7 @@ from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor
 from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
+from celadon.memoization import LONGEST
 from celadon.records import dataclass, field
 
 # --- Token file --------------------------------------------------------------
@@ -177,8 +178,9 @@ class Authentication:
 
 @dataclass(frozen=True, slots=True)
 class _CachedToken:
-    """Holds what came of a token, as long as it is that user's."""
+    """Holds what came of a header with a token, as long as that is the user's."""
 
+    token: str
     user: User
     authentication: Authentication
 
@@ -198,8 +200,8 @@ class Authenticator:
     _cached_tokens: dict[str, _CachedToken] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Tokens of the file that have been shown for the server itself, and nothing else of what
-    clients send."""
+    """By header: tokens of the file that have been shown for the server itself, and nothing else of
+    what clients send."""
 
     def authenticate(
         self,
@@ -208,11 +210,11 @@ class Authenticator:
         audiences: Sequence[str] | None = None,
     ) -> Authentication:
         """`audiences` are those that the token must be good for, if not the server's own."""
-        token, warnings = bearer_token(credentials.authorization)
         if audiences is None and credentials.certificate is None:
-            cached = self._cached_tokens.get(token)
-            if cached is not None and self.tokens.users.get(token) is cached.user:
+            cached = self._cached_tokens.get(credentials.authorization)
+            if cached is not None and self.tokens.users.get(cached.token) is cached.user:
                 return cached.authentication
+        token, warnings = bearer_token(credentials.authorization)
         api_audiences = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if credentials.certificate is not None:
@@ -229,7 +231,7 @@ class Authenticator:
                 errors.append(str(error))
             else:
                 if audiences is None:
-                    self._remember(token, authentication)
+                    self._remember(credentials.authorization, token, authentication)
                 return authentication
         if errors:
             return Authentication(None, error=aggregated(errors), warnings=warnings)
@@ -271,10 +273,13 @@ class Authenticator:
                 return user, []
         return None, errors
 
-    def _remember(self, token: str, authentication: Authentication) -> None:
+    def _remember(self, header: str, token: str, authentication: Authentication) -> None:
         user = self.tokens.users.get(token)
-        if user is not None and len(self._cached_tokens) < _REMEMBERED:
-            self._cached_tokens[token] = _CachedToken(user, authentication)
+        if user is None or len(header) > LONGEST:
+            return
+        if len(self._cached_tokens) >= _REMEMBERED:
+            self._cached_tokens.clear()
+        self._cached_tokens[header] = _CachedToken(token, user, authentication)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime

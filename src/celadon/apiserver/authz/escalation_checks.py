@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.authn.identities import NODE_NAME
-from celadon.apiserver.authz.access_decisions import forbidden
+from celadon.apiserver.authz.authorizer_chain import forbidden
 from celadon.kube import (
     MASTERS,
     Attributes,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.apiserver.authn import identities
-from celadon.apiserver.authz.access_decisions import forbidden
+from celadon.apiserver.authz.authorizer_chain import forbidden
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import (
     MASTERS,

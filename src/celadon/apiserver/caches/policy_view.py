@@ -13,8 +13,8 @@ from typing import Final, Generic, TypeVar
 
 from celadon.admission import Engine, PolicyEngine, is_exempt, registration
 from celadon.admission.policies.mutating import MutatingEngine
-from celadon.admission.static import NOTHING, StaticObjects
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.admission.static_manifests import NOTHING, StaticObjects
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
 from celadon.apiserver.workers import on_loop
 from celadon.kube import GroupVersionResource, JsonObject

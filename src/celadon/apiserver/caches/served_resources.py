@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.workers import Lagging, on_loop
 from celadon.kube import GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.crd import KindsOnDemand, RememberedKinds
@@ -92,6 +92,11 @@ class ServedResources:
             self._lagging.change(lambda _: self._made(definitions), is_long=is_long)
         self._revision = revision
         return self._lagging.value
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all that `current` has seen is in force."""
+        return self._lagging.is_settled
 
     async def settled(self) -> None:
         """Returns when `current` shows what is stored."""

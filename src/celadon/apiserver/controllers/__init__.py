@@ -2,5 +2,5 @@
 
 Read `controller_loops` (the engine), `server_controllers` (all of them), then one at a time. What
 an object should become is a pure function in a module of its own where it is more than a line.
-`definitions` is about CustomResourceDefinitions.
+`custom_resource_definitions` is about CustomResourceDefinitions.
 """

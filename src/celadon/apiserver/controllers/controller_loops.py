@@ -19,8 +19,8 @@ from urllib.parse import quote
 from celadon.apiserver import object_store
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import LARGE_BYTES, RequestWork
 from celadon.apiserver.operation.request_limits import Wake
-from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
@@ -75,7 +75,8 @@ class Change:
 
 class Controller(Protocol):
     """`urgent` ones are waited for before a request is answered: they must be quick, and must not
-    make requests."""
+    make requests. Who has other `prefixes` after a change than before it is told what happens
+    there from then on, but not of what is there already."""
 
     @property
     def prefixes(self) -> Sequence[str]: ...
@@ -128,6 +129,7 @@ class ControllerLoop:
         self._gathered: dict[str, None] = {}
         self._quiet: dict[str, float] = {}
         """Until when changes of an item that was looked at are gathered."""
+        self._prefixes: Sequence[str] = controller.prefixes
         self._watches: dict[str, Watch] = {}
         self._events: deque[tuple[str, Entry | None, Entry | None]] = deque()
         """Key, what was there, what is there: of what has not been noted."""
@@ -197,7 +199,7 @@ class ControllerLoop:
 
     def _take(self) -> None:
         """Note what has happened, not too much of it, up to what is large and has to be read."""
-        for prefix in self.controller.prefixes:
+        for prefix in self._prefixes:
             watch = self._watches.get(prefix)
             try:
                 events = () if watch is None or not watch.is_waiting() else watch.take().events
@@ -217,6 +219,16 @@ class ControllerLoop:
             old = None if previous is None else self._object(previous)
             new = None if entry is None else self._object(entry)
             self._note(key, old, new, entry)
+        if self.controller.prefixes != self._prefixes:
+            self._follow(self.controller.prefixes)
+
+    def _follow(self, prefixes: Sequence[str]) -> None:
+        """Watch other prefixes from now on."""
+        for prefix in set(self._prefixes) - set(prefixes):
+            self._watches.pop(prefix).close()
+        for prefix in set(prefixes) - set(self._prefixes):
+            self._watches[prefix] = self._objects.store.watch(prefix, notify=self._wake.set)
+        self._prefixes = prefixes
 
     def _load(self, prefix: str) -> None:
         page = self._objects.store.range(prefix)
@@ -428,6 +440,10 @@ class Controllers:
             for loop in self._urgent if with_definitions else self._urgent_for_all:
                 if not loop.is_settled():
                     await loop.settled()
+
+    def is_caught_up(self) -> bool:
+        """Return whether nobody who depends on no definitions has to wait."""
+        return not self._tasks or all(loop.is_settled() for loop in self._urgent_for_all)
 
     async def settled(self) -> None:
         """Wait until each controller has had nothing to do, one after the other."""

@@ -11,18 +11,27 @@ from celadon.apiserver.aggregation.api_services import API_SERVICES
 from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, FLOW_CONSUMER, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
-from celadon.apiserver.controllers import controller_loops, namespaces, storage_migrations, upkeep
-from celadon.apiserver.controllers.availability import ApiServiceAvailability, RemoteDiscoveryUpkeep
-from celadon.apiserver.controllers.definitions import (
+from celadon.apiserver.controllers import (
+    controller_loops,
+    namespaces,
+    own_objects,
+    policy_and_quota_status,
+    storage_migrations,
+)
+from celadon.apiserver.controllers.api_service_availability import (
+    ApiServiceAvailability,
+    RemoteDiscoveryUpkeep,
+)
+from celadon.apiserver.controllers.custom_resource_definitions import (
     DefinitionApiServices,
     DefinitionCleanup,
     DefinitionController,
 )
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
-from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import Workers
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.defaulting import DefaultingContext
@@ -171,20 +180,20 @@ def _addresses(surroundings: ControllerSurroundings) -> Iterator[controller_loop
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
-        yield upkeep.AddressRecords(
+        yield own_objects.AddressRecords(
             surroundings.objects, built_in(SERVICES), records, surroundings.new_context
         )
 
 
 def _own_service(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     service = kubernetes_service(surroundings.service_address)
-    return upkeep.OwnService(
+    return own_objects.OwnService(
         surroundings.objects, built_in(SERVICES), service, surroundings.new_context
     )
 
 
 def _flow_control(surroundings: ControllerSurroundings) -> controller_loops.Controller:
-    return upkeep.FlowControlUpkeep(
+    return own_objects.FlowControlUpkeep(
         surroundings.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
         surroundings.writes(PRIORITY_LEVELS),
         surroundings.requests("flow-control"),
@@ -216,14 +225,14 @@ def _namespaces(surroundings: ControllerSurroundings) -> controller_loops.Contro
 def _type_checks(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     policies = surroundings.writes(VALIDATING.policies)
     aside = surroundings.aside("validatingadmissionpolicy-status-controller")
-    return upkeep.PolicyTypeChecks(
+    return policy_and_quota_status.PolicyTypeChecks(
         policies, surroundings.served.current, surroundings.version, surroundings.number, aside
     )
 
 
 def _aggregation(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     aside = surroundings.aside("clusterrole-aggregation-controller")
-    return upkeep.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
+    return own_objects.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
 
 
 def _root_certificates(surroundings: ControllerSurroundings) -> controller_loops.Controller:
@@ -245,7 +254,7 @@ def _garbage(surroundings: ControllerSurroundings) -> controller_loops.Controlle
 
 
 def _quotas(surroundings: ControllerSurroundings) -> controller_loops.Controller:
-    return upkeep.QuotaCounts(
+    return policy_and_quota_status.QuotaCounts(
         surroundings.objects,
         built_in(QUOTAS),
         surroundings.served.current,

@@ -16,7 +16,7 @@ from typing import Final
 
 from celadon.apiserver import negotiation
 from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
-from celadon.apiserver.discovery.server_pages import HealthCheck
+from celadon.apiserver.discovery.health_and_version import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text

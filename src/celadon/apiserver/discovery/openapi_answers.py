@@ -17,11 +17,11 @@ from typing import Any, Final
 from celadon import __version__
 from celadon.apiserver import http_messages
 from celadon.apiserver.discovery import openapi_protobuf
-from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
-from celadon.apiserver.discovery.merged_documents import DEFINITIONS, PARAMETERS, merged
-from celadon.apiserver.discovery.openapi import METHODS, SECURITY
+from celadon.apiserver.discovery.merged_openapi import DEFINITIONS, PARAMETERS, merged
+from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
+from celadon.apiserver.discovery.openapi_paths import METHODS, SECURITY
 from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, accept_header, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from celadon.apiserver.discovery import openapi
-from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
+from celadon.apiserver.discovery import openapi_paths
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
-from celadon.apiserver.discovery.merged_documents import KINDS
-from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
+from celadon.apiserver.discovery.health_and_version import CONFIGURATION, KEY_SET, KEYS
+from celadon.apiserver.discovery.merged_openapi import KINDS
+from celadon.apiserver.discovery.openapi_descriptions import Descriptions, with_texts
 from celadon.apiserver.http_messages import JSON
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
 from celadon.kube.crd import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
@@ -46,8 +46,8 @@ from celadon.records import dataclass
 # fields beside those that are kept unknown.
 
 _TEXT: Final = {"type": "string"}
-_METADATA: Final = {"allOf": [openapi.reference(f"{META_PREFIX}ObjectMeta")]}
-_LIST_METADATA: Final = {"allOf": [openapi.reference(f"{META_PREFIX}ListMeta")]}
+_METADATA: Final = {"allOf": [openapi_paths.reference(f"{META_PREFIX}ObjectMeta")]}
+_LIST_METADATA: Final = {"allOf": [openapi_paths.reference(f"{META_PREFIX}ListMeta")]}
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf", "not")
 _SELECTABLE_SINCE: Final = "1.31"
 """The release since which selectable fields are there by default."""
@@ -107,7 +107,7 @@ def _types(resource: Resource, version: JsonObject, published: JsonObject) -> Ty
         "required": ["items"],
         "properties": {
             "apiVersion": _TEXT,
-            "items": {"type": "array", "items": openapi.reference(name)},
+            "items": {"type": "array", "items": openapi_paths.reference(name)},
             "kind": _TEXT,
             "metadata": _LIST_METADATA,
         },
@@ -277,7 +277,7 @@ class Document:
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}
         else:
-            components = {"schemas": schemas, "securitySchemes": openapi.SECURITY}
+            components = {"schemas": schemas, "securitySchemes": openapi_paths.SECURITY}
         return {
             "openapi": "3.0.0",
             "info": CUSTOM_INFO if self.version.custom else info(self.release),
@@ -304,7 +304,7 @@ class Document:
             assert result is not None, kind
             return result
 
-        paths = openapi.paths(self.version, type_name)
+        paths = openapi_paths.paths(self.version, type_name)
         texts = self.descriptions
         schema = partial(_built_in_type, everywhere=everywhere, descriptions=texts)
         return paths, reached(paths, custom_types, schema)
@@ -530,8 +530,8 @@ def _type(name: str) -> Schema:
 
 def _schema(name: str) -> JsonObject:
     if name not in _ROOT_TYPES:
-        return dict(openapi.built_in_schema(name))
-    return openapi.type_with_fields(_type(name), _ROOT_TYPES[name])
+        return dict(openapi_paths.built_in_schema(name))
+    return openapi_paths.type_with_fields(_type(name), _ROOT_TYPES[name])
 
 
 def root_documents(
@@ -543,15 +543,15 @@ def root_documents(
     """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
     result: dict[str, JsonObject] = {
-        "api": openapi.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
-        "apis": openapi.plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
-        "version": openapi.plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
+        "api": openapi_paths.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
+        "apis": openapi_paths.plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
+        "version": openapi_paths.plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
     }
     for group in apis.groups:
         if not group.custom:
-            tag = openapi.group_tag(group.name)
-            operation = f"get{openapi.upper_first(tag)}APIGroup"
-            result[f"apis/{group.name}"] = openapi.plain_item(
+            tag = openapi_paths.group_tag(group.name)
+            operation = f"get{openapi_paths.upper_first(tag)}APIGroup"
+            result[f"apis/{group.name}"] = openapi_paths.plain_item(
                 tag, operation, f"{META_PREFIX}APIGroup"
             )
     result |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
@@ -564,16 +564,16 @@ def root_documents(
 
 
 _OPEN_ID: Final = {
-    CONFIGURATION: openapi.plain_item(
+    CONFIGURATION: openapi_paths.plain_item(
         "WellKnown", "getServiceAccountIssuerOpenIDConfiguration", "", (JSON,)
     ),
-    KEYS: openapi.plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
+    KEYS: openapi_paths.plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
 }
-_LOG_PATH: Final = openapi.path_parameter("logpath")
+_LOG_PATH: Final = openapi_paths.path_parameter("logpath")
 
 
 def _log_item(operation_id: str) -> JsonDict:
-    responses = {"401": openapi.UNAUTHORIZED}
+    responses = {"401": openapi_paths.UNAUTHORIZED}
     return {"get": {"tags": ["logs"], "operationId": operation_id, "responses": responses}}
 
 
@@ -595,6 +595,6 @@ def _root_document(
         "paths": paths,
         "components": {
             **({"schemas": schemas} if schemas else {}),
-            "securitySchemes": openapi.SECURITY,
+            "securitySchemes": openapi_paths.SECURITY,
         },
     }

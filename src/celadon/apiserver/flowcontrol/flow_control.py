@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver import bootstrap_objects
-from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.flowcontrol import flow_dumps
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,

@@ -499,6 +499,13 @@ class PriorityLevel:
             self.use.become(now, state)
 
     @property
+    def has_seat(self) -> bool:
+        """Tell whether a request that takes one seat would execute at once."""
+        if self.limit is None:
+            return True
+        return not self._with_waiting and self.executing < self.limit
+
+    @property
     def has_waiting(self) -> bool:
         """Tell whether somebody waits for a seat."""
         return bool(self._with_waiting)

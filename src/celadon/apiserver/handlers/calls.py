@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.apiserver.handlers.endpoints import Endpoint
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Header, HttpRequest
+from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, PROTOBUF, YAML
 from celadon.apiserver.request_info import RequestInfo, is_true
-from celadon.apiserver.request_work import RequestWork
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, StatusError, User, status
 from celadon.kube.crd import CustomKind

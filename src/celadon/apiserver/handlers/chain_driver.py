@@ -23,10 +23,10 @@ from celadon.apiserver.caches.policy_view import PolicyView, StoredPolicies
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call
-from celadon.apiserver.handlers.endpoints import is_terminating
+from celadon.apiserver.handlers.resource_endpoints import is_terminating
+from celadon.apiserver.loop_offloading import Pace
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
-from celadon.apiserver.request_work import Pace
-from celadon.apiserver.webhook_phases import StoredWebhooks, Webhooks
+from celadon.apiserver.webhook_dispatch import StoredWebhooks, Webhooks
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext

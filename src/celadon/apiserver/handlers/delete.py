@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from celadon.admission import Operation, World, writing
-from celadon.apiserver.handlers.admission_chain import Admission
+from celadon.admission import Operation, World, write_requests
 from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import WriteResult, in_order
+from celadon.apiserver.handlers.write_admission import Admission
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
-from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
 
@@ -111,7 +111,7 @@ class Deleter:
             Operation.DELETE,
             None,
             old,
-            options=writing.deletion_options(delete.settled(options, old)),
+            options=write_requests.deletion_options(delete.settled(options, old)),
             dry_run=dry_run,
             name=name,
         )

@@ -17,14 +17,14 @@ from functools import partial
 from typing import Final
 
 from celadon.apiserver import object_store
-from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
+from celadon.apiserver.authz.authorizer_chain import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
-from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import Outlet
+from celadon.apiserver.loop_offloading import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.operation.request_limits import Wake
 from celadon.apiserver.request_info import ListOptions, revision_of
-from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.workers import TooMuchWork, Turns
 from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.go import sorted_members

@@ -14,13 +14,12 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from celadon.admission import Operation, World, writing
+from celadon.admission import Operation, World, write_requests
 from celadon.admission.registration import STRATEGIES
 from celadon.apiserver.authz.escalation_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
-from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
+from celadon.apiserver.caches.service_allocators import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,
@@ -30,8 +29,9 @@ from celadon.apiserver.handlers.calls import (
     read_sent,
 )
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.write_admission import Admission, Denied
+from celadon.apiserver.loop_offloading import LARGE_BYTES, Pace
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.request_work import LARGE_BYTES, Pace
 from celadon.kube import (
     FieldError,
     GroupResource,
@@ -354,7 +354,7 @@ class Writer:
         patch.require_kind(incoming, target, metadata.name(new))
         self._admission.check_roles(call, new, None)
         validated = draft.validated(new)
-        raise_refusal(writing.refusal(target, validated, None, surroundings))
+        raise_refusal(write_requests.refusal(target, validated, None, surroundings))
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
         return new, valid_warnings(new, None, warned)
@@ -531,7 +531,7 @@ class Writer:
         self._admission.check_roles(call, new, before)
         # A scale is judged with the metadata that was sent, of which nothing is kept.
         judged = {**new, "metadata": metadata.metadata(draft.form())} if is_own_scale else new
-        refusal = writing.refusal(
+        refusal = write_requests.refusal(
             target,
             draft.validated(judged),
             draft.validated(before),
@@ -546,7 +546,7 @@ class Writer:
             if is_own_scale:
                 update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
-            raise_refusal(writing.refusal(parent, stored_form, old, surroundings))
+            raise_refusal(write_requests.refusal(parent, stored_form, old, surroundings))
             warnings += valid_warnings(stored_form, old, parent)
             stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings

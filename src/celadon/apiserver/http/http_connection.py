@@ -22,7 +22,7 @@ from typing import Final, Protocol
 
 from celadon.apiserver import http_messages
 from celadon.apiserver.http import request_bytes
-from celadon.apiserver.http.guarded_handler import GuardedHandler, log_broken_stream
+from celadon.apiserver.http.panic_recovery import GuardedHandler, log_broken_stream
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
 from celadon.late_patterns import late_pattern
@@ -458,7 +458,7 @@ class Connection(asyncio.Protocol):
         """Return whether a request has come, which is being answered now, or has been."""
         arriving = self._arriving
         if arriving is None:
-            head = self._read_head()
+            head = self._read_head() if self._unread else None
             if head is None:
                 return False
             arriving = self._arriving = self._begun(head)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from celadon.apiserver.http.guarded_handler import GuardedHandler
 from celadon.apiserver.http.http_connection import Connection, ConnectionLimits, LatestChunk
+from celadon.apiserver.http.panic_recovery import GuardedHandler
 from celadon.apiserver.http_messages import Handler, PromptHandler, SignedFor
 from celadon.apiserver.tls import ACCEPTED
 

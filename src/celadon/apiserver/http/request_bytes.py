@@ -5,6 +5,7 @@ First come targets (what a head asks for), then heads, then readers that find th
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 import urllib.parse
@@ -12,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final, Protocol, TypeAlias
 
-from celadon.apiserver.http_messages import LONG_HEAD, Header
+from celadon.apiserver.http_messages import LONG_HEAD, Header, Headers
 from celadon.late_patterns import late_pattern
+from celadon.memoization import LONGEST
 from celadon.records import dataclass
 
 # --- Request targets ---------------------------------------------------------
@@ -160,7 +162,7 @@ class RequestHead:
 
     method: str
     target: str
-    headers: Sequence[Header]
+    headers: Headers
     is_old: bool
     """Of HTTP/1.0: no chunks."""
     keep_alive: bool
@@ -228,14 +230,14 @@ class HeadReader:
 def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
     """Read the headers, and whether a body follows. With HTTP/1.1 it does not depend on the method,
     but for CONNECT. Raises RequestRefused."""
-    headers = read_headers(block)
+    headers = Headers(read_headers(block))
     framing = _framing(headers)
     is_old = version == (1, 0)
     if len(framing.get("host", ())) > 1:
         raise RequestRefused(HTTPStatus.BAD_REQUEST)
     chunked = version >= (1, 1) and _is_chunked(framing)
     length = _length(framing, chunked=chunked)
-    is_preface = (method, target, version, headers) == ("PRI", "*", (2, 0), [])
+    is_preface = (method, target, version, headers) == ("PRI", "*", (2, 0), ())
     if not is_preface:
         _check_served(version, framing, headers, method)
     tokens = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
@@ -255,8 +257,16 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
     )
 
 
-def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
-    """Method, target and version. Raises RequestRefused."""
+_FirstLine: TypeAlias = tuple[str, str, tuple[int, int]]
+"""Method, target and version."""
+
+
+def _first_line(line: bytes) -> _FirstLine:
+    """Read the line that says what is asked for. Raises RequestRefused."""
+    return _short_line(line) if len(line) <= LONGEST else _read_first_line(line)
+
+
+def _read_first_line(line: bytes) -> _FirstLine:
     method, _, rest = line.removesuffix(b"\r").partition(b" ")
     target, _, version = rest.partition(b" ")
     number = _VERSION.fullmatch(version)
@@ -267,6 +277,10 @@ def _first_line(line: bytes) -> tuple[str, str, tuple[int, int]]:
     except UnreadableTarget:
         raise RequestRefused(HTTPStatus.BAD_REQUEST) from None
     return method.decode(), path.decode("latin-1"), (int(number[1]), int(number[2]))
+
+
+_short_line: Final = functools.lru_cache(maxsize=1024)(_read_first_line)
+"""Clients ask for the same again and again."""
 
 
 def read_headers(block: bytes) -> list[Header]:

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import uvloop
 
-from celadon import owner_only
-from celadon.admission.static import ManifestError
+from celadon import private_files
+from celadon.admission.static_manifests import ManifestError
 from celadon.apiserver.api_settings import DEFAULT_ISSUER, AccessSettings, Settings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, read_token_file
@@ -37,7 +37,7 @@ from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signed_tokens import KeyFileError
 from celadon.apiserver.bootstrap_objects import authentication_config_map
-from celadon.apiserver.caches.service_network_view import check_range
+from celadon.apiserver.caches.service_allocators import check_range
 from celadon.apiserver.http.http_server import HttpServer
 from celadon.apiserver.http.server_settings import (
     MEMORY,
@@ -64,7 +64,7 @@ from celadon.storage.sqlite_file import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.apiserver.audit import AuditLog
-    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 
 
 # --- Process setup -----------------------------------------------------------
@@ -379,7 +379,9 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
         access,
         token,
         _audit(settings, stack),
-        Serving(url, path, folder, (*tokens.warnings, *owner_only.exposures(_secrets(settings)))),
+        Serving(
+            url, path, folder, (*tokens.warnings, *private_files.exposures(_secrets(settings)))
+        ),
         _descriptions(settings.openapi_descriptions),
     )
 
@@ -388,7 +390,10 @@ def _descriptions(path: Path | None) -> Descriptions | None:
     if path is None:
         return None
     # late: few servers are told of a file
-    from celadon.apiserver.discovery.descriptions import DescriptionsError, read_descriptions
+    from celadon.apiserver.discovery.openapi_descriptions import (
+        DescriptionsError,
+        read_descriptions,
+    )
 
     try:
         return read_descriptions(path)
@@ -603,10 +608,10 @@ def _write_first_kubeconfig(prepared: _Prepared) -> None:
 def _write_kubeconfig(prepared: _Prepared) -> None:
     """Write the kubeconfig if it is another one than what is there."""
     path = prepared.serving.kubeconfig
-    owner_only.make_folder(path.parent)
+    private_files.make_folder(path.parent)
     text = kubeconfig(prepared.serving.url, prepared.trusted, prepared.admin_token).encode()
     if not path.is_file() or path.read_bytes() != text:
-        owner_only.write(path, text)
+        private_files.write(path, text)
 
 
 def _warn_of_kubeconfig(error: OSError) -> None:

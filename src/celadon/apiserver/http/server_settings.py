@@ -17,13 +17,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
+from celadon.apiserver.caches.service_allocators import CLUSTER_ADDRESSES
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.http_messages import SignedFor
@@ -261,8 +261,8 @@ class CredentialsFolder:
     def _write(self, name: str, content: bytes) -> None:
         self._files[name] = content
         if self._folder is not None:
-            owner_only.make_folder(self._folder)
-            owner_only.write(self._folder / name, content)
+            private_files.make_folder(self._folder)
+            private_files.write(self._folder / name, content)
 
 
 def _new_key() -> bytes:

@@ -105,6 +105,8 @@ class WatchCounts:
         if info.verb in READING_VERBS:
             return 0
         counts, kind = self._counts, (info.group, info.resource)
+        if not counts:
+            return 0
         count = counts[*kind, "", ""]
         if info.namespace:
             count += counts[*kind, info.namespace, ""]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.static import GATE
+from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
+from celadon.admission.static_manifests import GATE
 from celadon.kube import releases
 from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Final
 
 from celadon.admission import Action, Cause, Decision, Verdict
-from celadon.apiserver.authz.access_decisions import DECISION
+from celadon.apiserver.authz.authorizer_chain import DECISION
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table as table
 from celadon.apiserver.operation.metric_table import (
@@ -341,7 +341,7 @@ MOST_ALIKE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Alike:
+class Alike:
     """Holds the places where requests are counted that differ in nothing that counts."""
 
     counted: Labels
@@ -370,7 +370,7 @@ class ServerMetrics:
         self.response_bytes = Histogram(table.RESPONSE_BYTES, table.RESPONSE_BOUNDS)
         self.terminations = Counter(table.TERMINATIONS)
         self._watches: dict[Labels, float] = {}
-        self._alike: dict[tuple[object, ...], _Alike] = {}
+        self._alike: dict[tuple[object, ...], Alike] = {}
         self.watch_event_bytes = Histogram(table.WATCH_EVENT_BYTES, table.EVENT_BOUNDS)
         self.authentications = Counter(table.AUTHENTICATIONS)
         self.authorizations = Counter(table.AUTHORIZATIONS)
@@ -439,17 +439,27 @@ class ServerMetrics:
         seconds: float,
     ) -> None:
         """Count one request. `resource` is None where none was found, whoever asked for what."""
+        self.count(self.alike(request, info, resource, answer.code), answer, seconds)
+
+    def alike(
+        self, request: HttpRequest, info: RequestInfo, resource: Resource | None, code: int
+    ) -> Alike:
+        """Return where a request is counted that has an answer of this code."""
         key = (
-            *(info.verb, None if resource is None else resource.gvr, answer.code),
+            *(info.verb, None if resource is None else resource.gvr, code),
             *(info.subresource if info.is_resource else info.path, info.name == ""),
             *(info.namespace == "", "dryRun=All" in request.target),
             "apply" in request.header("content-type"),
         )
         alike = self._alike.get(key)
         if alike is None:
-            alike = self._alike_of(request, info, resource, answer.code)
+            alike = self._alike_of(request, info, resource, code)
             if len(self._alike) < MOST_ALIKE:
                 self._alike[key] = alike
+        return alike
+
+    def count(self, alike: Alike, answer: HttpAnswer, seconds: float) -> None:
+        """Count a request where those are counted that are alike."""
         self.requests.add(alike.counted)
         alike.seconds.observe(seconds)
         if alike.sizes is not None:
@@ -460,11 +470,11 @@ class ServerMetrics:
 
     def _alike_of(
         self, request: HttpRequest, info: RequestInfo, resource: Resource | None, code: int
-    ) -> _Alike:
+    ) -> Alike:
         verb, labels = request_labels(request, info, resource)
         counted = (verb, "All" if "dryRun=All" in request.target else "", *labels, COMPONENT)
         sized = verb in ("GET", "LIST")
-        return _Alike(
+        return Alike(
             (*counted, str(code)),
             self.request_seconds.series(counted),
             self.response_bytes.series((verb, *labels, COMPONENT)) if sized else None,

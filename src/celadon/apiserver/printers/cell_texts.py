@@ -108,10 +108,10 @@ def first_three(values: Sequence[str], default: str) -> str:
 
 
 def labels_text(labels: Any) -> str:  # noqa: ANN401 - any JSON
-    """`a=b,c=d`, sorted; `<none>` without any."""
+    """`a-b=x,a=y`, sorted as they are written; `<none>` without any."""
     if not labels:
         return NONE
-    return ",".join(f"{key}={labels[key]}" for key in sorted(labels))
+    return ",".join(sorted(f"{key}={value}" for key, value in labels.items()))
 
 
 def selector_text(selector: Any, empty: str = NONE, broken: str = "<error>") -> str:  # noqa: ANN401

@@ -13,7 +13,6 @@ The `cell` of a column (`data/resources`) is a text or a list:
     ["or", CELL, CELL]                  the first; the second where the first is empty
     ["if", PATH, CELL, CELL]            the first where something is set there and no empty text
     ["concat", CELL, ...]               one after the other
-    ["parts", SEPARATOR, CELL, ...]     those that are not empty, joined
     ["join", SEPARATOR, LIST, CELL]     CELL of each item (".", where it is left out), joined
     ["three", LIST, CELL, CELL]         CELL of the first three items and the number of the others;
                                         the second CELL for an empty list
@@ -638,15 +637,6 @@ def _concat(*cells: Json) -> ReadCell:
     return lambda value, row: "".join([_printed(read(value, row)) for read in readers])
 
 
-def _parts(separator: str, *cells: Json) -> ReadCell:
-    readers = [compiled(cell) for cell in cells]
-
-    def read_parts(value: object, row: Row) -> Cell:
-        return separator.join(filter(None, (_printed(read(value, row)) for read in readers)))
-
-    return read_parts
-
-
 def _list(source: Json) -> ReadList:
     if isinstance(source, str):
         steps = _steps(source)
@@ -759,7 +749,6 @@ _FORMS: Final[Mapping[str, Callable[..., ReadCell]]] = {
     "len": _len,
     "number": _number,
     "or": _or,
-    "parts": _parts,
     "quantity": _quantity,
     "selector": _selector,
     "text": lambda literal: lambda value, row: literal,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from celadon.apiserver.controllers import controller_loops as loops
-from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.handlers.bindings_and_evictions import BUDGETS
 from celadon.apiserver.simulation.nodes import disrupted_status
 from celadon.apiserver.simulation.planning import node_filters, node_scores
 from celadon.apiserver.simulation.planning.pod_facts import node_of

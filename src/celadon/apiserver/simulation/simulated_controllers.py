@@ -15,7 +15,7 @@ from typing import ClassVar, Final, TypeVar
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Change, Controller, Stale
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
-from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.handlers.bindings_and_evictions import BUDGETS
 from celadon.apiserver.simulation import deployments, workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, TypeVar
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
-from celadon.apiserver.request_work import LARGE_BYTES
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.simulation import cluster_client
 from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata

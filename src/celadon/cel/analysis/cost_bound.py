@@ -8,7 +8,7 @@ matters is that the ordinary expression on the ordinary object stays far below t
 functions cost and return is in their records (`CostRule.bound`, `Overload.growth`); where a record
 does not say, nothing is promised, and every evaluation is counted.
 
-Theory. What counts as a size is told in `celadon.cel.growth`. n bounds every size; what an
+Theory. What counts as a size is told in `celadon.cel.size_growth`. n bounds every size; what an
 expression builds itself is bounded along with its cost. Taking n for the size of every loop
 variable would make every loop quadratic. But the elements of a list together are no larger than the
 list. So each loop gets a variable of its own for the size of its element, and when the loop is
@@ -22,7 +22,7 @@ from typing import NamedTuple, assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis import tree_context
 from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST, CostRule
-from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
+from celadon.cel.size_growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
     Call,
     Comprehension,
@@ -195,7 +195,7 @@ def _charge(rule: CostRule | None, arguments: list[Argument]) -> Polynomial | fl
 
 
 def weight(value: object) -> int:
-    """Return the size of a value, everything in it counted (see `celadon.cel.growth`). Of an
+    """Return the size of a value, everything in it counted (see `celadon.cel.size_growth`). Of an
     abstract value the text counts too, since functions may make texts of it."""
     if isinstance(value, str | bytes):
         return 1 + len(value)

@@ -184,7 +184,7 @@ ResolvedCalls = dict[tuple[object, int], ResolvedCall]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`folded` maps node ids to constant values (see `folding`); `functions` are the
+    """`folded` maps node ids to constant values (see `constant_folding`); `functions` are the
     environment's; `constants` are identifiers that denote values (types, enum constants). With
     `has_schema` a program does not know the objects that the checker found (see `Declarations`).
     `resolved` remembers calls, for all programs of an environment."""

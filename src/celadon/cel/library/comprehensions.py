@@ -3,7 +3,7 @@ bindings, which become comprehensions as well."""
 
 from __future__ import annotations
 
-from celadon.cel import growth, syntax
+from celadon.cel import size_growth, syntax
 from celadon.cel.codegen import inline_operators
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.parsing.macros import BINDINGS_MACROS, TWO_VARIABLE_MACROS
@@ -30,7 +30,7 @@ LIBRARY = Library(
                         ("['a', 'b'].transformMap(i, s, s + '!')", "{0: 'a!', 1: 'b!'}"),
                         ("{'a': 1}.all(k, v, k == 'a' && v == 1)", "true"),
                     ),
-                    growth=growth.together,
+                    growth=size_growth.together,
                 ),
                 Overload(
                     "@mapInsert_map_map",
@@ -39,7 +39,7 @@ LIBRARY = Library(
                     map_insert_all,
                     doc="The entries of both maps; a key that is in both is an error.",
                     examples=(("{'a': 'b'}.transformMapEntry(k, v, {v: k})", "{'b': 'a'}"),),
-                    growth=growth.together,
+                    growth=size_growth.together,
                 ),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from celadon.cel import growth
+from celadon.cel import size_growth
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import BYTES, STRING
@@ -45,7 +45,7 @@ LIBRARY = Library(
                     decode,
                     doc="Reads base64, with or without padding.",
                     examples=(("base64.decode('aGVsbG8=')", "b'hello'"),),
-                    growth=growth.first,
+                    growth=size_growth.first,
                 ),
             ),
         ),
@@ -59,7 +59,7 @@ LIBRARY = Library(
                     encode,
                     doc="Writes base64, with padding.",
                     examples=(("base64.encode(b'hello')", "'aGVsbG8='"),),
-                    growth=growth.times(1.5),
+                    growth=size_growth.times(1.5),
                 ),
             ),
         ),

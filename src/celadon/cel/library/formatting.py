@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from celadon.cel.declarations import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.size_growth import Argument, Polynomial
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.values import Value

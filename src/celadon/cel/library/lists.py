@@ -13,8 +13,8 @@ from typing import Any
 from celadon.cel import cost
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, Panicked, no_such_overload
-from celadon.cel.growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.parsing.macros import LISTS_MACROS
+from celadon.cel.size_growth import UNBOUNDED, Argument, Polynomial, at_most, first
 from celadon.cel.syntax import Literal
 from celadon.cel.types import (
     BOOL,

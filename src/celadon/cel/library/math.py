@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from celadon.cel import growth
+from celadon.cel import size_growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.parsing.macros import MATH_MACROS
@@ -233,7 +233,7 @@ def _extremum(name: str, macro: str, picked: int, pair: Impl, of_list: Impl, doc
             a if a == b else DYN,
             pair,
             doc=doc,
-            growth=growth.single,
+            growth=size_growth.single,
             examples=example(f"{small}, {large}", (small, large)[picked]),
         )
 

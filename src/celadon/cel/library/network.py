@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from celadon.cel import growth
+from celadon.cel import size_growth
 from celadon.cel.codegen import inline_functions
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
@@ -122,7 +122,14 @@ def _function(
 ) -> Function:
     """Addresses and prefixes count for one each, whatever text they were made of."""
     overload = Overload(
-        id, params, result, impl, member=member, doc=doc, examples=examples, growth=growth.single
+        id,
+        params,
+        result,
+        impl,
+        member=member,
+        doc=doc,
+        examples=examples,
+        growth=size_growth.single,
     )
     return Function(name, (overload,))
 
@@ -141,7 +148,7 @@ _TO_STRING = Function(
             IP.display,
             doc="The canonical form of an address.",
             examples=(("string(ip('2001:DB8::1'))", "'2001:db8::1'"),),
-            growth=growth.short_text,
+            growth=size_growth.short_text,
             inline=inline_functions.STRING,
         ),
         Overload(
@@ -151,7 +158,7 @@ _TO_STRING = Function(
             CIDR.display,
             doc="The prefix as text.",
             examples=(("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),),
-            growth=growth.short_text,
+            growth=size_growth.short_text,
             inline=inline_functions.STRING,
         ),
     ),
@@ -167,7 +174,7 @@ _IP = Function(
             parse_ip,
             doc="The address a text stands for; an error if it is none.",
             examples=(("ip('::ffff:c0a8:1') == ip('192.168.0.1')", "true"),),
-            growth=growth.single,
+            growth=size_growth.single,
         ),
         Overload(
             "cidr_ip",
@@ -177,7 +184,7 @@ _IP = Function(
             member=True,
             doc="The address before the slash, with all its bits.",
             examples=(("cidr('192.168.0.1/24').ip() == ip('192.168.0.1')", "true"),),
-            growth=growth.single,
+            growth=size_growth.single,
         ),
     ),
 )

@@ -9,12 +9,12 @@ operands, so the code generator writes them out. Overloads are in cel-go's order
 from __future__ import annotations
 
 from celadon.cel import cost as costs
-from celadon.cel import growth, syntax
+from celadon.cel import size_growth, syntax
 from celadon.cel.codegen import inline_functions, inline_operators
 from celadon.cel.cost import CostRule, Lazily
 from celadon.cel.declarations import Contents, Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
-from celadon.cel.growth import Growth
+from celadon.cel.size_growth import Growth
 from celadon.cel.types import (
     BOOL,
     BYTES,
@@ -85,7 +85,7 @@ ARITHMETIC: tuple[Function, ...] = (
                 "Concatenation.",
                 ("b'ab' + b'c'", "b'abc'"),
                 costs.CONCATENATION,
-                growth.together,
+                size_growth.together,
             ),
             binary("add_double", DOUBLE, DOUBLE, DOUBLE, "Sum.", ("1.5 + 1.0", "2.5")),
             binary(
@@ -121,7 +121,7 @@ ARITHMETIC: tuple[Function, ...] = (
                 "Concatenation.",
                 ("[1] + [2]", "[1, 2]"),
                 costs.LIST_CONCATENATION,
-                growth.together,
+                size_growth.together,
                 contents=Contents.JOINED,
             ),
             binary(
@@ -132,7 +132,7 @@ ARITHMETIC: tuple[Function, ...] = (
                 "Concatenation.",
                 ("'ab' + 'c'", "'abc'"),
                 costs.CONCATENATION,
-                growth.together,
+                size_growth.together,
             ),
             binary("add_uint64", UINT, UINT, UINT, "Sum; overflow is an error.", ("1u + 2u", "3u")),
         ),
@@ -468,7 +468,7 @@ _CONTAINERS = (
                 _A,
                 "The element at a position, from 0; none there is an error.",
                 ("['a', 'b'][1]", "'b'"),
-                growth=growth.first,
+                growth=size_growth.first,
                 contents=Contents.ITEM,
             ),
             binary(
@@ -478,7 +478,7 @@ _CONTAINERS = (
                 _B,
                 "The value for a key; an absent key is an error.",
                 ("{'a': 1}['a']", "1"),
-                growth=growth.first,
+                growth=size_growth.first,
                 contents=Contents.VALUE,
             ),
         ),

@@ -13,9 +13,9 @@ from celadon.cel import syntax
 from celadon.cel.codegen import inline_operators
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import Growth, single, together
-from celadon.cel.growth import first as first_of
 from celadon.cel.parsing.macros import OPTIONAL_MACROS
+from celadon.cel.size_growth import Growth, single, together
+from celadon.cel.size_growth import first as first_of
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
 from celadon.cel.values import Value
 from celadon.cel.values.maps import MixedMap

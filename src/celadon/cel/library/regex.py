@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from celadon.cel import growth, re2
+from celadon.cel import re2, size_growth
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.size_growth import Argument, Polynomial
 from celadon.cel.types import INT, STRING, list_of, optional_of
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import go_quote
@@ -126,7 +126,7 @@ LIBRARY = Library(
                     extract,
                     doc="The first match, or its only group.",
                     examples=(("regex.extract('item-A', 'item-(\\\\w+)').value()", "'A'"),),
-                    growth=growth.together,
+                    growth=size_growth.together,
                 ),
             ),
         ),
@@ -140,7 +140,7 @@ LIBRARY = Library(
                     extract_all,
                     doc="All matches, or what their only group took.",
                     examples=(("regex.extractAll('id:1, id:2', 'id:(\\\\d)')", "['1', '2']"),),
-                    growth=growth.times(2),
+                    growth=size_growth.times(2),
                 ),
             ),
         ),

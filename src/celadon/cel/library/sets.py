@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
-from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.size_growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import UnpaidWork

@@ -7,14 +7,14 @@ and sizes, and everything is put together in cel-go's order.
 from __future__ import annotations
 
 from celadon.cel import cost as costs
-from celadon.cel import growth, re2
+from celadon.cel import re2, size_growth
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import CostRule
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, no_such_overload
-from celadon.cel.growth import Growth
 from celadon.cel.library import operators
 from celadon.cel.parsing.macros import STANDARD_MACROS
+from celadon.cel.size_growth import Growth
 from celadon.cel.types import (
     BOOL,
     BYTES,
@@ -70,7 +70,7 @@ def _same(id: str, type_: Type, example: str) -> Overload:
         c.identity,
         "The value itself.",
         (f"{type_.display()}({example})", example),
-        growth=growth.first,
+        growth=size_growth.first,
     )
 
 
@@ -110,7 +110,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 "The UTF-8 encoding.",
                 ("bytes('é')", "b'é'"),
                 cost=costs.STRING_TO_BYTES,
-                growth=growth.times(4),
+                growth=size_growth.times(4),
             ),
         ),
     ),
@@ -169,7 +169,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 None,
                 "The value itself, of unknown type.",
                 ("dyn(1) == 1.0", "true"),
-                growth=growth.first,
+                growth=size_growth.first,
             ),
         ),
         c.identity,
@@ -231,7 +231,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 c.bool_to_string,
                 "`true` or `false`.",
                 ("string(true)", "'true'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
             _unary(
                 "bytes_to_string",
@@ -241,7 +241,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 "Decodes UTF-8; anything else is an error.",
                 ("string(b'abc')", "'abc'"),
                 cost=costs.BYTES_TO_STRING,
-                growth=growth.first,
+                growth=size_growth.first,
             ),
             _unary(
                 "double_to_string",
@@ -250,7 +250,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 c.double_to_string,
                 "The fewest digits that read back the same.",
                 ("string(1234567.5)", "'1.2345675e+06'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
             _unary(
                 "duration_to_string",
@@ -259,7 +259,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 c.duration_to_string,
                 "In seconds.",
                 ("string(duration('1m1ms'))", "'60.001s'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
             _unary(
                 "int64_to_string",
@@ -268,7 +268,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 c.int_to_string,
                 "Decimal.",
                 ("string(-1)", "'-1'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
             _unary(
                 "timestamp_to_string",
@@ -277,7 +277,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 format_timestamp,
                 "RFC 3339, in the zone it was written in.",
                 ("string(timestamp('2024-02-29T00:00:00+01:00'))", "'2024-02-29T00:00:00+01:00'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
             _unary(
                 "uint64_to_string",
@@ -286,7 +286,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 c.int_to_string,
                 "Decimal.",
                 ("string(1u)", "'1'"),
-                growth=growth.short_text,
+                growth=size_growth.short_text,
             ),
         ),
     ).with_each(inline=inline_functions.STRING),

@@ -12,8 +12,8 @@ from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import QUOTE, TRAVERSE_RECEIVER, CostRule
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.library import formatting
+from celadon.cel.size_growth import ZERO, Argument, Growth, Polynomial, first, times
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import UnpaidWork

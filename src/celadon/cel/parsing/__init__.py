@@ -1,7 +1,7 @@
 """Text to tree, and back.
 
-Read `lexer`, then `descent` (the quick parser, for expressions without errors) with `macros` and
-their expansion. `unparser` writes a tree as canonical text.
+Read `lexer`, then `recursive_descent` (the quick parser, for expressions without errors) with
+`macros` and their expansion. `unparser` writes a tree as canonical text.
 
 What is wrong with an expression is found by parsing it again, slowly, in the way of cel-go's
 generated parser: `antlr_grammar` (the rules as data, then as states, and what may come next in

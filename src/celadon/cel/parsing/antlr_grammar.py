@@ -9,6 +9,7 @@ given as their operands followed by a loop of suffixes, each with the precedence
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
@@ -240,6 +241,29 @@ GRAMMAR: dict[str, Definition] = {
     "optExpr": _plain(_QUESTION, Rule("expr", "e")),
     "literal": Definition(tuple(_literal(kind) for kind in tokens.LITERALS)),
 }
+
+_OLDER_SUFFIXES = (
+    Alternative((_token(".", "op"), _QUESTION, _IDENTIFIER), "Select", 3),
+    *GRAMMAR["member"].suffixes[1:],
+)
+_OLDER_PRIMARIES = (
+    Alternative(
+        (
+            _LEADING_DOT,
+            _IDENTIFIER,
+            _optional(_token("(", "op"), _ARGUMENTS, _token(")")),
+        ),
+        "IdentOrGlobalCall",
+    ),
+    *GRAMMAR["primary"].alternatives[2:],
+)
+OLDER_GRAMMAR: dict[str, Definition] = {
+    **{name: rule for name, rule in GRAMMAR.items() if name != "escapeIdent"},
+    "member": Definition(GRAMMAR["member"].alternatives, _OLDER_SUFFIXES),
+    "primary": Definition(_OLDER_PRIMARIES),
+    "optField": _plain(_QUESTION, _IDENTIFIER),
+}
+"""The grammar before cel-go 0.23: no names in backticks, and variables and calls are one."""
 
 
 # --- Grammar network ---------------------------------------------------------
@@ -536,3 +560,9 @@ def _free(source: State, target: State) -> None:
 
 
 CEL_NETWORK = Network(GRAMMAR)
+
+
+@functools.cache
+def older_network() -> Network:
+    """Return the network of cel-go's grammar before 0.23."""
+    return Network(OLDER_GRAMMAR)

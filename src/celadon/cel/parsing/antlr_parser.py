@@ -17,14 +17,15 @@ Rules are generators, and `parse` keeps their stack, so that Python's does not l
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple, TypeAlias
 
 from celadon.cel.parsing import antlr_grammar, tokens
-from celadon.cel.parsing import descent as texts
-from celadon.cel.parsing.descent import ParseLimits
+from celadon.cel.parsing import recursive_descent as texts
 from celadon.cel.parsing.lexer import next_token
+from celadon.cel.parsing.recursive_descent import ParseLimits
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
 
@@ -396,17 +397,25 @@ def _conflicts(groups: tuple[Group, ...]) -> bool:
     return all(len(alternatives) > 1 for alternatives in by_state.values())
 
 
-#: What is remembered is the same for all texts, and finite.
-_PATHS = _Paths(antlr_grammar.CEL_NETWORK)
+@functools.cache
+def _paths_of(network: antlr_grammar.Network) -> _Paths:
+    """Return what is remembered of a network: the same for all texts, and finite."""
+    return _Paths(network)
 
 
-def predict(decision: antlr_grammar.State, precedence: int, look: Lookahead) -> int:
+def predict(
+    network: antlr_grammar.Network,
+    decision: antlr_grammar.State,
+    precedence: int,
+    look: Lookahead,
+) -> int:
     """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
-    node = _PATHS.start(decision, precedence)
+    paths = _paths_of(network)
+    node = paths.start(decision, precedence)
     ahead = 1
     while True:
         kind = look(ahead)
-        following = _PATHS.step(node, kind)
+        following = paths.step(node, kind)
         if following is None:
             return _completed(node.groups, ahead)
         if following.alternative is not None:
@@ -466,23 +475,25 @@ _Routine: TypeAlias = Generator[antlr_grammar.CallStep, ParseNode, None]
 
 
 class Machine:
-    """Parses one text. `report` gets message and offset of every syntax error; `junk` are
-    characters with which no token begins."""
+    """Parses one text. `report` gets message and offset of every syntax error; `older` takes the
+    grammar before cel-go 0.23, in which no token began with a backtick."""
 
     def __init__(
         self,
         text: str,
         limits: ParseLimits,
         report: Callable[[str, int], None],
-        junk: str = "",
+        *,
+        older: bool = False,
     ) -> None:
+        self._network = antlr_grammar.older_network() if older else antlr_grammar.CEL_NETWORK
         self._limits = limits
         self._report_issue = report
         self._reported = 0
-        self._stream = TokenStream(text, self._report, junk)
-        self._state = antlr_grammar.CEL_NETWORK.starts["start"]
+        self._stream = TokenStream(text, self._report, "`" if older else "")
+        self._state = self._network.starts["start"]
         self._open: OpenRule | None = None
-        self._depths = dict.fromkeys(antlr_grammar.CEL_NETWORK.starts, 0)
+        self._depths = dict.fromkeys(self._network.starts, 0)
         self._recovering = False
         self._attempts = 0
         self._last_error_index = -1
@@ -511,8 +522,8 @@ class Machine:
     def _begin(
         self, rule: str, precedence: int, return_state: antlr_grammar.State | None
     ) -> tuple[OpenRule, _Routine]:
-        self._state = antlr_grammar.CEL_NETWORK.starts[rule]
-        name = antlr_grammar.CEL_NETWORK.sole_names.get(rule) or rule
+        self._state = self._network.starts[rule]
+        name = self._network.sole_names.get(rule) or rule
         node = ParseNode(name, self._stream.token(1))
         opened = OpenRule(rule, self._open, return_state, precedence, node)
         self._open = opened
@@ -523,7 +534,7 @@ class Machine:
 
     def _perform_rule(self, opened: OpenRule) -> _Routine:
         try:
-            yield from self._perform(antlr_grammar.CEL_NETWORK.steps[opened.rule], opened)
+            yield from self._perform(self._network.steps[opened.rule], opened)
         except _RuleFailure as failure:
             if not self._recovering:
                 self._recovering = True
@@ -569,7 +580,7 @@ class Machine:
                 return len(step.branches)
             raise self._no_viable_alternative(current, current)
         try:
-            number = predict(step.decision, opened.precedence, self._stream.kind)
+            number = predict(self._network, step.decision, opened.precedence, self._stream.kind)
         except NoViableAlternativeError as error:
             raise self._no_viable_alternative(current, self._stream.token(error.ahead)) from None
         return number - 1
@@ -586,7 +597,7 @@ class Machine:
         """Makes the current token one that can come here, or fails the rule."""
         if self._recovering:
             return
-        possible = antlr_grammar.CEL_NETWORK.next_kinds(self._state)
+        possible = self._network.next_kinds(self._state)
         if antlr_grammar.END in possible or self._stream.kind(1) in possible:
             return
         if self._state.kind is antlr_grammar.StateKind.LOOP_BACK:
@@ -662,12 +673,12 @@ class Machine:
 
     def _expected(self, state: antlr_grammar.State | None = None) -> antlr_grammar.Kinds:
         """Return what may come next, also beyond the ends of the open rules."""
-        following = antlr_grammar.CEL_NETWORK.next_kinds(state or self._state)
+        following = self._network.next_kinds(state or self._state)
         kinds = following
         for return_state in self._return_states():
             if antlr_grammar.END not in following:
                 return kinds - {antlr_grammar.END}
-            following = antlr_grammar.CEL_NETWORK.next_kinds(return_state)
+            following = self._network.next_kinds(return_state)
             kinds |= following
         if antlr_grammar.END in following:
             kinds |= {tokens.EOF}
@@ -677,7 +688,7 @@ class Machine:
         """Return what may follow any of the open rules."""
         kinds: set[str] = set()
         for return_state in self._return_states():
-            kinds |= antlr_grammar.CEL_NETWORK.next_kinds(return_state)
+            kinds |= self._network.next_kinds(return_state)
         return frozenset(kinds - {antlr_grammar.END})
 
     def _return_states(self) -> Iterable[antlr_grammar.State]:

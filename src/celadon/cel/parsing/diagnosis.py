@@ -18,12 +18,12 @@ from typing import Final, TypeAlias
 
 from celadon.cel import syntax
 from celadon.cel.errors import NOWHERE, SYNTAX_ERROR, Issues, Source
-from celadon.cel.parsing import descent as texts
+from celadon.cel.parsing import recursive_descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.antlr_parser import Machine, ParseNode, ParseStopped, Token
-from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
+from celadon.cel.parsing.recursive_descent import ParseOptions, balance
 from celadon.late_patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
@@ -149,25 +149,27 @@ class Reader:
 
     def _select(self, node: ParseNode) -> _Reading:
         operand = yield _part(node, "left")
-        field = _part(node, "id")
-        if field is None:
+        if "id" not in node.parts:
             return self._unspecified(node.start.start)
+        field = _start(node, "id")
         try:
-            name = self._field_name(field)
+            name = self._field_name(node)
         except _FieldNameError as error:
             name = ""
-            if self._options.older_texts and error.message == IDENTIFIER_UNSUPPORTED:
-                return self._unspecified(node.start.start)
-            self._report(error.message, field.start.start)
+            self._report(error.message, field)
         if "opt" not in node.parts:
             return syntax.Select(self.nodes.new_id(_offset(node, "op")), operand, name)
         if not self._options.optional_syntax:
             return self._fail(SELECT_UNSUPPORTED, _offset(node, "op"))
-        literal = syntax.Literal(self.nodes.new_id(field.start.start), name)
+        literal = syntax.Literal(self.nodes.new_id(field), name)
         node_id = self.nodes.new_id(_offset(node, "op"))
         return syntax.Call(node_id, syntax.OPT_SELECT, None, (operand, literal))
 
-    def _field_name(self, node: ParseNode | None) -> str:
+    def _field_name(self, owner: ParseNode) -> str:
+        """Return the name that a part has, itself or (since names may be escaped) in a node."""
+        plain, node = _token(owner, "id"), _part(owner, "id")
+        if plain is not None:
+            return plain.text
         token = None if node is None else _token(node, "id")
         if node is None or token is None:
             raise _FieldNameError(IDENTIFIER_UNSUPPORTED)
@@ -223,6 +225,10 @@ class Reader:
         if isinstance(name, syntax.Expr):
             return name
         return syntax.Ident(self.nodes.new_id(_offset(node, "id")), name)
+
+    def _ident_or_call(self, node: ParseNode) -> _Reading:
+        read = self._global_call if "op" in node.parts else self._ident
+        return (yield from read(node))
 
     def _index(self, node: ParseNode) -> _Reading:
         target = yield _part(node, "left")
@@ -285,9 +291,12 @@ class Reader:
                 self._report(OPTIONAL_UNSUPPORTED, field.start.start)
                 continue
             try:
-                field_name = self._field_name(_part(field, "id"))
+                field_name = self._field_name(field)
             except _FieldNameError as error:
                 assert fields_node is not None
+                if self._options.older_texts:
+                    fields.clear()
+                    break
                 self._report(error.message, fields_node.start.start)
                 continue
             value = yield values[number]
@@ -333,6 +342,7 @@ _READERS: dict[str, Callable[[Reader, ParseNode], _Reading]] = {
     "Index": Reader._index,
     "Ident": Reader._ident,
     "GlobalCall": Reader._global_call,
+    "IdentOrGlobalCall": Reader._ident_or_call,
     "CreateList": Reader._list,
     "CreateStruct": Reader._map,
     "CreateMessage": Reader._message,
@@ -379,6 +389,13 @@ def _tokens(node: ParseNode | None, label: str) -> list[Token]:
     return [part for part in several if isinstance(part, Token)]
 
 
+def _start(node: ParseNode, label: str) -> int:
+    """Return where that part begins, which is there."""
+    part = node.parts[label]
+    assert not isinstance(part, list)
+    return part.start if isinstance(part, Token) else part.start.start
+
+
 def _offset(node: ParseNode, label: str) -> int:
     """Return where that token is, or the node if the token is missing."""
     token = _token(node, label)
@@ -393,15 +410,12 @@ def _offset(node: ParseNode, label: str) -> int:
 # First come the errors of syntax; then, if parsing was not given up, the tree is read for other
 # errors.
 
-_ESCAPED_EXPECTED: Final = late_pattern("{IDENTIFIER, ESC_IDENTIFIER}|, ESC_IDENTIFIER(?=})")
-"""What is expected where names may stand in backticks, alone or with others."""
 _GO_VERB: Final = late_pattern(r"%[#0+\- ]*[0-9]*(?:\.[0-9]*)?(.)?", re.DOTALL)
 
 
 def _older_message(message: str) -> str:
-    """Return a message as before cel-go 0.23: it knew no names in backticks, and was itself taken
-    for a format of Go's, of which nothing is given."""
-    message = _ESCAPED_EXPECTED.sub(lambda m: "IDENTIFIER" if m[0][0] == "{" else "", message)
+    """Return a message as before cel-go 0.23: it was itself taken for a format of Go's, of which
+    nothing is given."""
     return _GO_VERB.sub(_unformatted, message)
 
 
@@ -422,8 +436,8 @@ def diagnose(source: Source, options: ParseOptions, issues: Issues) -> syntax.As
 
     reader = Reader(options, issues.add)
     try:
-        junk = "`" if options.older_texts else ""
-        tree = Machine(source.text, options.limits, report_syntax_error, junk).parse()
+        older = options.older_texts
+        tree = Machine(source.text, options.limits, report_syntax_error, older=older).parse()
         root = reader.read(tree)
     except ParseStopped as stopped:
         if stopped.message:

@@ -1,15 +1,20 @@
 """Source to tree.
 
-Two parsers give the same trees. `descent` is for expressions without errors: it is quick and knows
-no messages. When it gives up, `diagnosis` parses again the way cel-go's generated parser does,
-slowly, to say what is wrong in the very same words and at the very same positions.
+Two parsers give the same trees. `recursive_descent` is for expressions without errors: it is quick
+and knows no messages. When it gives up, `diagnosis` parses again the way cel-go's generated parser
+does, slowly, to say what is wrong in the very same words and at the very same positions.
 """
 
 from __future__ import annotations
 
 from celadon.cel.errors import Issues, Source
-from celadon.cel.parsing.descent import ParseOptions, descend, source_too_long, too_many_copies
 from celadon.cel.parsing.macros import CopyLimitExceeded
+from celadon.cel.parsing.recursive_descent import (
+    ParseOptions,
+    descend,
+    source_too_long,
+    too_many_copies,
+)
 from celadon.cel.syntax import Ast
 
 __all__ = ["ParseOptions", "parse"]

@@ -16,8 +16,8 @@ from typing import Final, assert_never
 from celadon.cel import syntax
 from celadon.cel.errors import CelError
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.descent import balance
 from celadon.cel.parsing.lexer import BINARY, LOGIC, MEMBER, OR, TERNARY, UNARY
+from celadon.cel.parsing.recursive_descent import balance
 from celadon.cel.values.text import Uint
 from celadon.late_patterns import late_pattern
 

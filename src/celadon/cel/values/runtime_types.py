@@ -372,7 +372,7 @@ def _container(value: Any, memo: dict[int, str]) -> str:
 
 # --- Unknown inputs ----------------------------------------------------------
 #
-# What is not known yet: how a caller says it, and how a result does. See `partial`.
+# What is not known yet: how a caller says it, and how a result does. See `partial_evaluation`.
 
 
 ANY = None

@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar, cast
 
-from celadon import __version__, owner_only
+from celadon import __version__, private_files
 from celadon.cli.audit import audit_inputs
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
 from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
@@ -542,7 +542,7 @@ class KeptResults:
     def __init__(self, folder: str) -> None:
         with contextlib.suppress(FileExistsError):
             Path(folder).parent.mkdir(parents=True)
-        owner_only.make_folder(Path(folder))
+        private_files.make_folder(Path(folder))
         self._folder = folder
 
     def found(self, kind: type[T], key: str) -> T | None:
@@ -562,7 +562,7 @@ class KeptResults:
         """Keep the result for a later run. Raises OSError."""
         plain = {_VERSION: __version__, _RESULT: to_plain(type(result), result)}
         text = json.dumps(plain, separators=(",", ":"))
-        owner_only.write(Path(self._path(key)), text.encode("ascii"))
+        private_files.write(Path(self._path(key)), text.encode("ascii"))
 
     def forget(self, key: str) -> None:
         """A result that nobody wants any more. Raises OSError."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon import admission
 from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
-from celadon.admission.writing import write_options
+from celadon.admission.write_requests import write_options
 from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head, Piece, ReadObject
 from celadon.cli.check.check_report import Notice, NoticeReason, Place

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Final, NamedTuple
 
 from celadon.admission import ObjectWorld, Operation
-from celadon.admission.static import STATIC_SUFFIX, is_static
+from celadon.admission.static_manifests import STATIC_SUFFIX, is_static
 from celadon.cli.bootstrap.cluster_course import (
     Answer,
     Course,

@@ -16,6 +16,7 @@ from celadon.admission.registration import Policy
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.cli.check.check_report import ObjectResult
 from celadon.cli.check.cluster import Circumstances, Cluster, engines_of, given_world
+from celadon.cli.check.document_requests import Question, identity, user_info
 from celadon.cli.check.manifests import (
     Manifests,
     PolicySet,
@@ -27,7 +28,6 @@ from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import AnsweredWebhooks
 from celadon.cli.check.object_judging import Judge, JudgedObject, Settings
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.questions import Question, identity, user_info
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import read_yaml

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
-from celadon.admission.static import STATIC_PLUGINS, ManifestError, StaticDocument, load
+from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
+from celadon.admission.static_manifests import STATIC_PLUGINS, ManifestError, StaticDocument, load
 from celadon.cli.check.manifests import (
     Manifests,
     Parts,
@@ -368,8 +368,8 @@ def judging_settings(options: argparse.Namespace) -> Settings:
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
+    from celadon.cli.check.document_requests import Question, user_info
     from celadon.cli.check.object_judging import Settings
-    from celadon.cli.check.questions import Question, user_info
 
     question = Question(
         operation=Operation(options.operation),

@@ -18,12 +18,12 @@ from celadon.cli.check.answer_sources import AnswerSettings, answer_source
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
+from celadon.cli.check.document_requests import identity
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.notices import Findings, Sightings, notices, unasked
 from celadon.cli.check.object_chain import AnsweredWebhooks
 from celadon.cli.check.object_judging import Judge, JudgedObject
 from celadon.cli.check.plugins import unasked_plugins
-from celadon.cli.check.questions import identity
 from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentArchive
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from celadon import admission
 from celadon.admission import registration
-from celadon.admission.static import is_static, static_errors
+from celadon.admission.static_manifests import is_static, static_errors
 from celadon.cli.check.check_report import Place, PolicyError, WebhookCall
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import other_file, passed_over

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.check.check_report import Notice, NoticeReason, ObjectResult, Place
+from celadon.cli.check.document_requests import DocumentRequest
 from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
-from celadon.cli.check.questions import DocumentRequest
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import summary
 from celadon.cli.reading.documents import Problem, to_translate

@@ -16,11 +16,18 @@ from celadon.admission.registration import STRATEGIES
 from celadon.cli.check import check_report
 from celadon.cli.check.answer_sources import AnswerSettings
 from celadon.cli.check.cluster import Circumstances, Cluster
+from celadon.cli.check.document_requests import (
+    DocumentRequest,
+    Question,
+    Refusal,
+    ask,
+    refusal,
+    refusal_of,
+)
 from celadon.cli.check.manifests import PolicySet, WebhookOutcome
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import ChainSetup, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
-from celadon.cli.check.questions import DocumentRequest, Question, Refusal, ask, refusal, refusal_of
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata, registry
 from celadon.kube.resources import deprecation_of, known_resources

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.admission import Operation, Request
-from celadon.admission.writing import errors_of, request_of
+from celadon.admission.write_requests import errors_of, request_of
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.options import VERSIONS, did_you_mean
 from celadon.cli.reading.documents import Document, Problem

@@ -396,7 +396,7 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
 
     from celadon.admission import ADMIN, Operation
     from celadon.cli.audit.object_audit import AuditSettings
-    from celadon.cli.check.questions import user_info
+    from celadon.cli.check.document_requests import user_info
 
     return AuditSettings(
         operation=Operation(options.operation),

@@ -173,14 +173,14 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _compared(migration: Migration, options: argparse.Namespace) -> str:
     """Compare with what the old engine has said; return what is wrong with the options."""
-    from celadon.cli.migration.recorded_verdicts import compare_recorded
+    from celadon.cli.migration.engine_verdicts import compare_recorded
 
     if not _is_against_cluster(options):
         compare_recorded(migration, options.against)
         return ""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.cluster_options import chosen_cluster
-    from celadon.cli.migration.cluster_verdicts import answers_of_cluster
+    from celadon.cli.migration.engine_verdicts import answers_of_cluster
 
     try:
         location = chosen_cluster(options.kubeconfig, options.context)

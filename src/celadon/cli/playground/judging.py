@@ -31,6 +31,7 @@ from celadon.cli.check.check_report import ObjectResult, Place, Report
 from celadon.cli.check.check_report import State as ObjectState
 from celadon.cli.check.check_run import check
 from celadon.cli.check.cluster import EngineMakers
+from celadon.cli.check.document_requests import Question
 from celadon.cli.check.manifests import (
     Manifests,
     PolicySet,
@@ -44,7 +45,6 @@ from celadon.cli.check.manifests import (
 )
 from celadon.cli.check.object_judging import Settings
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.questions import Question
 from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, is_own

@@ -15,7 +15,7 @@ from celadon.cel.value_functions import notation
 from celadon.cli.annotated_source import Loop, Mark, Snippet, brief, traced
 from celadon.cli.annotated_source import State as PartState
 from celadon.cli.check.check_options import FIELD_VALIDATIONS
-from celadon.cli.check.questions import user_info
+from celadon.cli.check.document_requests import user_info
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
 from celadon.cli.report.explanation_outline import Item, Style

@@ -4,6 +4,6 @@ Read `case_results` first: a test with its cases, what a case expects, what came
 makes tests of files of our own kind, `importers` of those of other tools. `case_running` has all
 cases judged (`case_judging`), and `vacuity` says which of them mean less than they seem. `coverage`
 says what there is to reach. `mutants` changes policies one thing at a time, and finds what notices
-that. A first test is searched for by `case_search`: `wanted_values` says which values would make
+that. A first test is searched for by `case_search`: `value_search` says which values would make
 expressions true or false, `read_places` what the expressions read and compare with.
 """

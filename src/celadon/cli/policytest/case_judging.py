@@ -24,6 +24,13 @@ from celadon.cli.check.cluster import (
     engines_of,
     with_memory,
 )
+from celadon.cli.check.document_requests import (
+    DocumentRequest,
+    Question,
+    ask,
+    identity,
+    strictly_refused,
+)
 from celadon.cli.check.manifests import (
     Manifests,
     PolicySet,
@@ -38,7 +45,6 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_judging import Judge, JudgedObject, Settings, as_stored
 from celadon.cli.check.plugins import GivenWorld, OverlaidWorld
-from celadon.cli.check.questions import DocumentRequest, Question, ask, identity, strictly_refused
 from celadon.cli.policytest.case_results import (
     AuthorizerAnswer,
     Case,

@@ -1,7 +1,7 @@
 """The search for requests that a policy lets pass, and for one that each of its rules is against.
 
 It begins with a seed for each kind that the policy matches. First the expressions are asked which
-values would make them true or false (`wanted_values`), and these are tried; then what the
+values would make them true or false (`value_search`), and these are tried; then what the
 expressions read is changed to what they compare with: one place at a time, then one more, up to
 `MOST_TRIALS` requests in all. Each trial is a case that is judged as any other, so whatever is
 found is so. Of a policy with several validations, each also gets a request that it lets pass for
@@ -22,10 +22,11 @@ from celadon.admission.explain import policy_expressions
 from celadon.admission.registration import MatchResources, MutatingAdmissionPolicy, Policy
 from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
+from celadon.cli.check.document_requests import user_info
 from celadon.cli.check.manifests import PolicySet, PolicySets
-from celadon.cli.check.questions import user_info
-from celadon.cli.policytest import case_results, wanted_values
+from celadon.cli.policytest import case_results, value_search
 from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.mutants.mutant_proofs import solved_requests
 from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
@@ -33,7 +34,6 @@ from celadon.cli.policytest.read_places import (
     with_own_name,
     with_value_at,
 )
-from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path, value_at
 from celadon.kube import GroupVersionKind, JsonObject
@@ -208,7 +208,7 @@ def _wanted_labels(
 
 # --- Applied ways ------------------------------------------------------------
 #
-# Objects with the values in them that a way asks for (`wanted_values`).
+# Objects with the values in them that a way asks for (`value_search`).
 #
 # What a value is to be follows from the schema of its kind: a way that is about a field which
 # the kind does not have is none for it. Items of lists that a way makes get what an API server
@@ -249,26 +249,26 @@ def with_way(
         steps, place_schema = _steps(place), schema_at(schema, place)
         if schema is not None and place_schema is None:
             return None
-        if value is wanted_values.GONE:
+        if value is value_search.GONE:
             result = with_value_at(result, steps, None) or result
             continue
         has_below = any(
             len(other) > len(place) and other[: len(place)] == place for other, _ in assignments
         )
-        if value is wanted_values.THERE and (has_below or value_at(result, steps) is not None):
+        if value is value_search.THERE and (has_below or value_at(result, steps) is not None):
             continue
         changed = with_value_at(result, steps, _value(value, place_schema, str(place[-1])))
         if changed is None:
             return None
         result = changed
     for place, value in assignments:
-        if value is not wanted_values.GONE:
+        if value is not value_search.GONE:
             _complete(result, place)
     return result
 
 
 def _steps(place: Path) -> Path:
-    if place and place[-1] in (wanted_values.KEY, wanted_values.ANY_VALUE):
+    if place and place[-1] in (value_search.KEY, value_search.ANY_VALUE):
         return place[:-1]
     return place
 
@@ -283,7 +283,7 @@ def schema_at(schema: Schema | None, place: Path) -> Schema | None:
             schema = schema.items or (_ANYTHING if _is_open(schema) else None)
         elif step in schema.properties:
             schema = schema.properties[step]
-        elif step in (wanted_values.KEY, wanted_values.ANY_VALUE):
+        elif step in (value_search.KEY, value_search.ANY_VALUE):
             schema = schema.additional_properties or _ANYTHING
         else:
             schema = schema.additional_properties or (_ANYTHING if _is_open(schema) else None)
@@ -300,18 +300,18 @@ def _is_open(schema: Schema) -> bool:
 def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401 - any JSON
     """Return a value as the schema has it."""
     types = () if schema is None else schema.types
-    if last == wanted_values.KEY:
+    if last == value_search.KEY:
         return {str(value) if isinstance(value, str) else "key": "x"}
-    if value is wanted_values.THERE:
+    if value is value_search.THERE:
         return _something(schema)
-    if isinstance(value, wanted_values.Length):
+    if isinstance(value, value_search.Length):
         if "array" in types or (not types and schema is _ANYTHING):
             items = None if schema is None else schema.items
             return [_something(items) for _ in range(min(value.count, 100))]
         if "object" in types:
             return {f"key{i}": "x" for i in range(min(value.count, 100))}
         return "x" * min(value.count, 1000)
-    if last == wanted_values.ANY_VALUE:
+    if last == value_search.ANY_VALUE:
         return {"key": value}
     if types == ("string",) and not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -512,25 +512,25 @@ class _Search:
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            value_search = wanted_values.ValueSearch(subject.variables, _facts(seed))
+            way_search = value_search.ValueSearch(subject.variables, _facts(seed))
             if progress.admitted is None and not subject.mutates:
-                yield from self._with_ways(seed, value_search.all_of([*conditions, *passing]))
+                yield from self._with_ways(seed, way_search.all_of([*conditions, *passing]))
             if subject.mutates:
-                yield from self._with_ways(seed, value_search.all_of(conditions))
+                yield from self._with_ways(seed, way_search.all_of(conditions))
                 continue
             for index, rule in enumerate(subject.rules):
                 if rule.root is None or index in self._alone:
                     continue
                 other_roots = [(root, True) for root in roots if root is not rule.root]
                 for item in ([*conditions, (rule.root, False), *other_roots], [(rule.root, False)]):
-                    ways = value_search.all_of([*conditions, *item] if len(item) == 1 else item)
+                    ways = way_search.all_of([*conditions, *item] if len(item) == 1 else item)
                     for request in self._with_ways(seed, ways):
                         yield request
                         if index in self._alone:
                             break
 
     def _with_ways(
-        self, seed: TrialRequest, ways: Sequence[wanted_values.Way]
+        self, seed: TrialRequest, ways: Sequence[value_search.Way]
     ) -> Iterator[TrialRequest]:
         """A seed with the values of each way in it."""
         for way in ways:
@@ -543,9 +543,9 @@ class _Search:
                 if request is not None and place[0] == "namespaceObject":
                     none = (
                         None
-                        if value is wanted_values.GONE
+                        if value is value_search.GONE
                         else "x"
-                        if value is wanted_values.THERE
+                        if value is value_search.THERE
                         else value
                     )
                     request = _with_label(request, place, none) or request

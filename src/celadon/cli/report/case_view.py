@@ -480,8 +480,7 @@ def _skipped(report: case_results.RunReport, look: model.ReportStyle) -> Iterato
     )
     style, word = _WORDS[case_results.Status.SKIPPED]
     for reason, count in reasons.items():
-        noun = "case" if count == 1 else "cases"
-        yield f"{look.paint(style, word)} {count} {noun}: {reason}"
+        yield f"{look.paint(style, word)} {model.plural(count, 'case')}: {reason}"
 
 
 def _plugins(report: case_results.RunReport, look: model.ReportStyle) -> Iterator[str]:
@@ -500,9 +499,8 @@ def _summary(report: case_results.RunReport) -> str:
     words = ", ".join(counts) or "none run"
     more = f", {report.deselected} not selected" if report.deselected else ""
     stopped = ", stopped at the first failure" if report.stopped else ""
-    noun = "case" if total == 1 else "cases"
-    files = "file" if len(report.tests) == 1 else "files"
-    return f"{total} {noun} in {len(report.tests)} {files}: {words}{more}{stopped}"
+    files = model.plural(len(report.tests), "file")
+    return f"{model.plural(total, 'case')} in {files}: {words}{more}{stopped}"
 
 
 # --- alterations, for people ----------------------------------------------------------------------

@@ -14,6 +14,7 @@ from celadon.admission import Action, Cause, Decision, Note, Outcome, Request, e
 from celadon.cli.annotated_source import Snippet, annotated, brief
 from celadon.cli.check.check_report import State
 from celadon.cli.check.recorded_requests import ExplainedObject
+from celadon.cli.report.report_model import plural
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.registry import patch_between
@@ -384,7 +385,7 @@ def _mutation(part: explain.Part) -> Item:
     if part.change is None:
         return _part(part, label, "not evaluated", Style.IDLE, opens=False)
     patch = patch_between(part.change.before, part.change.after)
-    text = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
+    text = plural(len(patch), "change")
     item = _part(part, label, text if patch else "changes nothing", Style.GOOD)
     lines = tuple(_operation(operation) for operation in patch)
     return Item(label, item.text, item.style, lines, item.snippet, item.source)

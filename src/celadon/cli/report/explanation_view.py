@@ -128,7 +128,7 @@ class _Page:
 
     def _loop(self, text: str, loop: annotated_source.Loop, indent: str) -> Iterator[str]:
         macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
-        rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
+        rounds = model.plural(loop.count, "round")
         yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
         first_rounds = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]

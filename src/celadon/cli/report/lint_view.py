@@ -162,12 +162,12 @@ def _snippet(finding: LocatedFinding) -> list[str]:
 
 def _summary(report: LintReport) -> str:
     counts = [
-        _counted(report.count(level), level.value if level is not Severity.INFO else "note")
+        model.plural(report.count(level), level.value if level is not Severity.INFO else "note")
         for level in LEVELS
         if report.count(level)
     ]
     text = ", ".join(counts) or "nothing found"
-    text += f" in {_counted(report.objects, 'object')}"
+    text += f" in {model.plural(report.objects, 'object')}"
     fixable = sum(finding.is_fixable for finding in report.findings)
     notes = [
         f"{report.fixed} fixed" if report.fixed else "",
@@ -176,10 +176,6 @@ def _summary(report: LintReport) -> str:
     ]
     extra = ", ".join(note for note in notes if note)
     return f"{text} ({extra})" if extra else text
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _counts(report: LintReport) -> list[JsonDict]:

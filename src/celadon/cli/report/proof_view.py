@@ -52,10 +52,10 @@ from celadon.kube.json_types import JsonDict
 # is not decided.
 
 _COUNTED: Final = {
-    VALIDATION: "validations",
-    CONDITION: "match conditions and variables",
-    PART: "parts of policies",
-    RULE: "questions about rules of definitions",
+    VALIDATION: ("validation", "validations"),
+    CONDITION: ("match condition or variable", "match conditions and variables"),
+    PART: ("part of a policy", "parts of policies"),
+    RULE: ("question about rules of definitions", "questions about rules of definitions"),
 }
 _UNDECIDED: Final = "not decided"
 
@@ -77,7 +77,9 @@ class ProofView(ReportView[ProofReport]):
     def counts(self) -> list[str]:
         """Return how many answers there are of each sort, and how many of them are findings."""
         return [
-            _count(name, items) for sort, name in _COUNTED.items() if (items := self._counted(sort))
+            _count(nouns, items)
+            for sort, nouns in _COUNTED.items()
+            if (items := self._counted(sort))
         ]
 
     def _counted(self, sort: str) -> list[ProofItem]:
@@ -141,10 +143,10 @@ def _group(title: str) -> str:
     return title.removesuffix(" (proved)").replace(" ", "-")
 
 
-def _count(name: str, items: Sequence[ProofItem]) -> str:
+def _count(nouns: tuple[str, str], items: Sequence[ProofItem]) -> str:
     findings = sum(item.is_finding for item in items)
     undecided = sum(item.is_undecided and not item.is_finding for item in items)
-    return f"{len(items)} {name}, {findings} with findings, {undecided} not decided"
+    return f"{plural(len(items), *nouns)}, {findings} with findings, {undecided} not decided"
 
 
 def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:

@@ -164,16 +164,20 @@ def _undecidable_lines(report: ReplayReport) -> Iterator[list[str]]:
 def _summary(report: ReplayReport) -> str:
     findings = report.findings
     parts = [f"{findings.judged} judged", f"{findings.undecidable.total()} undecidable"]
-    parts += [f"{findings.unconcerned} of no policy's concern", f"{findings.reads} reads"]
+    parts += [
+        f"{findings.unconcerned} of no policy's concern",
+        model.plural(findings.reads, "read"),
+    ]
     if findings.skipped:
         parts.append(f"{findings.skipped} of other stages")
     if findings.strangers:
-        parts.append(f"{findings.strangers} lines without an event")
+        parts.append(f"{model.plural(findings.strangers, 'line')} without an event")
     between = f" from {findings.first} to {findings.last}" if findings.first else ""
+    denied, policies = findings.did.total.denied, model.plural(len(report.policies), "policy")
     return (
         f"{model.plural(findings.events, 'event')}{between}: {', '.join(parts)}; "
         f"{model.plural(findings.denied, 'request')} would have been denied, "
-        f"{findings.did.total.denied} were ({model.plural(len(report.policies), 'policy')})"
+        f"{denied} {'was' if denied == 1 else 'were'} ({policies})"
     )
 
 

@@ -176,11 +176,12 @@ def joined(blocks: Iterable[Iterable[str]]) -> str:
     return "\n\n".join(texts) + "\n" if texts else ""
 
 
-def plural(number: int, noun: str) -> str:
-    """`1 policy`, `2 policies`."""
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun: `1 policy`, `2 policies`. `nouns` is the plural of a noun
+    that does not end with the word that changes: `parts of policies`."""
     if number == 1:
         return f"1 {noun}"
-    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+    return f"{number} {nouns or (f'{noun[:-1]}ies' if noun.endswith('y') else f'{noun}s')}"
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> list[str]:
@@ -588,7 +589,7 @@ FLEET: Final = ReportForms(
 )
 REPLAY: Final = ReportForms("replay_view:ReplayView", _TABLE | _JSON | _HTML)
 MIGRATION: Final = ReportForms("migration_view:MigrationView", _TEXT | _JSON | _HTML)
-MIGRATION_PLAN: Final = ReportForms("migration_plan_view:PlanView", MIGRATION.functions)
+MIGRATION_PLAN: Final = ReportForms("migration_view:PlanView", MIGRATION.functions)
 BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 """All of them."""
 

@@ -36,7 +36,7 @@ from celadon.kube.releases import answering_as, current_release, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import defined_kinds, definition_schemas
 from celadon.kube.schemas.schema_packs import OPEN, Schema
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_object_meta,

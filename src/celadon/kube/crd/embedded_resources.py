@@ -18,8 +18,13 @@ from celadon.kube.go.go_text import sorted_members
 from celadon.kube.json_types import Json, JsonDict
 from celadon.kube.names import ApiVersionError, parse_api_version
 from celadon.kube.schemas.schema_packs import OBJECT_META, Schema
-from celadon.kube.schemas.typed_objects import StrayField, decode, struct_codec, struct_field_errors
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.struct_decoding import (
+    StrayField,
+    decode,
+    struct_codec,
+    struct_field_errors,
+)
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.validation.field_checks import NOT_EMPTY
 from celadon.kube.validation.object_meta import IN_PATHS, validate_object_meta
 from celadon.kube.well_known_values import TYPE_FIELDS

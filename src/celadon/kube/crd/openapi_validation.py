@@ -30,7 +30,7 @@ from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import GoValue, quote, sorted_members
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
-from celadon.kube.library.text_functions import FORMATS as NAMED
+from celadon.kube.library.format_and_regex import FORMATS as NAMED
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.schema_packs import Choices, Schema, ValueLimits
@@ -240,7 +240,12 @@ class Bound:
 def additional(name: FieldPath, key: str) -> FieldPath:
     """Return the path of a member without a schema of its own. In the texts it has a dot before it
     even in the object itself; in the fields of errors it does not."""
-    return name.child(key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
+    return member(name, key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
+
+
+def member(name: FieldPath, key: str) -> FieldPath:
+    """Return the path of a member. A name without letters is joined to the others by its dot."""
+    return name.child(key or SpelledStep(key, "."))
 
 
 def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
@@ -250,9 +255,8 @@ def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
 
 
 def required(name: FieldPath, key: str) -> FieldError:
-    """A member that `required` names and the object has not. The name of one without letters is
-    joined to the others by its dot."""
-    return fieldpath.required(_path(name.child(key or SpelledStep(key, "."))))
+    """A member that `required` names and the object has not."""
+    return fieldpath.required(_path(member(name, key)))
 
 
 def not_in_enum(name: FieldPath, value: Json, choices: Choices) -> FieldError:
@@ -674,7 +678,7 @@ def _object(
                 return result
     for key in sorted(schema.properties.keys() & value.keys()):
         below = _member(name, was, key)
-        result.take(_ratcheted(name.child(key), value[key], schema.properties[key], below))
+        result.take(_ratcheted(member(name, key), value[key], schema.properties[key], below))
         if result.is_full:
             return result
     for key in schema.required:

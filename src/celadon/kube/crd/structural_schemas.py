@@ -31,7 +31,7 @@ from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_packs import Absent, Schema
-from celadon.kube.schemas.typed_objects import Steps, StrayField
+from celadon.kube.schemas.struct_decoding import Steps, StrayField
 from celadon.kube.well_known_values import OBJECT_FIELDS
 from celadon.records import dataclass
 

@@ -2,7 +2,7 @@
 
 In which order a write goes through them stands in `celadon.kube.registry`. Read `defaulting_rules`
 for how the rules of the data pack become functions, `field_functions`, `workload_defaults` and
-`mutating_plugins` for what cannot be said in a rule, `defaulting_context` for what the caller
+`plugin_defaults` for what cannot be said in a rule, `defaulting_context` for what the caller
 decides.
 """
 
@@ -15,7 +15,7 @@ from celadon.kube.defaulting.defaulting_context import (
 )
 from celadon.kube.defaulting.defaulting_rules import gated_fields
 from celadon.kube.defaulting.field_functions import covers, merged
-from celadon.kube.defaulting.mutating_plugins import (
+from celadon.kube.defaulting.plugin_defaults import (
     LIMIT_RANGES,
     LOOKED_UP,
     PRIORITY_CLASSES,
@@ -25,7 +25,7 @@ from celadon.kube.defaulting.mutating_plugins import (
     default_priority_class,
 )
 from celadon.kube.json_types import fresh
-from celadon.kube.schemas.typed_objects import with_empty_values
+from celadon.kube.schemas.struct_decoding import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
 __all__ = [

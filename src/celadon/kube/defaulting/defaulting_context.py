@@ -18,7 +18,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.resources.api_resources import Lookups, ObjectIndex
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import EmptyValue
+from celadon.kube.schemas.struct_decoding import EmptyValue
 from celadon.records import dataclass, field
 
 # --- The context -------------------------------------------------------------

@@ -13,20 +13,27 @@ from typing import Any, Final, NamedTuple
 from celadon.kube import metadata, name_rules
 from celadon.kube.defaulting import defaulting_rules, workload_defaults
 from celadon.kube.defaulting.defaulting_context import Apply, Each, Run, Step, parse_path
-from celadon.kube.defaulting.field_functions import DROPPING, Rule
+from celadon.kube.defaulting.field_functions import DROPPING, IDLE, Rule
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
-from celadon.kube.schemas.typed_objects import EmptyValue
+from celadon.kube.schemas.struct_decoding import EmptyValue
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX, HOST_NAME, SIGNING_DECISIONS
 
 _STATUS: Final = "status"
 
 
-class Drop(NamedTuple):
-    """This is what a gate that is off takes from objects: `steps` lead to its fields."""
+class Way(NamedTuple):
+    """A way to a field of a gate: with the `idle` value, an object does not use the gate."""
 
-    steps: tuple[tuple[Step, ...], ...]
+    steps: tuple[Step, ...]
+    idle: str | None = None
+
+
+class Drop(NamedTuple):
+    """This is what a gate that is off takes from objects, with the ways to its fields."""
+
+    ways: tuple[Way, ...]
     rules: tuple[Apply, ...]
 
 
@@ -43,7 +50,7 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
             by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
     return tuple(
         Drop(
-            tuple(_steps(path, rule) for path, rule in same),
+            tuple(_way(path, rule) for path, rule in same),
             defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
         )
         for same in by_gate.values()
@@ -55,8 +62,9 @@ def _is_drop(rule: Rule) -> bool:
     return drops and rule.get("gate", "").startswith("!") and not rule.get("new")
 
 
-def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
-    return parse_path(f"{path}{DROPPING.get(rule.get('fn', ''), '')}")
+def _way(path: str, rule: Rule) -> Way:
+    function = rule.get("fn", "")
+    return Way(parse_path(f"{path}{DROPPING.get(function, '')}"), IDLE.get(function))
 
 
 def drop_unused(
@@ -64,11 +72,11 @@ def drop_unused(
 ) -> None:
     """Drop fields from a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
-        came_empty = any(_leads_to(drop.steps, empty) for empty in run.empties)
+        came_empty = any(_leads_to(drop.ways, empty) for empty in run.empties)
         if (came_empty or _uses(obj, drop)) and not _uses(old, drop):
             for rule in drop.rules:
                 rule(obj, run)
-            _forget(run, drop.steps)
+            _forget(run, drop.ways)
 
 
 def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
@@ -79,9 +87,9 @@ def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
 
 
 @per_release(maxsize=512)
-def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, ...], ...]:
+def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[Way, ...]:
     return tuple(
-        parse_path(path)
+        Way(parse_path(path))
         for path, rule in defaulting_rules.placed_rules(
             defaulting_rules.listed_rules(gvk, "create"), gates
         )
@@ -89,12 +97,12 @@ def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, 
     )
 
 
-def _forget(run: Run, steps: tuple[tuple[Step, ...], ...]) -> None:
-    run.empties = [empty for empty in run.empties if not _leads_to(steps, empty)]
+def _forget(run: Run, ways: tuple[Way, ...]) -> None:
+    run.empties = [empty for empty in run.empties if not _leads_to(ways, empty)]
 
 
-def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
-    return any(_is_path(way, empty.path) for way in steps)
+def _leads_to(ways: tuple[Way, ...], empty: EmptyValue) -> bool:
+    return any(_is_path(way.steps, empty.path) for way in ways)
 
 
 def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
@@ -108,10 +116,10 @@ def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
 
 
 def _uses(obj: JsonObject, drop: Drop) -> bool:
-    return any(_has(obj, steps) for steps in drop.steps)
+    return any(_has(obj, way.steps, way.idle) for way in drop.ways)
 
 
-def _has(value: object, steps: tuple[Step, ...]) -> bool:
+def _has(value: object, steps: tuple[Step, ...], idle: str | None) -> bool:
     for number, step in enumerate(steps):
         if not isinstance(value, dict):  # 24 times in a patch; `Mapping` takes ten times as long
             return False
@@ -120,8 +128,8 @@ def _has(value: object, steps: tuple[Step, ...]) -> bool:
             return False
         if step.each is not Each.FIELD:
             inner = value.values() if step.each is Each.VALUES else value
-            return any(_has(item, steps[number + 1 :]) for item in inner)
-    return True
+            return any(_has(item, steps[number + 1 :], idle) for item in inner)
+    return value != idle
 
 
 # --- Lasting defaults --------------------------------------------------------

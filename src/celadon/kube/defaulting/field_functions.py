@@ -14,7 +14,7 @@ from celadon.kube.defaulting.defaulting_context import Run, lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.well_known_values import CONTAINER_LISTS, ROLLBACK_TO, TEMPLATE_GENERATION
 from celadon.late_patterns import late_pattern
 from celadon.memoization import remembering
@@ -95,6 +95,8 @@ DROPPING: Final[Mapping[str, str]] = {
 }
 """The functions that take a field away without its gate, and what is empty or useless without it,
 with where below their target the field is."""
+IDLE: Final[Mapping[str, str]] = {DROP_INIT_POLICIES: "Always", PLAIN_PROC_MOUNT: "Default"}
+"""The values that such functions leave where they are: an object with one does not use the gate."""
 
 
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {

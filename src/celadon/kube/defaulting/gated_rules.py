@@ -221,8 +221,13 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 """By kind and gate."""
 
-_DROPPED_SINCE: Final = {"ContainerRestartRules": "1.34"}
-"""Gates of fields that are older than the gate, and which validation refused before."""
+_DROPPED_SINCE: Final = {
+    "ContainerRestartRules": "1.34",
+    "distinctAttribute": "1.35",
+    "tolerations": "1.35",
+}
+"""Gates of fields that are older than the gate, and which validation refused before; fields of
+claims that were kept while their gate was off."""
 
 _GONE: Final = {"delete": True}
 
@@ -233,6 +238,10 @@ def _is_only_of_new(kind: str, path: str) -> bool:
         return True
     has_free_status = kind == "v1/Node" or (kind == "v1/Pod" and not is_since("1.33"))
     return has_free_status and path.startswith("status.")
+
+
+def _is_dropped(gate_or_field: str) -> bool:
+    return is_since(_DROPPED_SINCE.get(gate_or_field, "1.30"))
 
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)
@@ -249,6 +258,6 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
             **({"new": True} if _is_only_of_new(kind, path) else {}),
         }
         for gate, paths in _FIELDS.get(kind, {}).items()
-        if is_since(_DROPPED_SINCE.get(gate, "1.30"))
         for path in paths
+        if _is_dropped(gate) and _is_dropped(path.rpartition(".")[2])
     )

@@ -17,9 +17,9 @@ from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager.merge_types import ItemError, MergeType
 from celadon.kube.json_types import Json, JsonObject
-from celadon.kube.registry.draft import ChangedDefaulting
-from celadon.kube.schemas.typed_objects import StructCodec
-from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
+from celadon.kube.registry.decoded_object import ChangedDefaulting
+from celadon.kube.schemas.struct_decoding import StructCodec
+from celadon.kube.schemas.value_decoding import DROPPED, DecodeError, Mismatch
 
 Plan = Callable[[Any], Any]
 """What is there, to what becomes of it. Unplanned."""

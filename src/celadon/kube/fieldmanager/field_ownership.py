@@ -130,34 +130,28 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, field_sets.
         return False, _put_items({}, list_rule, new)
     below: field_sets.FieldsV1 = {}
     if zero.__class__ is not new.__class__:
-        below = _whole(type_, new)
-        below.pop(field_sets.SELF, None)
+        whole = _whole(type_, new)
+        below = {element: whole[element] for element in whole if element != field_sets.SELF}
     return not same(zero, new), below
 
 
 # --- what has come as a whole; see `typed_sets.subtree` ---
 
 
-_NESTING: Final = frozenset({dict, list})
-
-
 def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
-    """Return the fields of a value that is owned itself, besides what is below it."""
+    """Return the fields of a value that is owned itself, besides what is below it; shared."""
     if not value:
         return {}
     if value.__class__ is dict:
         rule = type_.map
         if rule is None or rule.atomic:
             return {}
-        result: field_sets.FieldsV1 = {field_sets.SELF: {}}
-        members = rule.in_order(value)
-        if _NESTING.isdisjoint(map(type, value.values())):
-            result.update({element: {} for _, element, _ in members})
-            return result
+        fields, members = rule.whole(value)
+        if not members:
+            return fields
+        result = fields.copy()
         for name, element, child in members:
-            item = value[name]
-            is_plain = item.__class__ is not dict and item.__class__ is not list
-            result[element] = {} if is_plain else _whole(child, item)
+            result[element] = _whole(child, value[name])
         return result
     if value.__class__ is list and type_.list is not None and not type_.list.atomic:
         return _put_items({field_sets.SELF: {}}, type_.list, value)
@@ -236,13 +230,17 @@ class Ownership:
         """Return the managers after `live` has become `new`. ItemError when the objects cannot be
         compared."""
         owners = self._reconciled(managers)
+        last = owners.owned.get(writer)
         changes = _Changes(self, live, new)
         changes.take_from(owners, None)
         mine = changes.made[self.api_version]
         gained = self.writable.of(mine.added | mine.modified) - STRIPPED
         if gained:
             before = owners.owned.get(writer)
-            fields = gained if before is None else gained | before.fields
+            fields = gained if before is None else before.fields | gained
+            # Mostly it changes what it has, and the FieldsV1 of that is known: 3 % of an update.
+            if last is not None and fields == last.fields:
+                fields = last.fields
             owners.keep(writer, fields, self.api_version)
             owners.times[writer] = now
         return owners

@@ -42,12 +42,12 @@ from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
-from celadon.kube.registry.draft import Draft, Target, shown_object
+from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.typed_objects import codec_for, with_empty_values
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.struct_decoding import codec_for, with_empty_values
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass
 

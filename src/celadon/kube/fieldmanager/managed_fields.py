@@ -17,7 +17,7 @@ from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.json_types import Json, JsonDict, JsonObject, same
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import SCALE

@@ -20,7 +20,7 @@ from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.schema_packs import ABSENT, Schema, component, resolved, schema_for
-from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
+from celadon.kube.schemas.struct_decoding import StructCodec, struct_codec
 from celadon.records import dataclass
 
 # --- Values of foreign types -------------------------------------------------
@@ -73,7 +73,10 @@ class MapRule:
     """The rule of structs and maps. An `atomic` one is owned as a whole; undeclared members are of
     the type `element`, or not allowed."""
 
-    __slots__ = ("_children", "_keeps_unknown", "_orders", "_properties", "atomic", "element")
+    __slots__ = (
+        *("_children", "_keeps_unknown", "_orders", "_properties", "_wholes"),
+        *("atomic", "element"),
+    )
 
     def __init__(
         self,
@@ -89,6 +92,7 @@ class MapRule:
         self._keeps_unknown = keeps_unknown
         self._children: dict[str, MergeType] = {}
         self._orders: dict[tuple[str, ...], Members] = {}
+        self._wholes: dict[tuple[str, ...], tuple[field_sets.FieldsV1, Members]] = {}
 
     def declares(self, name: str) -> bool:
         """Return whether it is a field of the struct, not a key of a map."""
@@ -115,6 +119,26 @@ class MapRule:
             if len(self._orders) < REMEMBERED:
                 self._orders[keys] = order
         return order
+
+    def whole(self, names: Iterable[str]) -> tuple[field_sets.FieldsV1, Members]:
+        """Return the FieldsV1 of a map that is owned with all of its members, as far as their names
+        tell it, and those members that may have more below them. It is shared: copy it to add
+        that. Most maps have nothing but texts and numbers, so that this is all."""
+        keys = tuple(names)
+        whole = self._wholes.get(keys)
+        if whole is None:
+            members = self.in_order(keys)
+            fields: field_sets.FieldsV1 = {field_sets.SELF: {}}
+            fields.update({element: {} for _, element, _ in members})
+            whole = fields, tuple(member for member in members if _has_fields(member[2]))
+            if len(self._wholes) < REMEMBERED:
+                self._wholes[keys] = whole
+        return whole
+
+
+def _has_fields(type_: MergeType) -> bool:
+    """Return whether something below a value of the type can be owned."""
+    return any(rule is not None and not rule.atomic for rule in (type_.map, type_.list))
 
 
 class ListRule:

@@ -27,12 +27,17 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.decoded_object import ChangedDefaulting, changed_defaulting, drafted
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec
-from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
+from celadon.kube.schemas.struct_decoding import (
+    codec_for,
+    decode,
+    strict_field_errors,
+    struct_codec,
+)
+from celadon.kube.schemas.value_decoding import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field
 

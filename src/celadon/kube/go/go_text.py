@@ -398,6 +398,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "core.Toleration": """Key string; Operator core.TolerationOperator; Value string;
         Effect core.TaintEffect; TolerationSeconds *int64""",
     "core.VolumeNodeAffinity": "Required *core.NodeSelector",
+    "field.Path": "name string; index string; parent *field.Path",
     "flowcontrol.FlowDistinguisherMethod": "Type string",
     "flowcontrol.FlowSchemaSpec": """
         PriorityLevelConfiguration flowcontrol.PriorityLevelConfigurationReference;
@@ -419,7 +420,26 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
     "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
-        NodeSelector *core.NodeSelector""",
+        NodeSelector *core.NodeSelector; Controller string <1.32""",
+    "resource.DeviceAttribute": """IntValue *int64; BoolValue *bool; StringValue *string;
+        VersionValue *string""",
+    "resource.DeviceClaim": """Requests []resource.DeviceRequest;
+        Constraints []resource.DeviceConstraint; Config []resource.DeviceClaimConfiguration""",
+    "resource.DeviceClaimConfiguration": """Requests []string;
+        DeviceConfiguration resource.DeviceConfiguration""",
+    "resource.DeviceConstraint": """Requests []string;
+        MatchAttribute *resource.FullyQualifiedName""",
+    "resource.DeviceRequest": """Name string; DeviceClassName string <1.33;
+        Selectors []resource.DeviceSelector <1.33; AllocationMode string <1.33; Count int64 <1.33;
+        AdminAccess bool <1.32; AdminAccess *bool 1.32 <1.33;
+        Exactly *resource.ExactDeviceRequest 1.33;
+        FirstAvailable []resource.DeviceSubRequest 1.33""",
+    "resource.DeviceSelector": "CEL *resource.CELDeviceSelector",
+    "resource.DeviceSubRequest": """Name string; DeviceClassName string;
+        Selectors []resource.DeviceSelector; AllocationMode string; Count int64;
+        Tolerations []resource.DeviceToleration""",
+    "resource.DeviceToleration": """Key string; Operator string; Value string; Effect string;
+        TolerationSeconds *int64""",
     "resource.DeviceAllocationConfiguration": """Source resource.AllocationConfigSource;
         Requests []string; DeviceConfiguration resource.DeviceConfiguration""",
     "resource.DeviceConfiguration": "Opaque *resource.OpaqueDeviceConfiguration",
@@ -427,6 +447,9 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Config []resource.DeviceAllocationConfiguration""",
     "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
         Device string; AdminAccess *bool 1.32; Tolerations []resource.DeviceToleration 1.33""",
+    "resource.ResourceClaimSpec": "Devices resource.DeviceClaim; Controller string <1.32",
+    "resource.ResourceClaimTemplateSpec": """ObjectMeta v1.ObjectMeta;
+        Spec resource.ResourceClaimSpec""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "storage.VolumeAttachmentSource": """PersistentVolumeName *string;
@@ -437,11 +460,18 @@ _STRUCTS: Final[Mapping[str, str]] = {
         MatchExpressions []v1.LabelSelectorRequirement""",
     "v1.LabelSelectorRequirement": """Key string; Operator v1.LabelSelectorOperator;
         Values []string""",
+    "v1.ManagedFieldsEntry": """Manager string; Operation string; APIVersion string;
+        Time *v1.Time; FieldsType string; FieldsV1 *v1.FieldsV1; Subresource string""",
+    "v1.ObjectMeta": """Name string; GenerateName string; Namespace string; SelfLink string;
+        UID string; ResourceVersion string; Generation int64; CreationTimestamp v1.Time;
+        DeletionTimestamp *v1.Time; DeletionGracePeriodSeconds *int64; Labels map[string]string;
+        Annotations map[string]string; OwnerReferences []v1.OwnerReference; Finalizers []string;
+        ManagedFields []v1.ManagedFieldsEntry""",
     "v1.OwnerReference": """APIVersion string; Kind string; Name string; UID types.UID;
         Controller *bool; BlockOwnerDeletion *bool""",
 }
-"""Members of structs, in order, some with the release that brought them. They are found in JSON by
-their names, in any case."""
+"""Members of structs, in order, some with the release that brought them, or `<` and the one that
+took them away. They are found in JSON by their names, in any case."""
 
 _TIME: Final = "*v1.Time"
 """This prints itself, and stumbles where there is none."""
@@ -494,18 +524,26 @@ def _printed_map(members: Any, type_: str) -> str:
 def _printed_struct(members: JsonObject, type_: str) -> str:
     by_name = {name.lower(): value for name, value in members.items()}
     fields = (field.split() for field in _STRUCTS[type_].split(";"))
-    printed = (
-        f"{name}:{_member(by_name.get(name.lower()), inner)}"
-        for name, inner, *release in fields
-        if all(map(is_since, release))
-    )
+    printed: list[str] = []
+    for name, inner, *releases in fields:
+        if all(map(_is_within, releases)):
+            is_embedded = inner in _STRUCTS and inner.endswith(f".{name}")
+            value = by_name.get(name.lower(), members if is_embedded else None)
+            printed.append(f"{name}:{_member(value, inner)}")
     return f"{type_}{{{', '.join(printed)}}}"
+
+
+def _is_within(release: str) -> bool:
+    """Return whether it is that release or a later one; with `<`, an earlier one."""
+    return not is_since(release[1:]) if release.startswith("<") else is_since(release)
 
 
 _ZEROS: Final = {"bool": False, "int": 0, "int32": 0, "int64": 0}
 
 
 def _member(value: Any, type_: str) -> str:
+    if type_.removeprefix("*") == _TIME[1:] and (value or type_ != _TIME):
+        return _date_syntax(value or "")
     if type_.startswith("*") and type_ != _TIME and value is not None:
         return f"({type_})({ADDRESS})"
     if value is not None or type_.startswith(("*", "[]", "map[")):

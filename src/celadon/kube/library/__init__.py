@@ -17,8 +17,8 @@ from celadon.kube.library.costs import (
     RUNTIME_COST_BUDGET,
 )
 from celadon.kube.library.environments import environment, first_releases
+from celadon.kube.library.ip_cidr_url import CIDR, IP
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
-from celadon.kube.library.networks import CIDR, IP
 from celadon.kube.library.quantity_functions import ParsedQuantity
 from celadon.kube.releases import parse_version, previous_minor
 

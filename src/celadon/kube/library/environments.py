@@ -34,11 +34,11 @@ from celadon.cel.libraries import (
 )
 from celadon.kube.library import (
     authz,
+    format_and_regex,
+    ip_cidr_url,
     json_patches,
-    networks,
     quantity_functions,
     semver,
-    text_functions,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -93,17 +93,17 @@ _OLDEST_STRINGS: Final = _OLDER_STRINGS._replace(validators=(formatting.EXEMPTIO
 """As cel-go has them before 0.18: nobody looks at what is formatted before it is."""
 
 _EPOCH: Final = (1, 0)
-_FORMATS: Final = (text_functions.FORMAT_LIBRARY,)
+_FORMATS: Final = (format_and_regex.FORMAT_LIBRARY,)
 
 BLOCKS: Final = (
     Block(
         _EPOCH,
-        libraries=(text_functions.REGEX_LIBRARY, kube_lists.LIBRARY),
+        libraries=(format_and_regex.REGEX_LIBRARY, kube_lists.LIBRARY),
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block(_EPOCH, libraries=(networks.OLDER_URL_LIBRARY,), until=_EQUALITY_CHARGED),
-    Block(_EPOCH, libraries=(networks.URL_LIBRARY,), since=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(ip_cidr_url.OLDER_URL_LIBRARY,), until=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(ip_cidr_url.URL_LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
     Block(_EPOCH, switches={"older_lines": True, "older_schemas": True}, until=(1, 32)),
     Block(_EPOCH, switches={"older_sizes": True, "older_texts": True}, until=(1, 33)),
@@ -128,8 +128,10 @@ BLOCKS: Final = (
     Block((1, 29), libraries=(_OLDEST_STRINGS,), until=(1, 31)),
     Block((1, 29), libraries=(_OLDER_STRINGS,), since=(1, 31), until=(1, 32)),
     Block((1, 29), libraries=(_STRINGS,), since=(1, 32)),
-    Block((1, 27), libraries=(networks.IP_LIBRARY, networks.OLDER_CIDR_LIBRARY), until=(1, 31)),
-    Block((1, 30), libraries=(networks.IP_LIBRARY, networks.CIDR_LIBRARY), since=(1, 31)),
+    Block(
+        (1, 27), libraries=(ip_cidr_url.IP_LIBRARY, ip_cidr_url.OLDER_CIDR_LIBRARY), until=(1, 31)
+    ),
+    Block((1, 30), libraries=(ip_cidr_url.IP_LIBRARY, ip_cidr_url.CIDR_LIBRARY), since=(1, 31)),
     Block((1, 30), libraries=_FORMATS, until=(1, 32)),
     Block((1, 31), libraries=_FORMATS, since=(1, 32)),
     Block((1, 31), libraries=(authz.SELECTORS_LIBRARY,), switches={"keyword_fields": True}),

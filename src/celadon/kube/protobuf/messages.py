@@ -4,7 +4,7 @@ reads them and its JSON shows them.
 Fields may come in any order and more than once: lists and maps grow, messages merge, of anything
 else the last one counts. Unknown fields are passed over. What equals the value that Go would write
 for nothing is left out (empty texts, zeros, false, empty structs), unless it is held by pointer, so
-that presence says something. `typed_objects` adds what JSON always shows.
+that presence says something. `struct_decoding` adds what JSON always shows.
 """
 
 from __future__ import annotations

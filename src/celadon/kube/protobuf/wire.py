@@ -18,7 +18,7 @@ from celadon.kube.go.go_json import JsonSyntaxError, read_json
 from celadon.kube.go.go_text import Base64Error, canonical_base64, json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.typed_values import DecodeError, quantity
+from celadon.kube.schemas.value_decoding import DecodeError, quantity
 from celadon.late_patterns import late_pattern
 from celadon.memoization import remembering
 from celadon.records import dataclass

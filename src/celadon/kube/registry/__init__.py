@@ -1,11 +1,11 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `draft` (an object on its way, and where it goes), `request_bodies` (bodies and
-options as they come, and a body to a draft), `strategy` (what is special about a kind: validation,
-warnings), and the subresource `scale`. The kinds of patches: `patches` (JSON patches and merge
-patches), `strategic_merge` (which lists are merged), `three_way_merge` (what `kubectl apply`
-sends).
+they have in common: `decoded_object` (an object on its way, and where it goes), `request_bodies`
+(bodies and options as they come, and a body to a draft), `strategy` (what is special about a kind:
+validation, warnings), and the subresource `scale`. The kinds of patches: `patches` (JSON patches
+and merge patches), `strategic_merge` (which lists are merged), `three_way_merge` (what `kubectl
+apply` sends).
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
@@ -13,7 +13,7 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 """
 
 from celadon.kube.registry import create, delete, patch, request_bodies, update
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     Draft,
     Target,
     drafted,

@@ -26,7 +26,7 @@ from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creati
 from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     CONVERT,
     Draft,
     Target,
@@ -39,7 +39,7 @@ from celadon.kube.registry.draft import (
 )
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import repeated_owner_warnings, without_repeated_owners
-from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.schemas.struct_decoding import codec_for
 from celadon.kube.warnings import warnings_before
 
 PLUGINS: Final = "plugins"

@@ -25,11 +25,11 @@ from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import Target
+from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass

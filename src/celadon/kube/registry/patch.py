@@ -23,7 +23,7 @@ from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import Draft, Target, undeterminable
+from celadon.kube.registry.decoded_object import Draft, Target, undeterminable
 from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,
@@ -45,8 +45,8 @@ from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.typed_objects import repeated_fields
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.struct_decoding import repeated_fields
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
 from celadon.records import dataclass

@@ -22,12 +22,12 @@ from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_jso
 from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
-from celadon.kube.registry.draft import Draft, Target, drafted
+from celadon.kube.registry.decoded_object import Draft, Target, drafted
 from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.schemas import typed_objects
+from celadon.kube.schemas import struct_decoding
 from celadon.kube.schemas.schema_packs import OBJECT_META
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
@@ -635,7 +635,7 @@ def draft_of(
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     """The kind by whose structure it is read: that of v1 for versions no longer served."""
     is_former = kind.kind in _FORMER.get(kind.api_version, ())
-    if not is_former or typed_objects.codec_for(kind) is not None:
+    if not is_former or struct_decoding.codec_for(kind) is not None:
         return kind
     is_moved = kind.group == "extensions" or kind.kind == "Scale"
     group = _MOVED[kind.kind] if is_moved else kind.group
@@ -644,21 +644,21 @@ def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
 
 def stray_fields(
     document: Document, sent_kind: GroupVersionKind, target: Target
-) -> list[typed_objects.StrayField]:
+) -> list[struct_decoding.StrayField]:
     """Unknown and repeated fields, in the order of strict decoding."""
     custom = target.schema
     if custom is None:
-        return typed_objects.strict_field_errors(document, structure_of(sent_kind))
+        return struct_decoding.strict_field_errors(document, structure_of(sent_kind))
     dropped = custom.prepare(document.value).dropped
     return [
-        *typed_objects.repeated_fields(document),
-        *typed_objects.struct_field_errors(document.value, "metadata", OBJECT_META),
+        *struct_decoding.repeated_fields(document),
+        *struct_decoding.struct_field_errors(document.value, "metadata", OBJECT_META),
         *dropped,
     ]
 
 
 def _is_registered(kind: GroupVersionKind) -> bool:
-    return typed_objects.codec_for(structure_of(kind)) is not None
+    return struct_decoding.codec_for(structure_of(kind)) is not None
 
 
 def _other_kind(
@@ -679,7 +679,7 @@ def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
     if kind.kind in UNVERSIONED:
         structure = GroupVersionKind("", "v1", kind.kind)
     try:
-        typed_objects.round_trip(value, structure)
+        struct_decoding.round_trip(value, structure)
     except DecodeError as error:
         return str(error)
     return ""
@@ -735,7 +735,7 @@ def read_mutated(
             require_kind(document)
             return document, drafted(custom.mutated(document), kind, context)
         _require_same(document, kind)
-        decoded = typed_objects.round_trip(document, kind)
+        decoded = struct_decoding.round_trip(document, kind)
         return document if decoded is None else decoded, drafted(document, kind, context)
     except DecodeError as error:
         raise status.internal_error(str(error)) from None
@@ -772,7 +772,7 @@ def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
 
 def _is_sound(key: str, value: object) -> bool:
     try:
-        typed_objects.decode(typed_objects.struct_codec(OBJECT_META), {key: value})
+        struct_decoding.decode(struct_decoding.struct_codec(OBJECT_META), {key: value})
     except DecodeError:
         return False
     return True
@@ -784,7 +784,7 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
     gvk = metadata.gvk(document)
     group, version = gvk[:2] if document.get("apiVersion") else kind[:2]
     group_version_kind = GroupVersionKind(group, version, gvk.kind or kind.kind)
-    if group_version_kind != kind and typed_objects.codec_for(group_version_kind) is None:
+    if group_version_kind != kind and struct_decoding.codec_for(group_version_kind) is None:
         raise status.internal_error(
             f'no kind "{group_version_kind.kind}" is registered for version '
             f'"{group_version_kind.api_version}" in scheme "{SCHEME}"'
@@ -796,5 +796,5 @@ def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
     """A built-in object may leave out what it is, but not be something else."""
     sent_kind = built_in_kind(document, kind)
     if sent_kind != kind:
-        typed_objects.round_trip(document, sent_kind)
+        struct_decoding.round_trip(document, sent_kind)
         raise OtherKind(sent_kind, kind)

@@ -21,10 +21,10 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import Target, has_identity
+from celadon.kube.registry.decoded_object import Target, has_identity
 from celadon.kube.releases import is_since, per_release, wording
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
-from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.schemas.struct_decoding import codec_for
 from celadon.kube.validation import built_in_validations
 from celadon.kube.validation.field_checks import gates_on
 from celadon.kube.validation.object_meta import (

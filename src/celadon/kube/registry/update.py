@@ -30,7 +30,7 @@ from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.create import as_read, is_settled
-from celadon.kube.registry.draft import (
+from celadon.kube.registry.decoded_object import (
     Draft,
     Target,
     require_name,
@@ -48,7 +48,7 @@ from celadon.kube.registry.strategy import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import (
+from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
     StructCodec,
     struct_codec,

@@ -16,8 +16,8 @@ from celadon.kube.go.go_text import json_text
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.message_table import ordered_message
-from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode
-from celadon.kube.schemas.typed_values import DecodeError
+from celadon.kube.schemas.struct_decoding import StructCodec, codec_for, decode
+from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX, DEFAULT_CPU_UTILIZATION
 
 METRICS: Final = f"{AUTOSCALING_PREFIX}metrics"

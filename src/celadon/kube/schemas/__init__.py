@@ -1,8 +1,8 @@
 """The structure of every API type, and what passing through a Go struct does to an object.
 
 Read `schema_packs` first: the one form that all schemas have, and those of the built-in kinds. Then
-`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types. `typed_objects`
-decodes and encodes objects by their schema.
+`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types.
+`struct_decoding` decodes and encodes objects by their schema.
 """
 
 from celadon.kube.schemas.definition_schemas import (
@@ -29,7 +29,7 @@ from celadon.kube.schemas.schema_packs import (
     schema_for,
 )
 from celadon.kube.schemas.schema_packs import pack as pack_schemas
-from celadon.kube.schemas.typed_objects import (
+from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
     StrayField,
     StructCodec,
@@ -39,7 +39,7 @@ from celadon.kube.schemas.typed_objects import (
     round_trip,
     strict_field_errors,
 )
-from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 
 __all__ = [
     "ABSENT",

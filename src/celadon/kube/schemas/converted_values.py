@@ -15,8 +15,8 @@ from celadon.kube.go.go_types import go_type
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import codec_for, first_fault, struct_codec
-from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch
+from celadon.kube.schemas.struct_decoding import codec_for, first_fault, struct_codec
+from celadon.kube.schemas.value_decoding import DecodeError, Mismatch, ReadMismatch
 
 Integer: TypeAlias = Callable[[Any, int], Any]
 """What becomes of a number in an integer field of so many bits."""

@@ -1,4 +1,8 @@
-"""The controllers that keep pods running."""
+"""Validation of Deployments, ReplicaSets, DaemonSets, StatefulSets, ReplicationControllers and
+ControllerRevisions.
+
+As k8s.io/kubernetes `pkg/apis/apps/validation`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_json import unreadable_number
 from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
     NEGATIVE,
     SPEC,
     Errors,
@@ -21,7 +27,10 @@ from celadon.kube.validation.field_checks import (
     holding,
     items,
     not_negative,
+    once_sound,
+    once_sound_as,
     supported,
+    without_images,
 )
 from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
@@ -72,6 +81,7 @@ def amount(value: IntOrPercent) -> int:
         return _LARGEST if is_percent else 0
 
 
+@once_sound
 def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     # As `ValidateDeploymentStrategy` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
@@ -203,13 +213,24 @@ def _mismatch(path: FieldPath, value: JsonObject | None) -> Errors:
     yield fieldpath.invalid(path.child("metadata", "labels"), labels, MISMATCH)
 
 
-def _replicated(spec: JsonObject, unclear: str) -> Errors:
-    """The template of a Deployment or ReplicaSet."""
+def _selected_pods(spec: JsonObject) -> JsonObject:
+    template = spec.get("template") or {}
+    pods = {**template, "spec": without_images(template.get("spec") or {})}
+    return {"selector": spec.get("selector"), "template": pods}
+
+
+# Few writes change more of these than an image: to look again takes a tenth of a patch.
+@once_sound_as(_selected_pods)
+def _replicated(_: FieldPath, spec: JsonObject) -> Errors:
+    """Validate the selector and the template of a Deployment or ReplicaSet."""
+    yield from _strict_selector(spec, "deployment")
     path, template = SPEC.child("template"), spec.get("template") or {}
     chosen = text_rules.understood(spec.get("selector"))
     if chosen is None:
         yield fieldpath.invalid(
-            SPEC.child("selector"), text_rules.shown_selector(spec["selector"]), unclear
+            SPEC.child("selector"),
+            text_rules.shown_selector(spec["selector"]),
+            "invalid label selector",
         )
         return
     if not chosen.is_everything:
@@ -222,8 +243,7 @@ def deployment(obj: JsonObject) -> Errors:
     # As `ValidateDeployment` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas")
-    yield from _strict_selector(spec, "deployment")
-    yield from _replicated(spec, "invalid label selector")
+    yield from _replicated(SPEC, spec)
     yield from deployment_strategy(SPEC.child("strategy"), spec.get("strategy") or {})
     yield from not_negative(spec, SPEC, "minReadySeconds", "revisionHistoryLimit")
     notes = (obj.get("metadata") or {}).get("annotations")
@@ -259,8 +279,7 @@ def replica_set(obj: JsonObject) -> Errors:
     # As `ValidateReplicaSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
-    yield from _strict_selector(spec, "deployment")
-    yield from _replicated(spec, "invalid label selector")
+    yield from _replicated(SPEC, spec)
 
 
 def replica_set_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -498,3 +517,35 @@ stateful_set_status: Final = _counting(
     )
 )
 daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
+
+
+def controller_revision(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a ControllerRevision, besides its metadata."""
+    # As `ValidateControllerRevisionCreate` of `pkg/apis/apps/validation`.
+    if not is_since("1.31"):
+        yield from _revised(obj)
+    yield from not_negative(obj, FieldPath(), "revision")
+    if is_since("1.31"):
+        yield from _revised(obj)
+
+
+def _revised(obj: JsonObject) -> Errors:
+    """Since 1.31 the data of a revision is an object."""
+    if obj.get("data") is None:
+        yield fieldpath.required(FieldPath("data"), "data is mandatory")
+    elif complaint := unreadable_number(obj["data"]):
+        detail = f"error parsing data: {complaint}"
+        yield fieldpath.invalid(FieldPath("data"), "<value omitted>", detail)
+    elif not isinstance(obj["data"], dict) and is_since("1.31"):
+        yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
+
+
+def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Validate an update of a ControllerRevision: its data stays."""
+    # As `ValidateControllerRevisionUpdate` of `pkg/apis/apps/validation`.
+    if obj.get("data") is None and not is_since("1.31"):
+        yield from _revised(obj)
+    yield from not_negative(obj, FieldPath(), "revision")
+    if obj.get("data") != old.get("data"):
+        value = GoValue(obj.get("data"), "runtime.RawExtension")
+        yield fieldpath.invalid(FieldPath("data"), value, IMMUTABLE)

@@ -113,9 +113,9 @@ def validation_of(kind: GroupKind) -> Validation | None:
     if validation is not None:
         return validation
     if kind.group == "resource.k8s.io" and not is_since("1.32"):
-        from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
+        from celadon.kube.validation import classic_dra  # late: few manifests have such kinds
 
-        older = classic_devices.validation_of(kind.kind)
+        older = classic_dra.validation_of(kind.kind)
         if older is not None:
             return older
     # late: few manifests have such kinds
@@ -134,7 +134,8 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
         check = POD_SUBRESOURCES.get(subresource)
         return None if check is None else (Revisit.BOTH, check)
     if kind == GroupKind("", "Namespace") and subresource == "finalize":
-        from celadon.kube.validation.cluster_rules import namespace_finalize  # late: the same
+        # late: the same
+        from celadon.kube.validation.namespaces_quotas_budgets import namespace_finalize
 
         return _CHANGED, namespace_finalize
     if not _is_own_group(kind.group):

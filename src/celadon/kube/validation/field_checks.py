@@ -25,9 +25,10 @@ NO_ERRORS: Final[Errors] = iter(())
 """Of a value that is fine: most are, and then nothing needs to be made."""
 
 R = ParamSpec("R")
+T = TypeVar("T")
 V = TypeVar("V", bound=JsonObject)
 _MOST_SOUND: Final = 1024
-_LONGEST_SOUND: Final = 1024
+_LONGEST_SOUND: Final = 4096
 """Values that a rule remembers, and their bytes."""
 
 METADATA: Final = FieldPath("metadata")
@@ -173,30 +174,47 @@ def immutable(path: FieldPath, new: object, old: object) -> Errors:
 
 
 def once_sound(
-    rule: Callable[Concatenate[FieldPath, V, R], Errors],
-) -> Callable[Concatenate[FieldPath, V, R], Errors]:
+    rule: Callable[Concatenate[FieldPath, V, R], Iterator[T]],
+) -> Callable[Concatenate[FieldPath, V, R], Iterator[T]]:
     """Decorate a rule about a value, perhaps with hashable arguments: values that it found nothing
     wrong with are remembered. A template and its pods have most of their parts in common, and so
     have the manifests of a team."""
-    sound_here: Callable[[], set[object]] = per_release()(set)
-
-    @functools.wraps(rule)
-    def wrapped(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
-        try:
-            form = compact(value)
-        except ValueError:
-            return rule(path, value, *args, **kwargs)
-        if len(form) > _LONGEST_SOUND:
-            return rule(path, value, *args, **kwargs)
-        key, sound = (form, args, *kwargs.items()), sound_here()
-        if key in sound:
-            return NO_ERRORS
-        return _remembered(rule(path, value, *args, **kwargs), key, sound)
-
-    return wrapped
+    return once_sound_as(lambda value: value)(rule)
 
 
-def _remembered(errors: Errors, key: object, sound: set[object]) -> Errors:
+def once_sound_as(
+    looked_at: Callable[[V], JsonObject],
+) -> Callable[
+    [Callable[Concatenate[FieldPath, V, R], Iterator[T]]],
+    Callable[Concatenate[FieldPath, V, R], Iterator[T]],
+]:
+    """Do the same for a rule that does not look at all of a value: what it does `looked_at` is the
+    same for values of which it says the same."""
+
+    def decorate(
+        rule: Callable[Concatenate[FieldPath, V, R], Iterator[T]],
+    ) -> Callable[Concatenate[FieldPath, V, R], Iterator[T]]:
+        sound_here: Callable[[], set[object]] = per_release()(set)
+
+        @functools.wraps(rule)
+        def wrapped(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Iterator[T]:
+            try:
+                form = compact(looked_at(value))
+            except ValueError:
+                return rule(path, value, *args, **kwargs)
+            if len(form) > _LONGEST_SOUND:
+                return rule(path, value, *args, **kwargs)
+            key, sound = (form, args, *kwargs.items()), sound_here()
+            if key in sound:
+                return iter(())
+            return _remembered(rule(path, value, *args, **kwargs), key, sound)
+
+        return wrapped
+
+    return decorate
+
+
+def _remembered(errors: Iterator[T], key: object, sound: set[object]) -> Iterator[T]:
     is_sound = True
     for error in errors:
         is_sound = False
@@ -205,6 +223,16 @@ def _remembered(errors: Errors, key: object, sound: set[object]) -> Errors:
         if len(sound) >= _MOST_SOUND:
             sound.clear()
         sound.add(key)
+
+
+def without_images(spec: JsonObject) -> JsonObject:
+    """Return what the rules of templates look at of a pod's spec: of images, which change most
+    often, only whether there are any."""
+    containers = spec.get("containers")
+    if not containers:
+        return spec
+    plain = [{**container, "image": bool(container.get("image"))} for container in containers]
+    return {**spec, "containers": plain}
 
 
 # --- Validation gates --------------------------------------------------------

@@ -11,15 +11,18 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
+    apps,
     autoscaling,
-    cluster_rules,
-    core_kinds,
+    config_maps_and_secrets,
+    events,
+    job_statuses,
     jobs,
+    namespaces_quotas_budgets,
     networking,
+    nodes_and_runtime_classes,
     persistent_volumes,
+    roles,
     services,
-    small_groups,
-    statuses,
 )
 from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
@@ -40,21 +43,23 @@ _CHANGED: Final = Revisit.AS_CHANGED
 _ROLES_REPEATED: Final = "1.35"
 
 CORE: Final[Mapping[str, Validation]] = {
-    "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
+    "ConfigMap": Validation(
+        config_maps_and_secrets.config_map, update=config_maps_and_secrets.config_map_update
+    ),
     "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
-    "Event": Validation(core_kinds.core_event, None),
-    "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
+    "Event": Validation(events.core_event, None),
+    "LimitRange": Validation(namespaces_quotas_budgets.limit_range, revisit=Revisit.AS_NEW),
     "Namespace": Validation(
-        cluster_rules.namespace,
+        namespaces_quotas_budgets.namespace,
         CLUSTER_LABEL,
-        status=statuses.namespace_status,
+        status=namespaces_quotas_budgets.namespace_status,
         changes=no_changes,
     ),
     "Node": Validation(
-        core_kinds.node,
+        nodes_and_runtime_classes.node,
         CLUSTER,
-        status=core_kinds.node_changes,
-        changes=core_kinds.node_changes,
+        status=nodes_and_runtime_classes.node_changes,
+        changes=nodes_and_runtime_classes.node_changes,
     ),
     "PersistentVolume": Validation(
         persistent_volumes.persistent_volume,
@@ -67,21 +72,23 @@ CORE: Final[Mapping[str, Validation]] = {
     "PersistentVolumeClaim": Validation(
         persistent_volumes.claim,
         update=persistent_volumes.claim_update,
-        status=statuses.claim_status,
+        status=persistent_volumes.claim_status,
         repeated_until="1.35",
     ),
     "ResourceQuota": Validation(
-        cluster_rules.resource_quota,
-        update=cluster_rules.resource_quota_update,
-        status=statuses.quota_status,
+        namespaces_quotas_budgets.resource_quota,
+        update=namespaces_quotas_budgets.resource_quota_update,
+        status=namespaces_quotas_budgets.quota_status,
         revisit=_CHANGED,
     ),
-    "Secret": Validation(core_kinds.secret, update=core_kinds.secret_update),
+    "Secret": Validation(
+        config_maps_and_secrets.secret, update=config_maps_and_secrets.secret_update
+    ),
     "Service": Validation(
         services.service,
         SERVICE,
         services.service_update,
-        statuses.service_status,
+        services.service_status,
         named_once_since="1.34",
     ),
     "ServiceAccount": Validation(),
@@ -91,7 +98,7 @@ NETWORKING: Final[Mapping[str, Validation]] = {
     "Ingress": Validation(
         networking.ingress,
         update=networking.ingress_update,
-        status=statuses.ingress_status,
+        status=networking.ingress_status,
     ),
     "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
     "NetworkPolicy": Validation(
@@ -111,31 +118,29 @@ NETWORKING: Final[Mapping[str, Validation]] = {
 }
 RBAC: Final[Mapping[str, Validation]] = {
     "ClusterRole": Validation(
-        small_groups.cluster_role,
+        roles.cluster_role,
         CLUSTER_SEGMENT,
         changes=no_changes,
         repeated_until=_ROLES_REPEATED,
     ),
     "ClusterRoleBinding": Validation(
-        small_groups.cluster_role_binding,
+        roles.cluster_role_binding,
         CLUSTER_SEGMENT,
-        changes=small_groups.same_role,
+        changes=roles.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
-    "Role": Validation(
-        small_groups.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
-    ),
+    "Role": Validation(roles.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED),
     "RoleBinding": Validation(
-        small_groups.role_binding,
+        roles.role_binding,
         ANY_SEGMENT,
-        changes=small_groups.same_role,
+        changes=roles.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apps", "ControllerRevision"): Validation(
-        small_groups.controller_revision,
-        update=small_groups.controller_revision_update,
+        apps.controller_revision,
+        update=apps.controller_revision_update,
     ),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
         autoscaling.autoscaler,
@@ -148,12 +153,12 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
     ),
     GroupKind("batch", "Job"): Validation(
-        jobs.job, status=statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
+        jobs.job, status=job_statuses.job_status, changes=jobs.job_changes, as_new=jobs.job_as_new
     ),
     GroupKind("policy", "PodDisruptionBudget"): Validation(
-        cluster_rules.disruption_budget,
+        namespaces_quotas_budgets.disruption_budget,
         None,
-        status=statuses.budget_status,
+        status=namespaces_quotas_budgets.budget_status,
         revisit=Revisit.NEVER,
     ),
 }

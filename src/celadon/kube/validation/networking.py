@@ -33,6 +33,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.pods.containers import PROTOCOLS
+from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import INGRESS_CLASS
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
@@ -602,3 +603,36 @@ def _ports(obj: JsonObject) -> Errors:
         yield from required_choice(path.child("protocol"), port.get("protocol"), PROTOCOLS)
         if port.get("appProtocol") is not None:
             yield from qualified_name(path.child("appProtocol"), port["appProtocol"])
+
+
+# --- Addresses of balancers --------------------------------------------------
+
+
+BALANCER: Final = FieldPath("status").child("loadBalancer")
+
+
+def balancer_addresses(old: JsonObject) -> Collection[str]:
+    """Return the addresses that the balancer of an object had before an update."""
+    balancer = (old.get("status") or {}).get("loadBalancer") or {}
+    return [ingress.get("ip") or "" for ingress in balancer.get("ingress") or ()]
+
+
+def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with the addresses at which an Ingress is reached."""
+    # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
+    old_addresses = balancer_addresses(old)
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    for path, ingress in items(balancer, "ingress", BALANCER):
+        address = ingress.get("ip")
+        if address:
+            yield from older_address(path.child("ip"), address, old_addresses)
+        yield from balancer_host(path.child("hostname"), ingress.get("hostname") or "")
+
+
+def balancer_host(path: FieldPath, name: str) -> Errors:
+    """Yield what is wrong with the host name of a balancer, which may be empty."""
+    if not name:
+        return
+    yield from dns_subdomain(path, name)
+    if text_rules.address(name) is not None:
+        yield fieldpath.invalid(path, name, NO_ADDRESS)

@@ -1,4 +1,5 @@
-"""PersistentVolumes, what they are made of and what of it may change, and claims to them.
+"""Validation of PersistentVolumes, what they are made of and what of it may change, and of claims
+to them.
 
 As k8s.io/kubernetes `pkg/apis/core/validation`; a volume that stands in a VolumeAttachment itself
 (`inline_volume`) is one of a CSI driver and may say less.
@@ -27,9 +28,16 @@ from celadon.kube.validation.pods.internal_types import (
     internal_value,
     volume_source_diff,
 )
-from celadon.kube.validation.pods.resource_lists import positive_quantity
-from celadon.kube.validation.pods.scheduling import required_nodes
-from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
+from celadon.kube.validation.pods.pod_placement import required_nodes
+from celadon.kube.validation.pods.resource_lists import (
+    is_native,
+    positive_quantity,
+    quantity_value,
+)
+from celadon.kube.well_known_values import (
+    MOUNT_OPTIONS,
+    STORAGE_CLASS,
+)
 
 # --- Storage claims ----------------------------------------------------------
 #
@@ -328,10 +336,7 @@ def _azure_file(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateAzureFilePV` of `pkg/apis/core/validation`.
     yield from volumes.AZURE_FILE(path, value)
     if value.get("secretNamespace") == "":
-        secret_namespace_path = path.child("secretNamespace")
-        yield fieldpath.invalid(
-            secret_namespace_path, "", "secretNamespace must be nil or non-empty"
-        )
+        yield fieldpath.required(path.child("secretNamespace"))
 
 
 def _local(path: FieldPath, value: JsonObject) -> field_checks.Errors:
@@ -476,3 +481,64 @@ def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:
         return spec
     result = {key: member for key, member in driver.items() if key != "controllerExpandSecretRef"}
     return {**spec, "csi": result}
+
+
+# --- Statuses of claims ------------------------------------------------------
+
+
+RESIZE_STATUSES: Final = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
+_GROWTH: Final = "allocatedResourceStatuses"
+_STATUS: Final = FieldPath("status")
+
+
+def claim_status(obj: JsonObject, _: JsonObject) -> field_checks.Errors:
+    """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
+    change of its size is."""
+    # As `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation`.
+    status = obj.get("status") or {}
+    if not (obj.get("spec") or {}).get("accessModes"):
+        yield fieldpath.required(FieldPath("Spec", "accessModes"))
+    for name, amount in field_checks.entries(status, "capacity"):
+        yield from _claim_amount(_STATUS.child("capacity").key(name), amount)
+    yield from field_checks.only_with(field_checks.RECOVERED_CLAIMS, _growth(status))
+
+
+def _growth(status: JsonObject) -> field_checks.Errors:
+    """Yield what is wrong with the amounts that were allocated, and with how far each is."""
+    path = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
+    resize_statuses = [
+        resize_status if is_since("1.31") else resize_status.replace("Infeasible", "Failed")
+        for resize_status in RESIZE_STATUSES
+    ]
+    for name, progress in field_checks.entries(status, _GROWTH):
+        yield from _claim_resource(path, name)
+        if progress not in resize_statuses:
+            go_value = GoValue(name, "core.ResourceName")
+            yield fieldpath.not_supported(path, go_value, sorted(resize_statuses))
+    path = _STATUS.child("allocatedResources")
+    for name, amount in field_checks.entries(status, "allocatedResources"):
+        wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), amount)]
+        yield from wrong or quantity_value(path.key(name), "storage", amount)
+
+
+def _claim_amount(path: FieldPath, text: str) -> field_checks.Errors:
+    amount = parse_amounts(text)
+    if amount.sign < 0:
+        detail = "must be a valid resource quantity"
+        yield fieldpath.invalid(path, amount.as_int64(), detail)
+
+
+def _claim_resource(path: FieldPath, name: str) -> field_checks.Errors:
+    """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
+    alone."""
+    # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
+    wrong = [*field_checks.qualified_name(path, name)]
+    yield from wrong
+    if not wrong and is_native(name) and name != "storage":
+        yield fieldpath.not_supported(path, name, ["storage"])

@@ -11,18 +11,19 @@ from typing import Final
 
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
+    api_services_and_storage_versions,
     certificates,
-    claim_statuses,
-    cluster_rules,
-    core_kinds,
+    coordination,
+    events,
     flowcontrol,
     networking,
+    nodes_and_runtime_classes,
+    resource_claim_statuses,
     resource_claims,
     resource_slices,
-    small_groups,
+    scheduling,
     storage,
     text_rules,
-    workloads,
 )
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
@@ -38,7 +39,9 @@ from celadon.kube.validation.object_meta import (
 CANDIDATE: Final = Naming(
     text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
 )
-STORAGE_VERSION: Final = Naming(small_groups.storage_version_name, namespaced=False)
+STORAGE_VERSION: Final = Naming(
+    api_services_and_storage_versions.storage_version_name, namespaced=False
+)
 _CHANGED: Final = Revisit.AS_CHANGED
 
 CERTIFICATES: Final[Mapping[str, Validation]] = {
@@ -93,7 +96,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
     "ResourceClaim": Validation(
         resource_claims.claim,
         update=resource_claims.claim_update,
-        status=claim_statuses.claim_status,
+        status=resource_claim_statuses.claim_status,
         revisit=Revisit.NEW_FIRST,
     ),
     "ResourceClaimTemplate": Validation(
@@ -143,17 +146,17 @@ STORAGE: Final[Mapping[str, Validation]] = {
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apiregistration.k8s.io", "APIService"): Validation(
-        small_groups.api_service,
-        small_groups.api_service_naming,
-        status=small_groups.api_service_status,
+        api_services_and_storage_versions.api_service,
+        api_services_and_storage_versions.api_service_naming,
+        status=api_services_and_storage_versions.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
-        small_groups.lease, ANY_FINALIZERS, revisit=_CHANGED
+        coordination.lease, ANY_FINALIZERS, revisit=_CHANGED
     ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
-        small_groups.lease_candidate,
+        coordination.lease_candidate,
         CANDIDATE,
-        small_groups.lease_candidate_update,
+        coordination.lease_candidate_update,
         revisit=_CHANGED,
     ),
     GroupKind("discovery.k8s.io", "EndpointSlice"): Validation(
@@ -161,39 +164,37 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         update=networking.endpoint_slice_update,
         revisit=Revisit.AS_NEW,
     ),
-    GroupKind("events.k8s.io", "Event"): Validation(
-        core_kinds.event, None, core_kinds.event_update
-    ),
+    GroupKind("events.k8s.io", "Event"): Validation(events.event, None, events.event_update),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
         naming=STORAGE_VERSION,
-        status=small_groups.storage_version_status,
+        status=api_services_and_storage_versions.storage_version_status,
         revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
-        small_groups.runtime_class,
+        nodes_and_runtime_classes.runtime_class,
         replace(CLUSTER, any_finalizers=True),
-        changes=small_groups.runtime_class_changes,
+        changes=nodes_and_runtime_classes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
-        cluster_rules.priority_class,
+        scheduling.priority_class,
         CLUSTER,
-        cluster_rules.priority_class_update,
+        scheduling.priority_class_update,
         revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "PodGroup"): Validation(
-        workloads.pod_group,
-        update=workloads.pod_group_update,
-        status=workloads.pod_group_status,
+        scheduling.pod_group,
+        update=scheduling.pod_group_update,
+        status=scheduling.pod_group_status,
         revisit=_CHANGED,
     ),
     GroupKind("scheduling.k8s.io", "Workload"): Validation(
-        workloads.workload, update=workloads.workload_update, revisit=_CHANGED
+        scheduling.workload, update=scheduling.workload_update, revisit=_CHANGED
     ),
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
-        small_groups.migration,
+        api_services_and_storage_versions.migration,
         CLUSTER,
-        small_groups.migration_update,
-        small_groups.migration_status,
+        api_services_and_storage_versions.migration_update,
+        api_services_and_storage_versions.migration_status,
     ),
 }
 

@@ -40,8 +40,8 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.object_meta import inherited_metadata
 from celadon.kube.validation.pods.internal_types import internal_metadata, internal_value
+from celadon.kube.validation.pods.pod_placement import node_selector
 from celadon.kube.validation.pods.resource_lists import is_extended
-from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.records import dataclass
 
 # --- Device expressions ------------------------------------------------------
@@ -214,8 +214,11 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
 
 
 def shown_device(key: tuple[str, ...]) -> GoValue:
-    """Return the identity of a device as it is shown."""
-    members = dict(zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True))
+    """Return the identity of a device as it is shown: in 1.34, when errors became JSON, its parts
+    had no form in JSON yet."""
+    parts = zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True)
+    hidden = is_since("1.34") and not is_since("1.35")
+    members = {name: {} if hidden else part for name, part in parts}
     return GoValue(members, "structured.SharedDeviceID")
 
 
@@ -460,7 +463,12 @@ def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Validate an update of a template, whose metadata lies open inside."""
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        printed = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}
+        inner = _internal_spec(spec.get("spec") or {})
+        printed = GoValue(
+            {**internal_metadata(spec), "Spec": inner},
+            "resource.ResourceClaimTemplateSpec",
+            whole={"ObjectMeta": spec.get("metadata"), "Spec": inner},
+        )
         yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
@@ -468,12 +476,22 @@ def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _internal_spec(spec: JsonObject) -> JsonDict:
     """Return a spec as it is inside, where what `v1beta1` asks for in a request itself lies
-    deeper."""
+    deeper, since 1.33."""
+    if not is_since("1.33"):
+        return _older_internal_spec(spec)
     devices = spec.get("devices") or {}
     value = devices.get("requests")
     requests = value and [{**request, "exactly": _exactly(request)} for request in value]
     nested = {**spec, "devices": {**devices, "requests": requests}}
     return internal_value(nested, "resource.v1.ResourceClaimSpec")
+
+
+def _older_internal_spec(spec: JsonObject) -> JsonDict:
+    devices = spec.get("devices") or {}
+    value = devices.get("requests")
+    configs = internal_value(spec, "resource.v1.ResourceClaimSpec")
+    devices = {**configs["Devices"], "Requests": value}
+    return {**spec, "Devices": devices}
 
 
 def claim_template(obj: JsonObject) -> Errors:

@@ -36,8 +36,8 @@ from celadon.kube.validation.field_checks import (
     required_name,
 )
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.pod_placement import node_selector
 from celadon.kube.validation.pods.resource_lists import is_native
-from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.late_patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------
@@ -210,7 +210,8 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     yield from broken_rules("resource.v1.ResourcePool", pool, path)
     if before is not None:
         yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, path)
-        yield from changed_fields("resource.v1.ResourceSliceSpec", spec, before, SPEC)
+        specs = map(_with_node, (spec, before))
+        yield from changed_fields("resource.v1.ResourceSliceSpec", *specs, SPEC)
     yield from _place(spec)
     is_exclusive = is_since("1.35") and spec.get("sharedCounters") is not None
     if is_exclusive and spec.get("devices") is not None:
@@ -225,6 +226,11 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
         resource_claims.name_of,
         "name",
     )
+
+
+def _with_node(spec: JsonObject) -> JsonObject:
+    """Return a spec with the name of its node, which before 1.33 was a text that may be empty."""
+    return spec if is_since("1.33") else {**spec, "nodeName": spec.get("nodeName") or ""}
 
 
 def _older_place(spec: JsonObject) -> Errors:
@@ -442,11 +448,13 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
     if not kinds_of_values and not is_since("1.35"):
         yield fieldpath.required(path, ONE_VALUE)
     elif len(kinds_of_values) != 1:
-        printed = (
-            internal_value(attribute, "resource.v1.DeviceAttribute") if kinds_of_values else ""
+        printed = GoValue(
+            internal_value(attribute, "resource.v1.DeviceAttribute"), "resource.DeviceAttribute"
         )
         yield fieldpath.invalid(
-            path, printed, _ONE_OF_SEVERAL.text if kinds_of_values else ONE_VALUE
+            path,
+            printed if kinds_of_values else "",
+            _ONE_OF_SEVERAL.text if kinds_of_values else ONE_VALUE,
         )
 
 

@@ -30,8 +30,15 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
-from celadon.kube.validation.networking import port_name, special_address
+from celadon.kube.validation.networking import (
+    BALANCER,
+    balancer_addresses,
+    balancer_host,
+    port_name,
+    special_address,
+)
 from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
+from celadon.kube.validation.text_rules import older_address
 
 # --- Service addresses -------------------------------------------------------
 #
@@ -528,3 +535,31 @@ def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
     else:
         value = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")
         yield fieldpath.invalid(_CIDRS, value, IMMUTABLE)
+
+
+ADDRESS_MODES: Final = ("Proxy", "VIP")
+
+
+def service_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
+    any."""
+    # As `ValidateServiceStatusUpdate` of `pkg/apis/core/validation`.
+    balancer = (obj.get("status") or {}).get("loadBalancer") or {}
+    kind = (obj.get("spec") or {}).get("type")
+    if kind != "LoadBalancer" and balancer.get("ingress"):
+        detail = "may only be used when `spec.type` is 'LoadBalancer'"
+        yield fieldpath.forbidden(BALANCER.child("ingress"), detail)
+        return
+    old_addresses = balancer_addresses(old)
+    for path, ingress in items(balancer, "ingress", BALANCER):
+        address, mode = ingress.get("ip"), ingress.get("ipMode")
+        ip_mode_path = path.child("ipMode")
+        if address:
+            yield from older_address(path.child("ip"), address, old_addresses)
+        if address and mode is None:
+            yield fieldpath.required(ip_mode_path, "must be specified when `ip` is set")
+        elif mode is not None and not address:
+            yield fieldpath.forbidden(ip_mode_path, "may not be specified when `ip` is not set")
+        elif mode is not None:
+            yield from supported(ip_mode_path, mode, ADDRESS_MODES)
+        yield from balancer_host(path.child("hostname"), ingress.get("hostname") or "")

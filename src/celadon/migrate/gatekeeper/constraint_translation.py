@@ -34,8 +34,8 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.gatekeeper import known_azure, known_general, known_pods
-from celadon.migrate.gatekeeper.known_general import KnownTemplate, digest
+from celadon.migrate.gatekeeper import rego_azure, rego_general, rego_pod_security
+from celadon.migrate.gatekeeper.rego_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,
     MUTATOR_SHAPE,
@@ -457,9 +457,9 @@ def _operations(template: Template) -> tuple[str, ...]:
 
 
 _TABLES: Final = (
-    known_general.KNOWN,
-    known_pods.KNOWN,
-    known_azure.KNOWN,
+    rego_general.KNOWN,
+    rego_pod_security.KNOWN,
+    rego_azure.KNOWN,
 )
 _KNOWN: Final = {
     content: known_template

@@ -19,7 +19,7 @@ from celadon.kube.resources import Catalog
 from celadon.migrate import cel_text, translations
 from celadon.migrate.gatekeeper import constraint_translation
 from celadon.migrate.gatekeeper.templates import is_mutator
-from celadon.migrate.shapes import Form, PatchTarget, Place, is_selectable, object_place
+from celadon.migrate.schema_fields import Form, PatchTarget, Place, is_selectable, object_place
 
 
 def translate_mutators(

@@ -14,7 +14,7 @@ from typing import Final
 from celadon.kube import JsonObject
 from celadon.kube.selectors import OPPOSITE_OPERATORS
 from celadon.kube.well_known_values import NAMESPACE_NAME
-from celadon.migrate.kyverno.matching import Matching
+from celadon.migrate.kyverno.match_and_exclude import Matching
 from celadon.migrate.kyverno.patterns import has_wildcards
 from celadon.migrate.kyverno.policies import OWN_NAMESPACE, Policy, Rule
 from celadon.migrate.translations import NotTranslated, binding_document

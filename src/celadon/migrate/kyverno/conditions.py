@@ -32,29 +32,8 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.expressions import read
-from celadon.migrate.kyverno.pattern_translation import DURATION, compared_leaf, globbed
-from celadon.migrate.kyverno.patterns import (
-    GO_NUMBER,
-    Comparison,
-    Operator,
-    amount,
-    as_number,
-    compares,
-    equals,
-    has_wildcards,
-    integer_in,
-    is_alike,
-    is_duration,
-    listed,
-    number_in,
-    order,
-    ordered,
-    printed,
-    range_of,
-)
-from celadon.migrate.kyverno.policies import Rule
-from celadon.migrate.kyverno.queries import (
+from celadon.migrate.kyverno.jmespath_expressions import read
+from celadon.migrate.kyverno.jmespath_queries import (
     ABSENT,
     PARAMS,
     Branch,
@@ -78,7 +57,28 @@ from celadon.migrate.kyverno.queries import (
     some_item,
     text_or,
 )
-from celadon.migrate.shapes import Form, Place
+from celadon.migrate.kyverno.pattern_translation import DURATION, compared_leaf, globbed
+from celadon.migrate.kyverno.patterns import (
+    GO_NUMBER,
+    Comparison,
+    Operator,
+    amount,
+    as_number,
+    compares,
+    equals,
+    has_wildcards,
+    integer_in,
+    is_alike,
+    is_duration,
+    listed,
+    number_in,
+    order,
+    ordered,
+    printed,
+    range_of,
+)
+from celadon.migrate.kyverno.policies import Rule
+from celadon.migrate.schema_fields import Form, Place
 from celadon.migrate.translations import NotTranslated
 
 OPERATIONS: Final = tuple(Operation.__members__)

@@ -9,10 +9,10 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.migrate.kyverno.conditions import operand
-from celadon.migrate.kyverno.expressions import read, read_in
+from celadon.migrate.kyverno.jmespath_expressions import read, read_in
+from celadon.migrate.kyverno.jmespath_queries import Located, Names, Otherwise, Query
 from celadon.migrate.kyverno.policies import OWN_NAMESPACE
-from celadon.migrate.kyverno.queries import Located, Names, Otherwise, Query
-from celadon.migrate.shapes import object_place
+from celadon.migrate.schema_fields import object_place
 from celadon.migrate.translations import NotTranslated
 
 

@@ -27,6 +27,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
+from celadon.migrate.kyverno.jmespath_queries import Computed, Reference, compare
 from celadon.migrate.kyverno.patterns import (
     Alternatives,
     Anchor,
@@ -42,8 +43,7 @@ from celadon.migrate.kyverno.patterns import (
     read_string,
     scalar_matches,
 )
-from celadon.migrate.kyverno.queries import Computed, Reference, compare
-from celadon.migrate.shapes import Form, Place
+from celadon.migrate.schema_fields import Form, Place
 from celadon.migrate.translations import NotTranslated
 
 # --- Leaves ------------------------------------------------------------------

@@ -20,17 +20,23 @@ from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.migrate import translations
 from celadon.migrate.cel_text import ALWAYS
-from celadon.migrate.kyverno import conditions, policies, queries
+from celadon.migrate.kyverno import conditions, jmespath_queries, policies
 from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
     is_cel_policy,
     translate_cel_policy,
 )
-from celadon.migrate.kyverno.demands import Demand, demand_of, not_excepted, of_element, of_rule
-from celadon.migrate.kyverno.expressions import Reader, parsed, read
-from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
+from celadon.migrate.kyverno.jmespath_expressions import Reader, parsed, read
+from celadon.migrate.kyverno.match_and_exclude import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
+from celadon.migrate.kyverno.validate_rules import (
+    Demand,
+    demand_of,
+    not_excepted,
+    of_element,
+    of_rule,
+)
 
 
 def translate(
@@ -321,7 +327,7 @@ def _missing(policy: policies.Policy, rule: policies.Rule, catalog: Catalog) -> 
     parts = [left, *(validate.get(item) for item in ("deny", "pattern", "anyPattern"))]
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
-        for branch in queries.element_branches(read(str(entry["list"]), names)):
+        for branch in jmespath_queries.element_branches(read(str(entry["list"]), names)):
             inside = of_element(entry, names, branch)
             parts = [entry.get("deny"), entry.get("pattern")]
             yield from failing_variables(parts, inside, always)
@@ -403,7 +409,9 @@ def translate_document(
 # projections take for null.
 
 
-def failing_variables(value: Json, names: queries.Names, always: Collection[str]) -> Iterator[str]:
+def failing_variables(
+    value: Json, names: jmespath_queries.Names, always: Collection[str]
+) -> Iterator[str]:
     """Yield the variables in conditions or patterns that fail for some objects. `always` are paths
     of fields that every object has in a cluster."""
     written = json.dumps(value)
@@ -414,7 +422,7 @@ def failing_variables(value: Json, names: queries.Names, always: Collection[str]
             yield text
 
 
-def _may_fail(text: str, names: queries.Names, always: Collection[str]) -> bool:
+def _may_fail(text: str, names: jmespath_queries.Names, always: Collection[str]) -> bool:
     try:
         outcome = _Judge(Reader(names), always).outcome(parsed(text), names)
     except translations.NotTranslated:
@@ -442,14 +450,14 @@ _TAKE_NULL: Final = frozenset({"not_null", "to_array", "to_number", "to_string",
 """Functions that have an answer for null; others fail."""
 
 
-def _may_lack(value: queries.Query, always: Collection[str], *, is_step: bool) -> bool:
+def _may_lack(value: jmespath_queries.Query, always: Collection[str], *, is_step: bool) -> bool:
     """Return whether a field may be missing; with `is_step`, in an object that is there."""
-    if not isinstance(value, queries.Located):
-        return queries.is_defined(value) != ALWAYS
+    if not isinstance(value, jmespath_queries.Located):
+        return jmespath_queries.is_defined(value) != ALWAYS
     place = value.place
     # Without the ConfigMap's key, the translation fails, too. What is validated has images.
     if (
-        place.root == queries.PARAMS
+        place.root == jmespath_queries.PARAMS
         or place.path in always
         or place.path.endswith("ontainers[*].image")
     ):
@@ -466,7 +474,7 @@ class _Judge:
     is_of_nothing: bool = False
     """Whether what an expression is about may be null."""
 
-    def outcome(self, node: JsonObject, current: queries.Query) -> _Outcome:
+    def outcome(self, node: JsonObject, current: jmespath_queries.Query) -> _Outcome:
         kind, children = node["type"], node["children"]
         match kind:
             case "current" | "identity":
@@ -475,7 +483,7 @@ class _Judge:
                 return self.outcome(parsed(node["value"][2:-2]), self.reader.names)
             case "field":
                 query = self.reader.read(node, current)
-                is_step = isinstance(current, queries.Located)
+                is_step = isinstance(current, jmespath_queries.Located)
                 return _Outcome(is_missing=_may_lack(query, self.always, is_step=is_step))
             case "literal":
                 return _Outcome(is_null=node["value"] is None)
@@ -504,7 +512,7 @@ class _Judge:
         return _VALUE
 
     def _steps(
-        self, nodes: list[Mapping[str, Json]], current: queries.Query, *, catches: bool
+        self, nodes: list[Mapping[str, Json]], current: jmespath_queries.Query, *, catches: bool
     ) -> _Outcome:
         fails = is_missing = is_null = False
         for node in nodes:

@@ -22,7 +22,8 @@ from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, escape
-from celadon.prove.definitions.rule_looks import (
+from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
+from celadon.prove.definitions.symbolic_rules import (
     TRUE_CLAIM,
     DefinitionLook,
     Node,
@@ -34,14 +35,13 @@ from celadon.prove.definitions.rule_looks import (
     scope_of,
     verdict,
 )
-from celadon.prove.definitions.structural_values import Steps, StructuralObject
-from celadon.prove.functions import equal
-from celadon.prove.logic import TRUE, Formula, both, either, negated
-from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.questions import Answer, is_blank, proved_with, with_enough_items
-from celadon.prove.search import Claim
-from celadon.prove.unmodelled import Unmodelled
-from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
+from celadon.prove.example_search import Claim
+from celadon.prove.policy_questions import Answer, is_blank, proved_with, with_enough_items
+from celadon.prove.solver_terms import TRUE, Formula, both, either, negated
+from celadon.prove.symbolic_functions import equal
+from celadon.prove.symbolic_objects import ITEMS, Inputs
+from celadon.prove.symbolic_values import NotModelled, Outcome, Text, is_false, is_true
+from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class RuleQuestion(enum.Enum):

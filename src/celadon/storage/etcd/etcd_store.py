@@ -379,6 +379,10 @@ class EtcdStore(KeyspaceReads):
 
     # Reading
 
+    @property
+    def is_shared(self) -> bool:
+        return True
+
     def synced(self) -> Future[int]:
         if self._is_in_loop():
             return self._current.ask()

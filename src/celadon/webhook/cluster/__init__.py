@@ -1,7 +1,7 @@
 """The cluster that a webhook serves, as the webhook sees it: a client, caches, and policies out of
 them.
 
-Read `cluster_client` (requests and watches) and `watched_collection` (one collection, kept
+Read `cluster_client` (requests and watches) and `informers` (one collection, kept
 current), then `cluster_policies` (those of one type with their bindings, and all of them as a
 source of policies) and `cluster_world` (what a review may look up). `denial_events` writes Events.
 """

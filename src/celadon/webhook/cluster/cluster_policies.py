@@ -27,8 +27,8 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACES
 from celadon.records import dataclass, field
 from celadon.webhook.cluster import cluster_client
 from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld, RemoteAuthorizer
-from celadon.webhook.cluster.watched_collection import ClusterCaches, WatchedCollection
-from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
+from celadon.webhook.cluster.informers import ClusterCaches, WatchedCollection
+from celadon.webhook.review_decisions import MutationRules, Rulebook, SourceState
 
 # --- Config map policies -----------------------------------------------------
 #

@@ -23,8 +23,8 @@ from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass
 from celadon.webhook.cluster import cluster_client
-from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
-from celadon.webhook.deciding import ReviewConverter, Unanswerable, Unanswered
+from celadon.webhook.cluster.informers import NAMESPACES, ClusterCaches, WatchedCollection
+from celadon.webhook.review_decisions import ReviewConverter, Unanswerable, Unanswered
 
 # --- Asked authorizer --------------------------------------------------------
 #

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from celadon import owner_only
+from celadon import private_files
 from celadon.admission import Decision, Request, Verdict
 from celadon.admission.policies.mutating import Change, MutationFailure, MutationNotes
 from celadon.apiserver.operation import warn
@@ -26,7 +26,7 @@ from celadon.kube import JsonObject
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook.deciding import Finding
+from celadon.webhook.review_decisions import Finding
 from celadon.webhook.reviews import Review
 
 
@@ -136,7 +136,9 @@ class DecisionLog:
         self._settings = settings
         self._clock = clock
         self._dice = dice
-        self._file = _STDOUT if settings.path is None else owner_only.open_to_append(settings.path)
+        self._file = (
+            _STDOUT if settings.path is None else private_files.open_to_append(settings.path)
+        )
         self._is_broken = False
         self._write: Callable[[bytes], None] = self.write
 
@@ -234,7 +236,7 @@ class DecisionLog:
         except OSError:
             pass
         try:
-            fresh = owner_only.open_to_append(path)
+            fresh = private_files.open_to_append(path)
         except OSError as error:
             warn("the decision log cannot be opened", {"err": str(error)})
             return

@@ -26,7 +26,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
-from celadon.webhook import deciding
+from celadon.webhook import review_decisions
 from celadon.webhook.reviews import Review, ReviewError, answer_review, decode_review
 from celadon.webhook.service.decision_log import DecisionLog, redacted, secret_texts
 from celadon.webhook.service.webhook_metrics import WebhookMetrics
@@ -109,7 +109,7 @@ class ReviewHandler:
 
     def __init__(
         self,
-        rulebook: Callable[[], deciding.Rulebook | None],
+        rulebook: Callable[[], review_decisions.Rulebook | None],
         metrics: WebhookMetrics,
         log: DecisionLog | None,
         *,
@@ -159,42 +159,42 @@ class ReviewHandler:
             return self._too_deep(path)
         rules = self._rulebook()
         if rules is None:
-            text = f"no policies, waiting for {deciding.described(self._missing())}"
+            text = f"no policies, waiting for {review_decisions.described(self._missing())}"
             return self.refuse(path, 503, text, "not ready")
         decider = self._decider(path, review, rules)
         if decider is None:
             return self._answer(path, review, Verdict(), None, arrived)
         try:
             verdict = decider.verdict()
-        except deciding.Unanswered as question:
+        except review_decisions.Unanswered as question:
             return self._later(path, review, decider, question, arrived)
-        except deciding.Unanswerable as failure:
+        except review_decisions.Unanswerable as failure:
             return self._unanswerable(path, failure)
         except RecursionError:
             return self._too_deep(path)
         return self._answer(path, review, verdict, decider, arrived)
 
     def _decider(
-        self, path: str, review: Review, rules: deciding.Rulebook
-    ) -> deciding.Decider | deciding.Mutator | None:
+        self, path: str, review: Review, rules: review_decisions.Rulebook
+    ) -> review_decisions.Decider | review_decisions.Mutator | None:
         """Return what decides a review; None where there is nothing to decide by."""
         if path != MUTATE:
-            return deciding.Decider(review.request, rules, timed=self._metrics.is_timed())
+            return review_decisions.Decider(review.request, rules, timed=self._metrics.is_timed())
         if rules.mutation is None:
             return None
-        return deciding.Mutator(review.request, rules.mutation, rules.world())
+        return review_decisions.Mutator(review.request, rules.mutation, rules.world())
 
     async def _later(
         self,
         path: str,
         review: Review,
-        decider: deciding.Decider | deciding.Mutator,
-        question: deciding.Unanswered,
+        decider: review_decisions.Decider | review_decisions.Mutator,
+        question: review_decisions.Unanswered,
         arrived: float,
     ) -> apiserver.HttpAnswer:
         try:
             verdict = await decider.settled(question)
-        except deciding.Unanswerable as failure:
+        except review_decisions.Unanswerable as failure:
             return self._unanswerable(path, failure)
         return self._answer(path, review, verdict, decider, arrived)
 
@@ -203,14 +203,14 @@ class ReviewHandler:
         path: str,
         review: Review,
         verdict: Verdict,
-        decider: deciding.Decider | deciding.Mutator | None,
+        decider: review_decisions.Decider | review_decisions.Mutator | None,
         arrived: float,
     ) -> apiserver.HttpAnswer:
         metrics = self._metrics
         if self._denied is not None and not verdict.allowed:
             self._denied(review.request, verdict)
         if self._audit_only and not verdict.allowed:
-            verdict = deciding.without_denial(verdict)
+            verdict = review_decisions.without_denial(verdict)
             metrics.would_deny.add()
         findings = [] if decider is None else decider.findings
         if findings:
@@ -219,7 +219,7 @@ class ReviewHandler:
             metrics.timed(decider.times)
         patch: Sequence[JsonObject] = ()
         mutations = None
-        if isinstance(decider, deciding.Mutator):
+        if isinstance(decider, review_decisions.Mutator):
             patch, mutations = decider.patch, decider.notes
             metrics.mutated(mutations)
         answer = apiserver.HttpAnswer(
@@ -253,7 +253,9 @@ class ReviewHandler:
             for item in head["denied"]:
                 self._denied(*_heard_denial(item))
 
-    def _unanswerable(self, path: str, failure: deciding.Unanswerable) -> apiserver.HttpAnswer:
+    def _unanswerable(
+        self, path: str, failure: review_decisions.Unanswerable
+    ) -> apiserver.HttpAnswer:
         """Answer with 503: what could not be found out may have been decisive."""
         return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
 

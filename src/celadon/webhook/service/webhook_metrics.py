@@ -23,7 +23,7 @@ from celadon.apiserver.operation import (
     Series,
     process_families,
 )
-from celadon.webhook.deciding import Finding, PolicySource
+from celadon.webhook.review_decisions import Finding, PolicySource
 
 # --- Review metrics ----------------------------------------------------------
 #

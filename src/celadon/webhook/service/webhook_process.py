@@ -43,7 +43,7 @@ from celadon.apiserver.http import (
 )
 from celadon.apiserver.operation import CONTENT_TYPE, LIFE, Family, exposition, say
 from celadon.records import dataclass
-from celadon.webhook.deciding import PolicySource, described
+from celadon.webhook.review_decisions import PolicySource, described
 from celadon.webhook.service import review_handler
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
 from celadon.webhook.service.webhook_metrics import WebhookMetrics

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.lint.findings import Finding, Removal
+from celadon.admission.lint.lint_context import Rule, Settings
 from celadon.admission.lint.linter import RULES
-from celadon.admission.lint.subjects import Rule, Settings
 from tests.admission.lint.linting import binding, documents, found, policy
 
 SETTINGS = Settings(version="1.36", further_releases=("1.29",))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from celadon.admission.lint.lint_context import Rule
 from celadon.admission.lint.linter import RULES
-from celadon.admission.lint.subjects import Rule
 from tests.admission.lint.linting import SETTINGS, documents, found
 from tests.paths import ROOT
 

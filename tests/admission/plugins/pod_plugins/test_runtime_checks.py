@@ -55,9 +55,17 @@ def test_pods(spec: dict[str, Any], first: str, second: str) -> None:
     )
 
 
-def test_a_name_that_no_path_can_have_is_not_asked_for() -> None:
-    why = "500 invalid resource name \"../x\": [may not contain '/']"
-    assert mutated("RuntimeClass", asked(pod(runtimeClassName="../x")))[1] == why
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("../x", "invalid resource name \"../x\": [may not contain '/']"),
+        ("", "resource name may not be empty"),
+    ],
+)
+def test_a_name_that_no_path_can_have_is_not_asked_for(name: str, why: str) -> None:
+    request = asked(pod(runtimeClassName=name))
+    assert mutated("RuntimeClass", request)[1] == f"500 {why}"
+    assert refusal("RuntimeClass", request) == f"500 {why}"
 
 
 def test_updates_are_not_looked_at() -> None:

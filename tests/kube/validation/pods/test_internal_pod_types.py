@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.schemas.struct_decoding import struct_codec
 from celadon.kube.validation.pods.internal_types import (
     OF_POD,
     fields_of,

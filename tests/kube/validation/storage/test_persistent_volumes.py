@@ -103,6 +103,10 @@ def test_good_volumes(value: Json) -> None:
             ],
         ),
         (
+            {"azureFile": {"secretName": "s", "shareName": "s", "secretNamespace": ""}},
+            ["spec.azureFile.secretNamespace: Required value"],
+        ),
+        (
             {"cinder": {"volumeID": "v", "secretRef": {"name": "s"}}},
             ["spec.cinder.secretRef.namespace: Required value"],
         ),

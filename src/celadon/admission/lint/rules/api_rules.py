@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Replacement, Severity
-from celadon.admission.lint.subjects import Bundle, Registered, Report, Rule, at_offset
+from celadon.admission.lint.lint_context import Bundle, Registered, Report, Rule, at_offset
 from celadon.admission.registration.decoding import RegistrationError, missing_kind
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, Json, JsonObject, metadata

@@ -10,7 +10,7 @@ from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Removal, Role, Severity
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.lint_context import (
     ALL,
     ITEM,
     BindingCase,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
-from celadon.admission.lint.actual_types import ROOT, trials
 from celadon.admission.lint.findings import Severity
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.kind_typecheck import ROOT, trials
+from celadon.admission.lint.lint_context import (
     Bundle,
     FieldWrite,
     MutatingCase,

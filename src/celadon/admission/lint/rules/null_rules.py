@@ -8,7 +8,7 @@ from typing import Final
 
 from celadon.admission.lint import flow
 from celadon.admission.lint.findings import FieldPosition, Role, Severity, names_of
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.lint_context import (
     ITEM,
     Access,
     Bundle,

@@ -10,7 +10,7 @@ from typing import Final
 
 from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Replacement, Severity
 from celadon.admission.lint.flow import OPERATION, field_schema, node_of_rule
-from celadon.admission.lint.subjects import (
+from celadon.admission.lint.lint_context import (
     OPERATIONS,
     Bundle,
     Case,

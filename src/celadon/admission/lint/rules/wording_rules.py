@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission.lint.findings import FieldPosition, Role, Severity
+from celadon.admission.lint.lint_context import Bundle, PolicyCase, Report, Rule
 from celadon.admission.lint.rules.value_rules import nodes_of
-from celadon.admission.lint.subjects import Bundle, PolicyCase, Report, Rule
 from celadon.admission.registration import registration_types
-from celadon.admission.static import VERSION, is_static, static_errors
+from celadon.admission.static_manifests import VERSION, is_static, static_errors
 from celadon.cel.syntax import Ident, Select
 from celadon.kube import FieldPath
 from celadon.late_patterns import late_pattern

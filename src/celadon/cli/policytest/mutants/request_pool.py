@@ -23,7 +23,7 @@ from celadon.cel.extend import Literal
 from celadon.cel.syntax import walk
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Engines
-from celadon.cli.check.questions import refusal, user_info
+from celadon.cli.check.document_requests import refusal, user_info
 from celadon.cli.policytest.case_judging import Bench
 from celadon.cli.policytest.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.mutants.policy_stages import Glance, compiled_policy, glance
@@ -59,7 +59,7 @@ _NAMES: Final[Mapping[Path, Path]] = {
 }
 
 Change = Callable[[JsonObject, Sequence[str | int], Any], JsonDict | None]
-"""What makes an object with another value at a place, as `wanted_values` has them."""
+"""What makes an object with another value at a place, as `value_search` has them."""
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:

@@ -25,9 +25,11 @@ from celadon.kube.validation.field_checks import (
     each,
     in_range,
     items,
+    once_sound_as,
     only_with,
     qualified_name,
     required_choice,
+    without_images,
 )
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pods import security_contexts
@@ -38,8 +40,8 @@ from celadon.kube.validation.pods.containers import (
     trimmed_image,
 )
 from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
+from celadon.kube.validation.pods.pod_placement import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
-from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.volumes import volumes
 from celadon.late_patterns import late_pattern
 
@@ -281,13 +283,18 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     # As `ValidatePodTemplateSpec` of `pkg/apis/core/validation`.
     spec, annotations = template.get("spec") or {}, metadata.annotations(template)
     yield from template_metadata(path, template)
-    yield from pod_spec(path.child("spec"), spec)
+    yield from _template_spec(path.child("spec"), spec)
     yield from profiles_match(path.child("spec"), annotations, spec)
     if spec.get("ephemeralContainers"):
         ephemeral_containers_path = path.child("spec", "ephemeralContainers")
         yield fieldpath.forbidden(
             ephemeral_containers_path, "ephemeral containers not allowed in pod template"
         )
+
+
+@once_sound_as(without_images)
+def _template_spec(path: FieldPath, spec: JsonObject) -> Errors:
+    return pod_spec(path, spec)
 
 
 def template_metadata(path: FieldPath, template: JsonObject) -> Errors:

@@ -17,8 +17,8 @@ from celadon.kube.validation.field_checks import METADATA, SPEC, Errors, in_rang
 from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods import internal_types
 from celadon.kube.validation.pods.containers import trimmed_image
+from celadon.kube.validation.pods.pod_placement import tolerations
 from celadon.kube.validation.pods.pod_specs import annotation_changes, pod_in_general
-from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
 
 CHANGEABLE: Final = (

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import wording
@@ -305,11 +305,14 @@ def _data_sources(path: FieldPath, spec: JsonObject, *, any_group: bool) -> Erro
     if source is None or reference is None:
         return
     if reference.get("namespace"):
-        yield fieldpath.invalid(
-            path, {}, "may not be specified when dataSourceRef.namespace is specified"
-        )
+        detail = "may not be specified when dataSourceRef.namespace is specified"
+        yield fieldpath.invalid(path, _SOURCE_PATH, detail)
     elif any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
-        yield fieldpath.invalid(path, {}, "must match dataSourceRef")
+        yield fieldpath.invalid(path, _SOURCE_PATH, "must match dataSourceRef")
+
+
+_SOURCE_PATH: Final = GoValue({}, "field.Path", whole={"name": "dataSource", "parent": {}})
+"""Upstream shows the path of the field in place of its value: as JSON, that is nothing."""
 
 
 def _data_source(path: FieldPath, value: JsonObject, *, any_group: bool) -> Errors:

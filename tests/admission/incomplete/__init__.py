@@ -1,1 +1,0 @@
-"""Tests of `celadon.admission.incomplete`."""

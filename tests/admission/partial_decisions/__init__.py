@@ -1,0 +1,1 @@
+"""Tests of `celadon.admission.partial_decisions`."""
