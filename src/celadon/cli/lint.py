@@ -23,7 +23,7 @@ from celadon.admission.lint import (
 )
 from celadon.cli import project_config
 from celadon.cli.exits import Exit
-from celadon.cli.fmt import Edit, layout_config, text_layout
+from celadon.cli.fmt import Edit, edited, layout_config, text_layout
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading.documents import (
     Document,
@@ -699,27 +699,28 @@ def _removal(document: Document, removal: Removal) -> Edit | None:
     item, _ = node.children[path[-1]]
     text = document.chunk.text
     if node.is_flow:
-        return _from_flow(text, item.start, item.end)
+        index = path[-1]
+        before = item.start
+        if isinstance(index, int) and index > 0:
+            before = node.children[index - 1][0].end
+        return _from_flow(text, before, item.start, item.end)
     start = text.rfind("\n", 0, item.start) + 1
     line = _OWN_LINE.match(text, start)
     return None if line is None or item.end > line.end() else Edit(start, line.end(), "")
 
 
-def _from_flow(text: str, start: int, end: int) -> Edit:
-    before = _COMMA_BEFORE.search(text, 0, start)
-    if before is not None:
-        return Edit(before.start(), end, "")
+def _from_flow(text: str, before: int, start: int, end: int) -> Edit:
+    """Return how an item is taken out together with a comma; the one before it ends at `before`."""
+    comma = _COMMA_BEFORE.search(text, before, start)
+    if comma is not None:
+        return Edit(comma.start(), end, "")
     comma = _COMMA_BEHIND.match(text, end)
     return Edit(start, end if comma is None else comma.end(), "")
 
 
 def _fixed(text: Text, edits: Iterable[Edit]) -> project_config.ChangedFile | None:
-    content = text.content
-    edit_count = 0
-    reached = len(content) + 1
+    apart: list[Edit] = []
     for edit in sorted(set(edits), reverse=True):
-        if edit.end <= reached:
-            content = content[: edit.start] + edit.text + content[edit.end :]
-            reached = edit.start
-            edit_count += 1
-    return project_config.changed_file(text, content, edit_count)
+        if not apart or edit.end <= apart[-1].start:
+            apart.append(edit)
+    return project_config.changed_file(text, edited(text.content, apart[::-1]), len(apart))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+
+import pytest
 
 from celadon.cli.reading.documents import (
     MAX_DOCUMENT_CHARACTERS,
@@ -10,7 +13,9 @@ from celadon.cli.reading.documents import (
     DocumentReader,
     Problem,
     Text,
+    chunk_start,
 )
+from tests.growth.counted_steps import LINEAR, growth
 
 
 def read(content: str) -> list[Document | Problem]:
@@ -146,3 +151,28 @@ def test_too_large_an_object() -> None:
     small = "y" * 1000
     items = f"- apiVersion: v1\n  kind: A\n  data: {small}\n" * 3200
     assert len(shown(f"apiVersion: v1\nkind: List\nitems:\n{items}")) == 3200
+
+
+_SMALL = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+MANY = {
+    "plain": lambda count: "---\n".join([_SMALL] * count),
+    "of Windows": lambda count: "---\r\n".join([_SMALL.replace("\n", "\r\n")] * count),
+    "behind a directive": lambda count: "%YAML 1.1\n---\n" + "---\n".join([_SMALL] * count),
+}
+
+
+@pytest.mark.parametrize("text_of", MANY.values(), ids=MANY)
+def test_places_in_many_documents_are_found_in_proportion(text_of: Callable[[int], str]) -> None:
+    def work(count: int) -> Callable[[], object]:
+        def places() -> None:
+            text = Text("a.yaml", text_of(count))
+            found = [
+                (chunk_start(text, document), document.line(("metadata", "name")))
+                for document in DocumentReader().read(text)
+                if isinstance(document, Document)
+            ]
+            assert len(set(found)) == count or text.content.startswith("%")
+
+        return places
+
+    assert growth(work, 20) < LINEAR

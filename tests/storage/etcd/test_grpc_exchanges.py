@@ -135,7 +135,7 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
         await asyncio.sleep(0)  # which closes their sockets
 
 
-def run(work: Awaitable[None]) -> None:
+def run(work: Awaitable[object]) -> None:
     async def bounded() -> None:
         await asyncio.wait_for(work, 120)
 

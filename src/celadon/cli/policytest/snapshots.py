@@ -11,8 +11,9 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+from celadon.cli.fmt import Edit, edited
 from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
 from celadon.cli.policytest.file_tests import is_policy_test
 from celadon.cli.reading import documents
@@ -21,14 +22,6 @@ from celadon.cli.reading.json_text import Path as Steps
 _SPEAKING: Final = frozenset(
     {CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.ERROR}
 )
-
-
-class _Edit(NamedTuple):
-    """Characters of a file, and what comes in their place."""
-
-    start: int
-    end: int
-    text: str
 
 
 def update(results: Sequence[FileResult]) -> int:
@@ -43,18 +36,16 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
     text = documents.read_text(file)
     if isinstance(text, documents.Problem):
         return 0
-    edits: dict[int, _Edit] = {}
+    edits: dict[int, Edit] = {}
     for document in documents.DocumentReader().read(text):
         if isinstance(document, documents.Problem) or not is_policy_test(document):
             continue
         first = documents.chunk_start(text, document)
         if first is not None:
             for item in _edits(document, cases):
-                edit = _Edit(item.start + first, item.end + first, item.text)
+                edit = Edit(item.start + first, item.end + first, item.text)
                 edits.setdefault(edit.start, edit)
-    content = text.content
-    for index in sorted(edits, reverse=True):
-        content = content[:index] + edits[index].text + content[edits[index].end :]
+    content = edited(text.content, [edits[index] for index in sorted(edits)])
     path = Path(file)
     data = documents.encoded_like(content, path.read_bytes()) if edits else None
     if data is None:
@@ -63,7 +54,7 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
     return len(edits)
 
 
-def _edits(document: documents.Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
+def _edits(document: documents.Document, cases: Sequence[CaseResult]) -> Iterator[Edit]:
     lines = {document.line(("cases", i)): i for i in range(len(document.value["cases"]))}
     for case in cases:
         index = lines.get(case.case.place.line)
@@ -81,10 +72,10 @@ def _edits(document: documents.Document, cases: Sequence[CaseResult]) -> Iterato
                 yield _edit(document, place, _quoted(_message(case)))
 
 
-def _edit(document: documents.Document, steps: Steps, text: str) -> _Edit:
+def _edit(document: documents.Document, steps: Steps, text: str) -> Edit:
     start, end = document.chunk.span((*document.path, *steps))
     block = document.chunk.text[start:end].endswith("\n")
-    return _Edit(start, end, f"{text}\n" if block else text)
+    return Edit(start, end, f"{text}\n" if block else text)
 
 
 def _snapshot(case: CaseResult, *, as_json: bool) -> str:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json, value_at
-from celadon.cli.reading.locations import Chunk, PlainChunk
+from celadon.cli.reading.locations import Chunk, PlainChunk, line_starts, place_of_stretch
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.kube.json_types import DEFINITION, OBJECT, JsonDict, misfit
 from celadon.kube.well_known_values import DEFINITION_KIND
@@ -395,7 +395,9 @@ def signatures(paths: Sequence[str]) -> object:
 
 # --- Documents ---------------------------------------------------------------
 
-_SEPARATOR: Final = late_pattern(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
+_SEPARATOR: Final = late_pattern(
+    r"^---(?=[ \t\r\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))?", re.MULTILINE
+)
 _CONTENT: Final = late_pattern(r"^[ \t]*([^#\s])", re.MULTILINE)
 _LIST_KIND: Final = late_pattern(r"""["']?kind["']?[ ]*:[ ]*["']?[A-Za-z]*List\b""")
 
@@ -451,12 +453,8 @@ class Document:
 def chunk_start(text: Text, document: Document) -> int | None:
     """Return where the stretch of a document begins in the text of its file; None if that is not
     known."""
-    offset = 0
-    for _ in range(document.chunk.first_line - 1):
-        offset = text.content.find("\n", offset) + 1
-    chunk = document.chunk.text
-    start = text.content.find(chunk, offset)
-    return start if start >= 0 and "\n" not in text.content[offset:start] else None
+    chunk = document.chunk
+    return place_of_stretch(text.content, chunk.first_line - 1, chunk.text)
 
 
 class DocumentReader:
@@ -542,12 +540,15 @@ class DocumentReader:
     def _yaml_values(
         self, file: str, text: str, line: int
     ) -> Iterator[tuple[Chunk, Any] | Problem]:
-        lines = text.split("\n")
+        starts = line_starts(text)
         repeated: list[RepeatedKey] = []
         try:
             for first, value in read_yaml(text, repeated if self._keeps_repeated else None):
-                start = sum(len(above) + 1 for above in lines[: first - 1])
-                yield Chunk(file, text, line, start, is_json=False, repeated=repeated), value
+                start, index = starts[min(first, len(starts)) - 1], line + first - 1
+                chunk = Chunk(
+                    file, text, line, start, is_json=False, start_line=index, repeated=repeated
+                )
+                yield chunk, value
                 repeated.clear()
         except UnreadableError as error:
             yield _fault(file, line, text, error)

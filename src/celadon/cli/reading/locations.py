@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
-from operator import attrgetter
+from contextlib import suppress
+from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from celadon.cli.reading.json_text import JsonIndex, Path
@@ -45,13 +47,25 @@ def composed(text: str, line: int) -> Node:
 
     Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
     """
+    nodes = _all_composed(text)
+    _, node = nodes[bisect_left(nodes, line, key=itemgetter(0))]
+    return _moved(node) if text.startswith(_BYTE_ORDER_MARK) else node
+
+
+@lru_cache(maxsize=1)  # the documents of a text are asked for one after the other
+def _all_composed(text: str) -> Sequence[tuple[int, Node]]:
+    """The documents of a text up to one that cannot be read, each with the line of its content."""
     import yaml
 
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
     events = iter(loader(text.removeprefix(_BYTE_ORDER_MARK)).get_event, None)
-    starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
-    node = next(_node(first, events, {}) for first in starts if first.start_mark.line >= line)
-    return _moved(node) if text.startswith(_BYTE_ORDER_MARK) else node
+    nodes: list[tuple[int, Node]] = []
+    with suppress(yaml.YAMLError):
+        for event in events:
+            if event.__class__ is yaml.DocumentStartEvent:
+                first = next(events)
+                nodes.append((first.start_mark.line, _node(first, events, {})))
+    return nodes
 
 
 def _moved(node: Node) -> Node:
@@ -200,6 +214,23 @@ def _is_space(escape: re.Match[str]) -> bool:
 
 _OFFSET: Final = attrgetter("offset")
 _LINE_END: Final = late_pattern("\n")
+
+
+@lru_cache(maxsize=2)  # of a file and of a stretch of it, for all documents in them
+def line_starts(text: str) -> Sequence[int]:
+    """Return where the lines of a text begin."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+
+def place_of_stretch(text: str, line: int, stretch: str) -> int | None:
+    """Return where a stretch stands that begins on a line (from 0) of a text; None where it is not
+    there."""
+    starts = line_starts(text)
+    if line >= len(starts):
+        return None
+    end = starts[line + 1] if line + 1 < len(starts) else len(text) + 1
+    place = text.find(stretch, starts[line], end - 1 + len(stretch))
+    return None if place < 0 else place
 
 
 class PlainChunk(NamedTuple):
@@ -377,6 +408,7 @@ class Chunk:
     def node(self) -> Node:
         """Return the YAML document, reduced to places. Not for JSON."""
         if self._index is None:
-            self._index = composed(self.text, self.text.count("\n", 0, self.start))
+            line = bisect_right(line_starts(self.text), self.start) - 1
+            self._index = composed(self.text, line)
         node: Node = self._index
         return node

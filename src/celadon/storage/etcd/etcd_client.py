@@ -635,7 +635,7 @@ class EtcdMirror:
         """The oldest revision that etcd still has; `start` is older. Raises ServiceError."""
         with suppress(TimeoutError):
             async with (
-                asyncio.timeout(ATTEMPT_SECONDS),
+                asyncio.timeout(CALL_SECONDS),
                 aclosing(self._client.changes(start)) as answers,
             ):
                 async for answer in answers:
