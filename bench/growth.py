@@ -32,6 +32,7 @@ from celadon.apiserver.authn.authentication import read_token_file
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.workers import soon_on
 from celadon.storage import Put, Store, Transaction, open_memory
 
 TOKENS: Final = f'{TOKEN},admin,1,"system:masters"\n'
@@ -98,7 +99,7 @@ class Served:
 
 
 async def _served() -> Served:
-    store = open_memory(carry=asyncio.get_running_loop().call_soon_threadsafe)
+    store = open_memory(carry=soon_on(asyncio.get_running_loop()))
     access = AccessSettings(SignerOnDemand(new_elliptic_key), read_token_file(TOKENS, "tokens.csv"))
     server = ApiServer(store, access)
     await server.start()

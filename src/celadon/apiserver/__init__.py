@@ -22,7 +22,7 @@ from celadon.apiserver.http_messages import (
 )
 from celadon.apiserver.loop_offloading import FORKED_BYTES
 from celadon.apiserver.server_core import Sources
-from celadon.apiserver.workers import TooMuchWork, Workers
+from celadon.apiserver.workers import TooMuchWork, Workers, soon_on
 
 __all__ = [
     "ADMINISTRATOR",
@@ -48,4 +48,5 @@ __all__ = [
     "TooMuchWork",
     "Workers",
     "plain_text",
+    "soon_on",
 ]

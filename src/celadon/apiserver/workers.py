@@ -63,6 +63,19 @@ def on_loop(method: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
+def soon_on(loop: asyncio.AbstractEventLoop) -> Callable[[Callable[[], object]], object]:
+    """Return what has a function called on the loop soon, asked from any thread. The loop's own
+    thread need not wake it: three system calls less for a create in a store in memory."""
+
+    def carry(function: Callable[[], object]) -> None:
+        if asyncio._get_running_loop() is loop:
+            loop.call_soon(function)
+        else:
+            loop.call_soon_threadsafe(function)
+
+    return carry
+
+
 def is_worker() -> bool:
     """Return whether this thread works for a loop, and so may wait for it."""
     return _here.work is not None

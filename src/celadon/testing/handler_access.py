@@ -209,7 +209,7 @@ async def _started(
 ) -> apiserver.ApiServer:
     loop = asyncio.get_running_loop()
     server = apiserver.ApiServer(
-        open_memory(carry=loop.call_soon_threadsafe, beginning=beginning),
+        open_memory(carry=apiserver.soon_on(loop), beginning=beginning),
         apiserver.AccessSettings(signer(), apiserver.TokenFile(users)),
         apiserver.Settings(
             options.version,

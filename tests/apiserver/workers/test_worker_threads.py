@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from celadon.apiserver import workers as worker_threads
-from celadon.apiserver.workers import TooMuchWork, Workers, is_worker, on_loop, waited_for
+from celadon.apiserver.workers import (
+    TooMuchWork,
+    Workers,
+    is_worker,
+    on_loop,
+    soon_on,
+    waited_for,
+)
 from celadon.kube import StatusError, status
 
 
@@ -393,3 +400,20 @@ def test_whom_nobody_waits_for_waits_no_longer() -> None:
         return True
 
     assert asyncio.run(run())
+
+
+def test_what_is_carried_to_a_loop_runs_there_in_turn_whoever_asks() -> None:
+    async def run() -> list[tuple[str, bool]]:
+        loop = asyncio.get_running_loop()
+        carry, done = soon_on(loop), list[tuple[str, bool]]()
+
+        def note(name: str) -> None:
+            done.append((name, threading.current_thread() is threading.main_thread()))
+
+        carry(lambda: note("own"))
+        await asyncio.to_thread(carry, lambda: note("other"))
+        carry(lambda: note("late"))
+        await asyncio.sleep(0)
+        return done
+
+    assert asyncio.run(run()) == [("own", True), ("other", True), ("late", True)]

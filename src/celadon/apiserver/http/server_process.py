@@ -53,7 +53,7 @@ from celadon.apiserver.http.server_settings import (
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ROOT, Undecodable
 from celadon.apiserver.operation import log_lines
-from celadon.apiserver.workers import SWITCH_SECONDS, aside
+from celadon.apiserver.workers import SWITCH_SECONDS, aside, soon_on
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import service_ca_source
 from celadon.kube.json_types import JsonDict
@@ -729,7 +729,7 @@ async def _store(settings: ServerSettings, loop: asyncio.AbstractEventLoop) -> A
         return
     with _start_errors():
         if settings.data == MEMORY:
-            store = open_memory(carry=loop.call_soon_threadsafe)
+            store = open_memory(carry=soon_on(loop))
         else:
             carry, soon = loop.call_soon_threadsafe, loop.call_soon
             store = open_sqlite(settings.data, carry=carry, soon=soon)

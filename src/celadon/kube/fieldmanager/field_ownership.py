@@ -238,7 +238,7 @@ class Ownership:
         if gained:
             before = owners.owned.get(writer)
             fields = gained if before is None else before.fields | gained
-            # Mostly it changes what it has, and the FieldsV1 of that is known: 3 % of an update.
+            # Mostly it changes what it has, and the FieldsV1 of that is known: 2 % of an update.
             if last is not None and fields == last.fields:
                 fields = last.fields
             owners.keep(writer, fields, self.api_version)

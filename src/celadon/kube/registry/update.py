@@ -388,8 +388,10 @@ _NO_STRUCTS: Final = frozenset({"", *schema_packs.SPECIAL_COMPONENTS})
 def _has_same_fields(new: JsonObject, old: JsonObject, codec: StructCodec) -> bool:
     nodes = codec.field_nodes
     for key in new.keys() | old.keys():
-        node = nodes.get(key)
         mine, theirs = new.get(key, _ABSENT), old.get(key, _ABSENT)
+        if mine == theirs:  # as most are: before anything is looked up
+            continue
+        node = nodes.get(key)
         if isinstance(node, dict) and ("items" in node or "values" in node):
             mine, theirs = mine or _ABSENT, theirs or _ABSENT
         if mine != theirs and not _is_same(mine, theirs, node):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
@@ -26,7 +26,7 @@ NO_ERRORS: Final[Errors] = iter(())
 
 R = ParamSpec("R")
 T = TypeVar("T")
-V = TypeVar("V", bound=JsonObject)
+_ValueRule: TypeAlias = Callable[Concatenate[FieldPath, JsonObject, R], Iterator[T]]
 _MOST_SOUND: Final = 1024
 _LONGEST_SOUND: Final = 4096
 """Values that a rule remembers, and their bytes."""
@@ -181,31 +181,27 @@ def immutable(path: FieldPath, new: object, old: object) -> Errors:
 # --- Values seen before ------------------------------------------------------
 
 
-def once_sound(
-    rule: Callable[Concatenate[FieldPath, V, R], Iterator[T]],
-) -> Callable[Concatenate[FieldPath, V, R], Iterator[T]]:
+def once_sound(rule: _ValueRule[R, T]) -> _ValueRule[R, T]:
     """Decorate a rule about a value, perhaps with hashable arguments: values that it found nothing
     wrong with are remembered. A template and its pods have most of their parts in common, and so
     have the manifests of a team."""
-    return once_sound_as(lambda value: value)(rule)
+    decorate: Callable[[_ValueRule[R, T]], _ValueRule[R, T]] = once_sound_as(lambda value: value)
+    return decorate(rule)
 
 
 def once_sound_as(
-    looked_at: Callable[[V], JsonObject],
-) -> Callable[
-    [Callable[Concatenate[FieldPath, V, R], Iterator[T]]],
-    Callable[Concatenate[FieldPath, V, R], Iterator[T]],
-]:
+    looked_at: Callable[[JsonObject], JsonObject],
+) -> Callable[[_ValueRule[R, T]], _ValueRule[R, T]]:
     """Do the same for a rule that does not look at all of a value: what it does `looked_at` is the
     same for values of which it says the same."""
 
-    def decorate(
-        rule: Callable[Concatenate[FieldPath, V, R], Iterator[T]],
-    ) -> Callable[Concatenate[FieldPath, V, R], Iterator[T]]:
+    def decorate(rule: _ValueRule[R, T]) -> _ValueRule[R, T]:
         sound_here: Callable[[], set[object]] = per_release()(set)
 
         @functools.wraps(rule)
-        def wrapped(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Iterator[T]:
+        def wrapped(
+            path: FieldPath, value: JsonObject, /, *args: R.args, **kwargs: R.kwargs
+        ) -> Iterator[T]:
             try:
                 form = compact(looked_at(value))
             except ValueError:
