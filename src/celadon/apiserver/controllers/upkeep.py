@@ -9,6 +9,7 @@ k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from celadon.admission import TypeChecker
@@ -20,6 +21,7 @@ from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix, object_key
 from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.request_work import BRIEF_BYTES
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_create
@@ -138,6 +140,10 @@ def _corrected(live: JsonObject, expected: JsonObject) -> JsonObject:
 # its expressions for the kinds that it matches.
 
 
+_CHECKED_AT_ONCE: Final = 16
+"""Policies that one work checks, beside the one whose turn it is."""
+
+
 class PolicyTypeChecks:
     """Writes what is wrong with the expressions of policies into their statuses. Items are names of
     policies; `version` is the release whose CEL they are written in, `number` gives what names of
@@ -161,6 +167,10 @@ class PolicyTypeChecks:
         self._for: Served | None = None
         self._numbered = 0
         self._checker: TypeChecker | None = None
+        self._waiting: dict[str, None] = {}
+        """Names of those whose turn it will be."""
+        self._found: dict[str, tuple[JsonObject, JsonObject | None]] = {}
+        """Some of them that were checked before that, and what their statuses should say."""
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -168,17 +178,45 @@ class PolicyTypeChecks:
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         new = change.new
-        return () if new is None or _is_current(new) else (metadata.name(new),)
+        if new is None or _is_current(new):
+            return ()
+        name = metadata.name(new)
+        self._waiting[name] = None
+        return (name,)
 
     async def reconcile(self, item: str) -> None:
+        self._waiting.pop(item, None)
+        obj, status = self._found.pop(item, (None, None))
         stored = self._policies.get(item)
         if stored is None or _is_current(stored.object):
             return
-        aside = await self._aside(self._checked, stored.object, self._served())
-        if aside is None:
+        if obj is not stored.object:
+            status = await self._check(stored.object)
+        if status is None:
             return
         former = stored.object.get("status") or {}
-        await self._policies.write(stored, merged_status(former, aside))
+        await self._policies.write(stored, merged_status(former, status))
+
+    async def _check(self, obj: JsonObject) -> JsonObject | None:
+        """Return what a status should say. To ask a worker takes as long as to check a policy, so
+        that brief ones that wait are checked with it."""
+        some: dict[str, JsonObject] = {}
+        for name in islice(self._waiting, _CHECKED_AT_ONCE):
+            stored = self._policies.get(name)
+            if stored is not None and stored.size <= BRIEF_BYTES:
+                some[name] = stored.object
+        for name in some:
+            del self._waiting[name]
+        objects = [obj, *some.values()]
+        status, *others = await self._aside(self._all_checked, objects, self._served())
+        pairs = zip(some.items(), others, strict=True)
+        self._found.update((name, (waiting, other)) for (name, waiting), other in pairs)
+        return status
+
+    def _all_checked(
+        self, objects: Sequence[JsonObject], served: Served
+    ) -> Sequence[JsonObject | None]:
+        return [self._checked(obj, served) for obj in objects]
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
         """Return what its status should say; None for a policy that cannot be read."""
