@@ -494,8 +494,8 @@ def test_others_are_answered_while_a_policy_is_read(
     for _ in range(QUICK_ONES):
         assert ask(own, "POST", path, {"metadata": {"name": "without-a-spec"}}).code == 422
     thread, told = meanwhile(own, monkeypatch, write.Writer, "_finish_new")
-    padding = {"annotations": {"padding": "x" * BRIEF_BYTES}}
-    behind(path, {**POLICY, "metadata": {**POLICY["metadata"], **padding}})(own)
+    meta = {"name": "slow-policy", "annotations": {"padding": "x" * BRIEF_BYTES}}
+    behind(path, {**POLICY, "metadata": meta})(own)
     thread.join(60)
     assert told == [200, 0]
 
