@@ -37,6 +37,7 @@ from celadon.apiserver.handlers.resource_handler import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.request_work import BRIEF_BYTES
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
 from celadon.kube import rbac
@@ -497,7 +498,7 @@ QUICK_ONES = 30
 """After so many, what the first of them has taken is forgotten."""
 
 
-def test_others_are_answered_while_a_small_policy_is_read(
+def test_others_are_answered_while_a_policy_is_read(
     own: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the last ones have taken says nothing of the expressions of the next."""
@@ -505,9 +506,30 @@ def test_others_are_answered_while_a_small_policy_is_read(
     for _ in range(QUICK_ONES):
         assert ask(own, "POST", path, {"metadata": {"name": "without-a-spec"}}).code == 422
     thread, told = meanwhile(own, monkeypatch, write.Writer, "_finish_new")
-    behind(path, POLICY)(own)
+    meta = {"name": "slow-policy", "annotations": {"padding": "x" * BRIEF_BYTES}}
+    behind(path, {**POLICY, "metadata": meta})(own)
     thread.join(60)
     assert told == [200, 0]
+
+
+@pytest.mark.parametrize(("padding", "asked"), [(0, []), (BRIEF_BYTES, ["admin"])])
+def test_only_brief_policies_are_read_at_once(
+    own: Running, monkeypatch: pytest.MonkeyPatch, padding: int, asked: list[str]
+) -> None:
+    monkeypatch.setattr("celadon.apiserver.request_work.DEAR_SECONDS", 60.0)
+    path = f"{REGISTRATION}/validatingadmissionpolicies"
+    assert ask(own, "POST", path, {"metadata": {"name": "without-a-spec"}}).code == 422
+    owners: list[str] = []
+    run = own.server.core.workers.run
+
+    async def noted(owner: str, *args: Any) -> Any:
+        owners.append(owner)
+        return await run(owner, *args)
+
+    monkeypatch.setattr(own.server.core.workers, "run", noted)
+    meta = {"name": "padded", "annotations": {"padding": "x" * padding}}
+    assert ask(own, "POST", f"{path}?dryRun=All", {**POLICY, "metadata": meta}).code == 201
+    assert [owner for owner in owners if owner == "admin"] == asked
 
 
 HOOKS = "/apis/admissionregistration.k8s.io/v1"

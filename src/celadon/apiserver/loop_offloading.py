@@ -32,6 +32,10 @@ LARGE_BYTES: Final = 32 << 10
 SMALL_BYTES: Final = 512
 """Of whatever it is."""
 
+BRIEF_BYTES: Final = 1 << 10
+"""Of policies, as JSON: whatever their expressions are, to compile them takes a few
+milliseconds."""
+
 FORKED_BYTES: Final = 128 << 10
 """Of JSON: from here on it is worth a process."""
 

@@ -7,12 +7,15 @@ As k8s.io/kubernetes `pkg/controller/validatingadmissionpolicystatus` and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Final
 
 from celadon.admission import TypeChecker
 from celadon.admission.plugins import counts_differ, recounted
 from celadon.admission.registration import RegistrationError, decode_policy
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers import controller_loops
+from celadon.apiserver.loop_offloading import BRIEF_BYTES
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
 from celadon.apiserver.quota_charging import OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
@@ -20,6 +23,9 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import Schema, custom_schemas
+
+_CHECKED_AT_ONCE: Final = 16
+"""Policies that one work checks, beside the one whose turn it is."""
 
 
 class PolicyTypeChecks:
@@ -45,6 +51,10 @@ class PolicyTypeChecks:
         self._for: Served | None = None
         self._numbered = 0
         self._checker: TypeChecker | None = None
+        self._waiting: dict[str, None] = {}
+        """Names of those whose turn it will be."""
+        self._found: dict[str, tuple[JsonObject, JsonObject | None]] = {}
+        """Some of them that were checked before that, and what their statuses should say."""
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -52,17 +62,45 @@ class PolicyTypeChecks:
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         new = change.new
-        return () if new is None or _is_current(new) else (metadata.name(new),)
+        if new is None or _is_current(new):
+            return ()
+        name = metadata.name(new)
+        self._waiting[name] = None
+        return (name,)
 
     async def reconcile(self, item: str) -> None:
+        self._waiting.pop(item, None)
+        obj, status = self._found.pop(item, (None, None))
         stored = self._policies.get(item)
         if stored is None or _is_current(stored.object):
             return
-        aside = await self._aside(self._checked, stored.object, self._served())
-        if aside is None:
+        if obj is not stored.object:
+            status = await self._check(stored.object)
+        if status is None:
             return
         former = stored.object.get("status") or {}
-        await self._policies.write(stored, merged_status(former, aside))
+        await self._policies.write(stored, merged_status(former, status))
+
+    async def _check(self, obj: JsonObject) -> JsonObject | None:
+        """Return what a status should say. To ask a worker takes as long as to check a policy, so
+        that brief ones that wait are checked with it."""
+        some: dict[str, JsonObject] = {}
+        for name in islice(self._waiting, _CHECKED_AT_ONCE):
+            stored = self._policies.get(name)
+            if stored is not None and stored.size <= BRIEF_BYTES:
+                some[name] = stored.object
+        for name in some:
+            del self._waiting[name]
+        objects = [obj, *some.values()]
+        status, *others = await self._aside(self._all_checked, objects, self._served())
+        pairs = zip(some.items(), others, strict=True)
+        self._found.update((name, (waiting, other)) for (name, waiting), other in pairs)
+        return status
+
+    def _all_checked(
+        self, objects: Sequence[JsonObject], served: Served
+    ) -> Sequence[JsonObject | None]:
+        return [self._checked(obj, served) for obj in objects]
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
         """Return what its status should say; None for a policy that cannot be read."""

@@ -30,7 +30,8 @@ from celadon.apiserver.handlers.calls import (
 )
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.write_admission import Admission, Denied
-from celadon.apiserver.loop_offloading import LARGE_BYTES, Pace
+from celadon.apiserver.http_messages import JSON
+from celadon.apiserver.loop_offloading import BRIEF_BYTES, LARGE_BYTES, Pace
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.kube import (
     FieldError,
@@ -77,6 +78,7 @@ from celadon.kube.registry import (
     write_warnings,
 )
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass, replace
 from celadon.storage import Condition
 
@@ -315,7 +317,7 @@ class Writer:
             call,
             incoming,
             self._surroundings(call),
-            aside=call.work.is_expressive,
+            aside=call.work.is_expressive and not _is_brief_policy(call),
         )
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
@@ -593,6 +595,12 @@ class Writer:
         """Asked on the loop, which a step in a worker would have to wait for."""
         world = self._world
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
+
+
+def _is_brief_policy(call: Call) -> bool:
+    """Return whether a policy is sent of so few bytes that nothing takes long."""
+    is_policy = call.target.kind.group == ADMISSION_REGISTRATION
+    return is_policy and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
 
 
 def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:

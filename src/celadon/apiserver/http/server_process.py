@@ -291,6 +291,7 @@ def _together(
 LATER: Final = (
     "celadon.apiserver.authn.client_certificates",
     "celadon.apiserver.authn.signing_keys",
+    "celadon.cel.parsing.diagnosis",
     "celadon.goyaml.yaml_documents",
 )
 """What is loaded when the server is ready: it needs none of these before."""
