@@ -46,7 +46,8 @@ class World(Lookups, Protocol):
 
 
 class ObjectWorld:
-    """A world made of objects. Objects of kinds the catalogue does not know are left out.
+    """Answers lookups from objects that are given in memory. Objects of kinds the catalogue does
+    not know are left out.
 
     With `implicit_namespaces`, a namespace nobody gave exists, with its name as its only label.
     `catalog` is what the server knows besides the custom resources among the objects, `converter`

@@ -43,7 +43,8 @@ ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class Request:
-    """`namespace` is a Namespace's own name when the resource is `namespaces`.
+    """Describes one write or connection that admission judges, as upstream's
+    `admission.Attributes`. `namespace` is a Namespace's own name when the resource is `namespaces`.
 
     `object` is None for DELETE, `old_object` None for CREATE and CONNECT, `options` None for
     CONNECT. `name` is empty for each item of a collection's deletion. `size` is a known upper

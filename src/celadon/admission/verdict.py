@@ -57,7 +57,7 @@ class Cause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One expression's outcome for one (policy, binding, param).
+    """Records the outcome of one expression for one (policy, binding, param).
 
     `source` is the field to which it is due: the expression itself, the variable that failed in it,
     or what is wrong with the configuration; of several match conditions that failed, the first.
@@ -90,8 +90,8 @@ _ALWAYS_DENIED: Final = frozenset({Cause.CONFIGURATION, Cause.ANNOTATION})
 
 @dataclass(frozen=True, slots=True)
 class RecordedWarning:
-    """A warning as the client gets it, and the decisions it is the text of: none if it does not
-    come from policies."""
+    """Holds a warning as the client gets it, and the decisions whose text it is: none if it does
+    not come from policies."""
 
     text: str
     decisions: tuple[Decision, ...] = ()
@@ -130,8 +130,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`status` is the body of the refusal, None when allowed; `code` is its HTTP code or 200.
-    `denial` is the decision that refuses, None also for an API error that ended the dispatch."""
+    """Holds the answer to a request. `status` is the body of the refusal, None when allowed; `code`
+    is its HTTP code or 200. `denial` is the decision that refuses, None also for an API error that
+    ended the dispatch."""
 
     allowed: bool = True
     code: int = 200

@@ -81,8 +81,9 @@ class ServedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
-    elsewhere must do what they do. `effective` says more about releases: what it emulates."""
+    """Holds the settings of an API server. `version` is the release whose behaviour is served.
+    Without `controllers`, whoever runs them elsewhere must do what they do. `effective` says more
+    about releases: what it emulates."""
 
     version: str = "1.36"
     all_versions: bool = False

@@ -296,8 +296,8 @@ _STAMP: Final = "%Y-%m-%dT%H-%M-%S"
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """`--audit-log-maxsize` (megabytes), `--audit-log-maxage` (days), `--audit-log-maxbackup`; of
-    the last two, 0 is no limit."""
+    """Holds when a log is rotated: `--audit-log-maxsize` (megabytes), `--audit-log-maxage` (days),
+    `--audit-log-maxbackup`; of the last two, 0 is no limit."""
 
     megabytes: int = 0
     days: int = 0

@@ -231,10 +231,10 @@ class SignedFor(enum.IntFlag):
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
-    """`target` is the request's path and query as they were sent; `headers` have their names in
-    lower case, in the order they came. `client_certificate` is the verified one in DER form.
-    `departure` tells when the client goes, if that is known. `signed_for` is about the certificate,
-    if there is one."""
+    """Holds an HTTP request. `target` is the request's path and query as they were sent; `headers`
+    have their names in lower case, in the order they came. `client_certificate` is the verified one
+    in DER form. `departure` tells when the client goes, if that is known. `signed_for` is about the
+    certificate, if there is one."""
 
     method: str
     target: str

@@ -188,7 +188,7 @@ _SINGLE = frozenset(
 
 
 class Function(NamedTuple):
-    """All overloads of one name, in declaration order.
+    """Holds all overloads of one name, in declaration order.
 
     `pattern` is the index (receiver first) of the argument that is a regular expression: constant
     patterns are compiled when the program is built, and a bad one fails it. `cost` is charged
@@ -248,7 +248,8 @@ class TypeProvider(Protocol):
 
 
 class Library(NamedTuple):
-    """A named set of declarations. `LIBRARY` (or a function `library(version)`) in each module.
+    """Holds a named set of declarations. `LIBRARY` (or a function `library(version)`) in each
+    module.
 
     `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
     """
@@ -268,7 +269,8 @@ class Library(NamedTuple):
 
 
 class Switches(NamedTuple):
-    """The defaults are cel-go's own; Kubernetes sets several of them (see `kube.versions`).
+    """Holds the switches of the language. The defaults are cel-go's own; Kubernetes sets several of
+    them (see `kube.versions`).
 
     `optional_syntax` is `.?`, `[?]`, `{?k: v}`; `escaped_identifiers` is `` a.`b-c` ``;
     `track_macros` keeps macro calls, for the unparser; `fold_constants` computes constant

@@ -33,7 +33,7 @@ from celadon.memoization import WeightedMemory
 
 
 class Compilation(NamedTuple):
-    """The outcome of `compile`: a checked tree, or the issues that say why there is none."""
+    """Holds the outcome of `compile`: a checked tree, or the issues that say why there is none."""
 
     ast: CheckedAst | None
     issues: Issues

@@ -36,7 +36,7 @@ class DeclarationError(CelError):
 
 
 class CompileError(CelError):
-    """The source does not parse or check; `issues` says why and where."""
+    """Says that a source does not parse or check; `issues` says why and where."""
 
     def __init__(self, issues: Issues) -> None:
         super().__init__(issues.display())
@@ -48,7 +48,7 @@ class ProgramError(CelError):
 
 
 class EvaluationError(CelError):
-    """A CEL run-time error. `str(error)` is cel-go's text.
+    """Says that an evaluation failed. `str(error)` is cel-go's text.
 
     A value of the activation that computes itself when it is read may fail by raising one with an
     `origin` of its own: the error that leaves the evaluation because of it has the same. It is
@@ -69,7 +69,8 @@ class EvaluationError(CelError):
 
 
 class CostLimitExceeded(EvaluationError):
-    """cel-go: `operation cancelled: actual cost limit exceeded`. Never absorbed by `&&` or `||`."""
+    """Says that an evaluation costs more than it may; cel-go: `operation cancelled: actual cost
+    limit exceeded`. Never absorbed by `&&` or `||`."""
 
     __slots__ = ()
 
@@ -183,8 +184,9 @@ class IssueKind(enum.Enum):
 
 
 class Issue(NamedTuple):
-    """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id.
-    `types` are those in the message; what they are says `kind`."""
+    """Says what is wrong with an expression, and where. `offset` is None if the expression as a
+    whole is wrong. `node` is the blamed node's id. `types` are those in the message; what they are
+    says `kind`."""
 
     message: str
     offset: int | None

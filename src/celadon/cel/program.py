@@ -56,7 +56,7 @@ _MAX_VISITS: Final = 250
 
 
 class Program:
-    """One expression, ready to run.
+    """Runs one expression that was compiled.
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
     `source` is the generated Python of the plain variant (empty if there is none),

@@ -175,7 +175,8 @@ Expr: TypeAlias = (
 
 @dataclass(slots=True, eq=False)
 class Ast:
-    """A parsed tree. `positions` maps node ids (map entries and fields too) to code-point offsets.
+    """Holds a parsed tree. `positions` maps node ids (map entries and fields too) to code-point
+    offsets.
 
     `macro_calls` maps the id of an expanded macro's node to the call as written, with arguments
     that are themselves expanded nodes; the unparser needs it.
@@ -203,8 +204,8 @@ class Reference:
 
 @dataclass(slots=True, eq=False)
 class CheckedAst:
-    """A checked tree: the parsed one (idents, qualified selects and namespaced calls rewritten to
-    their resolved names) with its two side tables."""
+    """Holds a checked tree: the parsed one (idents, qualified selects and namespaced calls
+    rewritten to their resolved names) with its two side tables."""
 
     ast: Ast
     types: dict[int, Type]

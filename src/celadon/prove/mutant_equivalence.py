@@ -52,7 +52,7 @@ class MutantAnswer:
 
 @dataclass(frozen=True, slots=True)
 class BoundPolicy:
-    """A policy and its bindings."""
+    """Holds a policy and its bindings."""
 
     policy: JsonObject
     bindings: Sequence[JsonObject]
@@ -116,8 +116,8 @@ def side_of(bound: Iterable[BoundPolicy], version: str) -> Side:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """Two policies of one name. `items` is the length of lists up to which is looked, if no more
-    are needed; `seconds` is for one question."""
+    """Compares two policies of one name. `items` is the length of lists up to which is looked, if
+    no more are needed; `seconds` is for one question."""
 
     old: BoundPolicy
     new: BoundPolicy
@@ -215,8 +215,8 @@ def _pairs(
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """A request that the validation with an index refuses alone; None if none has anything against
-    it."""
+    """Holds a request that the validation with an index refuses alone; None if none has anything
+    against it."""
 
     index: int | None
     example: Example

@@ -67,14 +67,15 @@ _WRITES: Final = (
 
 
 class Direction(enum.Enum):
-    """The way in which the new policies decide differently from the old ones."""
+    """Names the way in which the new policies decide differently from the old ones."""
 
     LOOSER = "looser"
     STRICTER = "stricter"
 
 
 class Finding(enum.Enum):
-    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+    """Names an answer of the prover. `BOUNDED` is a proof for lists and maps that are not longer
+    than a bound."""
 
     SAME = "the same"
     BOUNDED = "no difference up to a bound"
@@ -87,7 +88,8 @@ PROVED: Final = (Finding.SAME, Finding.BOUNDED)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Policies in force: an engine, and the other objects of their files, which may be params."""
+    """Holds policies in force: an engine, and the other objects of their files, which may be
+    params."""
 
     engine: Engine
     objects: Sequence[JsonObject] = ()
@@ -95,7 +97,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict of one side on a request. `decisions` are those against it."""
+    """Holds the verdict of one side on a request. `decisions` are those against it."""
 
     denied: bool = False
     warned: bool = False
@@ -111,7 +113,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request that is decided differently. The manifests have no more fields than it takes;
+    """Holds a request that is decided differently. The manifests have no more fields than it takes;
     `around` are the objects that have to be there."""
 
     request: Request
@@ -128,7 +130,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The answer for one endpoint and direction. `gaps` are what keeps it from being decided;
+    """Holds the answer for one endpoint and direction. `gaps` are what keeps it from being decided;
     `bounded` the lists of which no more than `items` items were looked at."""
 
     endpoint: Endpoint

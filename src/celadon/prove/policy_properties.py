@@ -39,7 +39,7 @@ THAT: Final = "that"
 
 
 class Subject(enum.Enum):
-    """The requests that a property is about."""
+    """Names the requests that a property is about."""
 
     ADMITTED = "admitted"
     REFUSED = "refused"
@@ -47,9 +47,10 @@ class Subject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """`that` is claimed of all requests which the `rules` name, of which `assume` holds, and that
-    are admitted (or refused). `variables` are what both may name. With `any_params` the params of
-    policies are not those of their files."""
+    """Claims something of the requests that policies admit, or refuse. `that` is claimed of all
+    requests which the `rules` name, of which `assume` holds, and that are admitted (or refused).
+    `variables` are what both may name. With `any_params` the params of policies are not those of
+    their files."""
 
     name: str
     that: str
@@ -199,7 +200,8 @@ _EPHEMERAL_RULE: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A level of the standards in the version of a minor release."""
+    """Proves that policies enforce a level of the Pod Security Standards in the version of a minor
+    release."""
 
     level: str
     minor: int

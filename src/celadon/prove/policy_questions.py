@@ -61,7 +61,7 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class Question(enum.Enum):
-    """A question about a validation."""
+    """Names a question about a validation."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -71,7 +71,8 @@ class Question(enum.Enum):
 
 
 class Answer(enum.Enum):
-    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+    """Names an answer of the prover. `BOUNDED` is a proof for lists and maps that are not longer
+    than a bound."""
 
     YES = "yes"
     NO = "no"
@@ -81,7 +82,7 @@ class Answer(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer about one validation at one endpoint.
+    """Holds an answer about one validation at one endpoint.
 
     `request` is the example for a yes, `around` the objects that it needs: its namespace, params.
     `reason` is why there is no answer, `offset` where in its expression that is. `bounded` are the

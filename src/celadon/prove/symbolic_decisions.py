@@ -205,8 +205,8 @@ class Effects(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something of a policy that is not modelled. `offset` is where in its expression that is, if
-    it is an expression."""
+    """Names something of a policy that is not modelled. `offset` is where in its expression that
+    is, if it is an expression."""
 
     reason: str
     policy: str

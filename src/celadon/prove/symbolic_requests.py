@@ -138,8 +138,8 @@ BUILT_IN: Final = KnownKinds()
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A kind and operation that a policy matches. Of subresources those are modelled whose requests
-    have the whole object, such as `status`: any change of it is thought possible there."""
+    """Names a kind and operation that a policy matches. Of subresources those are modelled whose
+    requests have the whole object, such as `status`: any change of it is thought possible there."""
 
     resource: Resource
     kind: GroupVersionKind

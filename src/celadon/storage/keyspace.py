@@ -229,8 +229,8 @@ MARKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`events` and `seconds` to keep, and `bytes` of values that have been replaced; None: no
-    bound.
+    """Holds how much history is kept: `events` and `seconds` to keep, and `bytes` of values that
+    have been replaced; None: no bound.
 
     The defaults are generous for a client that turns pages or comes back after a restart
     (kube-apiserver keeps 5 to 10 minutes of history) and bound memory and the time to open a file.

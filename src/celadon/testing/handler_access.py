@@ -252,8 +252,9 @@ CONTENT_TYPES: Final = {
 
 
 class RequestRefused(Exception):
-    """The server said no. The text is its message; `status` is the Status object it sent, `code`
-    the HTTP code, `reason` the word for it (`Invalid`, `Forbidden`, `NotFound`, ...)."""
+    """Says that the server refused a request. The text is its message; `status` is the Status
+    object it sent, `code` the HTTP code, `reason` the word for it (`Invalid`, `Forbidden`,
+    `NotFound`, ...)."""
 
     def __init__(self, code: int, status: JsonObject, place: str = "") -> None:
         message = str(status.get("message") or "")
@@ -265,8 +266,8 @@ class RequestRefused(Exception):
 
 
 class HandlerAccess:
-    """A server in memory for as long as an `async with` block lasts. `users` are by their tokens;
-    more may come while the server runs."""
+    """Runs a server in memory for as long as an `async with` block lasts. `users` are by their
+    tokens; more may come while the server runs."""
 
     def __init__(self, options: ServerOptions | None = None, port: int = 0) -> None:
         self.admin_token = new_token()

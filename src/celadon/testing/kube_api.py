@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClientAccess:
-    """`kubeconfig` and `certificate_authority` are files, which last as long as the server. Over
-    plain HTTP, the second has nothing in it."""
+    """Says how clients reach the server. `kubeconfig` and `certificate_authority` are files, which
+    last as long as the server. Over plain HTTP, the second has nothing in it."""
 
     url: str
     token: str
@@ -175,7 +175,7 @@ _NOT_RUNNING: Final = "the server does not run: use `with` or `start`"
 
 
 class KubeApi:
-    """A server of the caller's own. Its methods may be called from any thread.
+    """Runs a server of the caller's own. Its methods may be called from any thread.
 
     `manifests` are created before it is ready: objects, files or folders, or one of them. `options`
     say how it differs from a usual server.

@@ -340,8 +340,8 @@ ANYWHERE: Final = "https://127.0.0.1"
 
 
 class Webhook:
-    """`name` is that of the configurations, and what follows the names of handlers in those of
-    webhooks: a domain with two parts at least."""
+    """Serves handlers as an ASGI application. `name` is that of the configurations, and what
+    follows the names of handlers in those of webhooks: a domain with two parts at least."""
 
     def __init__(self, name: str, handlers: Iterable[Handler] = ()) -> None:
         self.name = name

@@ -71,7 +71,8 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FieldPosition:
-    """`offset` counts the characters of the field's text; None is the field as a whole."""
+    """Names a place in a field. `offset` counts the characters of the field's text; None is the
+    field as a whole."""
 
     document: int
     path: FieldPath = fieldpath.ROOT
@@ -85,7 +86,8 @@ class FieldPosition:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The characters from `spot.offset` up to `end` become `text`; `old` is what they are now."""
+    """Proposes, as a fix, that the characters from `spot.offset` up to `end` become `text`; `old`
+    is what they are now."""
 
     spot: FieldPosition
     old: str
@@ -94,7 +96,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The list item at this field goes."""
+    """Proposes, as a fix, to remove the list item at this field."""
 
     spot: FieldPosition
 
@@ -105,8 +107,9 @@ Fix = Replacement | Removal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`code` is that of the rule. The message obeys the house's second law; `help` says what to do.
-    `fix` is there when the change is safe: it alters no decision but the one that is wrong."""
+    """Says what a lint rule has found, and where. `code` is that of the rule. The message obeys the
+    house's second law; `help` says what to do. `fix` is there when the change is safe: it alters no
+    decision but the one that is wrong."""
 
     code: str
     spot: FieldPosition

@@ -208,8 +208,9 @@ class MutatingCase:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the cluster's; `further_releases` are releases that have to run the policies,
-    too. `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+    """Holds the settings that lint rules know. `version` is the cluster's; `further_releases` are
+    releases that have to run the policies, too. `large_object` is the size (bytes of JSON) of an
+    object that must still be affordable."""
 
     version: str
     further_releases: tuple[str, ...] = ()
@@ -507,8 +508,9 @@ Check = Callable[[Bundle], Iterable[Report]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`doc` is one paragraph. `bad` and `good` are YAML, documents or the `spec` of a policy about
-    Deployments that are created or updated; the bad one makes the rule speak, the good one not."""
+    """Records one lint rule: its code, its name, its texts and its function. `doc` is one
+    paragraph. `bad` and `good` are YAML, documents or the `spec` of a policy about Deployments that
+    are created or updated; the bad one makes the rule speak, the good one not."""
 
     code: str
     name: str

@@ -197,9 +197,9 @@ class _Step:
 
 
 class PluginChain:
-    """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
-    policies, webhooks and quotas, which need more than a look at the world, are the caller's.
-    `gates` are feature gates that somebody switched on, or off."""
+    """Asks the enabled plugins, in their order. `names` are those of
+    `celadon.kube.resources.PLUGINS`; policies, webhooks and quotas, which need more than a look at
+    the world, are the caller's. `gates` are feature gates that somebody switched on, or off."""
 
     def __init__(
         self,

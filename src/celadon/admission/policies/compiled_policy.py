@@ -140,7 +140,8 @@ class FrameSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFrame:
-    """A policy at one endpoint. For requests of the `plain_sizes` nothing needs to be counted."""
+    """Holds what a policy is compiled to at one endpoint. For requests of the `plain_sizes` nothing
+    needs to be counted."""
 
     name: str
     param_kind: registration_types.ParamKind | None

@@ -337,8 +337,8 @@ class Binding(Protocol):
 
 
 class PolicyEngine(Protocol):
-    """An engine of policies of one type; those, and their bindings, are what was decoded from
-    documents of its kinds."""
+    """Judges by the policies of one type; policies and bindings are what was decoded from documents
+    of its kinds."""
 
     def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
         """Return an engine with others in place of those that are objects; what stays is not

@@ -480,8 +480,8 @@ def validate_policy(
     old: registration_types.ValidatingAdmissionPolicy | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
-    """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
-    that make a variable an old expression."""
+    """Validate a defaulted policy; `old` is the stored object on update. Old validations are the
+    only texts that make a variable an old expression."""
     spec = policy.spec
     old_expressions = _StoredExpressions.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(

@@ -265,8 +265,8 @@ def _review_versions(
 def validate_create(
     obj: registration_types.RegistrationObject, version: str | None = None
 ) -> list[FieldError]:
-    """A defaulted object; `version` is the release for which its expressions are compiled, if that
-    is not the current one."""
+    """Validate a defaulted object that is created; `version` is the release for which its
+    expressions are compiled, if that is not the current one."""
     return _validate(obj, None, version or current_release())
 
 
@@ -275,7 +275,7 @@ def validate_update(
     old: registration_types.RegistrationObject,
     version: str | None = None,
 ) -> list[FieldError]:
-    """`old` is the stored object, of the same kind."""
+    """Validate an object that is updated; `old` is the stored object, of the same kind."""
     return _validate(obj, old, version or current_release())
 
 

@@ -72,8 +72,9 @@ class OnDemandConditions:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """`index` is its place among all hooks of its type; `uid` names it for good, also among hooks
-    of one name in one configuration."""
+    """Holds one webhook of a configuration, with its conditions compiled. `index` is its place
+    among all hooks of its type; `uid` names it for good, also among hooks of one name in one
+    configuration."""
 
     configuration: str
     webhook: Webhook
@@ -101,7 +102,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A hook that a request goes to, as `hit` says."""
+    """Names a hook that a request goes to; `hit` says why."""
 
     hook: Hook
     hit: Hit
@@ -109,8 +110,8 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """A hook whose rules and selectors matched, but whose conditions did not: the name of the false
-    one, or the text of an error that the failure policy ignores."""
+    """Names a hook whose rules and selectors matched, but whose conditions did not: the name of the
+    false one, or the text of an error that the failure policy ignores."""
 
     hook: Hook
     result: compiled_expressions.ConditionResult
@@ -389,7 +390,7 @@ _NOT_ACCEPTABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer. `content_type` is None when there is no such header."""
+    """Holds the HTTP answer of a webhook. `content_type` is None when there is no such header."""
 
     code: int
     body: bytes
@@ -411,11 +412,11 @@ class NoReply:
 
 
 class UnreadableBody(Exception):
-    """A body that is no document; the text is what Go's reader says."""
+    """Says that a body is no document; the text is what Go's reader says."""
 
 
 class CallError(Exception):
-    """A call that failed, which the failure policy decides upon. `code` is for metrics."""
+    """Says that a call failed; the failure policy decides what follows. `code` is for metrics."""
 
     def __init__(self, text: str, code: int = UNAVAILABLE, *, canceled: bool = False) -> None:
         super().__init__(text)

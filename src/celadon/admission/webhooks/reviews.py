@@ -46,7 +46,7 @@ KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in A
 
 
 class WebhookCall(Protocol):
-    """This is what is sent to a webhook, of admission or of conversion, and where that is."""
+    """Holds what is sent to a webhook, of admission or of conversion, and where it is sent."""
 
     @property
     def client_config(self) -> WebhookClientConfig:
@@ -66,7 +66,8 @@ class WebhookCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a webhook. `document` is the review; `body` its text as it is sent."""
+    """Holds one call of an admission webhook. `document` is the review; `body` its text as it is
+    sent."""
 
     hook: hooks.Hook
     api_version: str
@@ -119,7 +120,8 @@ def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> C
 
 
 def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
-    """The URL of a call; `timeout_seconds` is what is left of the time, None for no limit."""
+    """Return the URL of a call; `timeout_seconds` is what is left of the time, None for no
+    limit."""
     if config.service is not None:
         service = config.service
         port = HTTPS_PORT if service.port is None else service.port

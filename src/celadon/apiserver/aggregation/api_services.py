@@ -30,9 +30,9 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
-    the others say by which authorities (a file, too), common names and headers any front proxy is
-    known."""
+    """Holds the flags of kube-apiserver about front proxies. `certificate` and `key` are the files
+    of what we show (PEM); the others say by which authorities (a file, too), common names and
+    headers any front proxy is known."""
 
     certificate: Path | None = None
     key: Path | None = None

@@ -42,10 +42,11 @@ TIMED_OUT: Final = plain_text(
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """The defaults are those of kube-apiserver; 0 is no limit. `seconds` is for the answer,
-    `watch_seconds` the least time that a watch without a time of its own lasts: up to twice as
-    long. `watches` is ours: how many may be open. With `fairness`, `reading` and `mutating`
-    together are the seats that priority levels share."""
+    """Holds how many requests are served at once, and for how long. The defaults are those of
+    kube-apiserver; 0 is no limit. `seconds` is for the answer, `watch_seconds` the least time that
+    a watch without a time of its own lasts: up to twice as long. `watches` is ours: how many may be
+    open. With `fairness`, `reading` and `mutating` together are the seats that priority levels
+    share."""
 
     reading: int = 400
     mutating: int = 200

@@ -380,15 +380,17 @@ ANY = None
 
 
 class AttributePattern(NamedTuple):
-    """An attribute that is not known: a variable and keys. What lies below or above it is unknown
-    too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a whole."""
+    """Names an attribute that is not known: a variable and keys. What lies below or above it is
+    unknown too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a
+    whole."""
 
     variable: str
     keys: tuple[str | int | bool | None, ...] = ()
 
 
 class Unknown(NamedTuple):
-    """A result that waits for inputs; `nodes` are the ids of the attributes it waits for."""
+    """Stands for a result that waits for inputs; `nodes` are the ids of the attributes it waits
+    for."""
 
     nodes: frozenset[int]
 

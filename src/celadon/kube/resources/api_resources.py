@@ -61,7 +61,8 @@ ESTABLISHED: Final = "Established"
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """`gvk` is the kind that admission sees: for `connect` ones that of the options."""
+    """Describes a subresource. `gvk` is the kind that admission sees: for `connect` ones that of
+    the options."""
 
     name: str
     gvk: GroupVersionKind
@@ -71,7 +72,7 @@ class Subresource:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource in one version.
+    """Describes one resource in one version.
 
     `by_default` says whether a server offers it without being told to. `served` is false only for
     the unserved versions of a CRD, which still take part in equivalence. `list_kind`, `categories`
@@ -318,7 +319,7 @@ def _custom_version(base: Resource, version: JsonObject) -> Resource:
 
 
 def guessed_resource(gvk: GroupVersionKind) -> Resource:
-    """A resource for a kind nobody has defined: a custom one, with objects in namespaces."""
+    """Return a resource for a kind nobody has defined: a custom one, with objects in namespaces."""
     return Resource(
         gvr=guess_resource(gvk),
         gvk=gvk,
@@ -332,7 +333,8 @@ def guessed_resource(gvk: GroupVersionKind) -> Resource:
 
 
 def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
-    """The usual plural of a kind nobody has defined, as upstream's `UnsafeGuessKindToResource`."""
+    """Return the usual plural of a kind nobody has defined, as upstream's
+    `UnsafeGuessKindToResource`."""
     singular = gvk.kind.lower()
     if singular.endswith("endpoints"):
         plural = singular

@@ -298,7 +298,7 @@ class View(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """The type of a schema, and the sizes of its values in requests.
+    """Holds the type of a schema, and the sizes of its values in requests.
 
     `max_elements` counts elements, or the bytes of a text; `min_size` is in bytes of JSON. `fields`
     are those of an object under their CEL names, `element` is that of items or values. The root
@@ -337,7 +337,7 @@ _FORMATS: Final = {
 
 
 def schema_type(schema: schema_packs.Schema, name: str, view: View = View.PUBLISHED) -> SchemaType:
-    """The type of a schema, dyn for one that has none. `name` is that of its object type."""
+    """Return the type of a schema, dyn for one that has none. `name` is that of its object type."""
     return declared_type(schema, name, view) or _ANYTHING
 
 

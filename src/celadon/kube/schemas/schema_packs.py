@@ -83,7 +83,7 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule:
-    """One of `x-kubernetes-validations`."""
+    """Holds one rule of `x-kubernetes-validations`."""
 
     rule: str = ""
     message: str = ""
@@ -165,8 +165,8 @@ NO_CHOICES: Final = Choices()
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One node of a schema. `type` is empty for what may be of several types, and for the mention
-    of a component, which has `ref` set (`pack_schemas.resolved` follows it)."""
+    """Describes one node of a schema. `type` is empty for what may be of several types, and for the
+    mention of a component, which has `ref` set (`pack_schemas.resolved` follows it)."""
 
     name: str = ""
     """The OpenAPI name of a component (`io.k8s.api.core.v1.Pod`); empty for what has none."""
@@ -241,7 +241,7 @@ _SPECIAL: Final = late_pattern(r"__|[./-]")
 
 
 def escape(name: str) -> str | None:
-    """The CEL field name of a property; None when no expression can select it."""
+    """Return the CEL field name of a property; None when no expression can select it."""
     if name in RESERVED:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
@@ -672,12 +672,12 @@ def built_in() -> SchemaPack:
 
 
 def component(name: str) -> Schema:
-    """The built-in type of that OpenAPI name; KeyError when there is none."""
+    """Return the built-in type of that OpenAPI name; KeyError when there is none."""
     return built_in().component(name)
 
 
 def component_name(gvk: GroupVersionKind) -> str | None:
-    """The OpenAPI name of a built-in kind's type."""
+    """Return the OpenAPI name of a built-in kind's type."""
     return built_in().kinds.get(gvk)
 
 
@@ -688,5 +688,5 @@ def schema_for(gvk: GroupVersionKind) -> Schema | None:
 
 
 def resolved(schema: Schema) -> Schema:
-    """The built-in component that a mention means; anything else is itself."""
+    """Return the built-in component that a mention means; anything else is itself."""
     return component(schema.ref) if schema.ref else schema

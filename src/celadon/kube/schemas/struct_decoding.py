@@ -479,8 +479,8 @@ def _read_special(node: Json, value: Json) -> None:
 
 
 def decode_list(component: str, value: object) -> list[dict[str, Json]]:
-    """A list of structs by their OpenAPI name, as an annotation may hold one: null items are zero
-    structs, null is no item. DecodeError with what Go says of anything else."""
+    """Return a list of structs by their OpenAPI name, as an annotation may hold one: null items are
+    zero structs, null is no item. DecodeError with what Go says of anything else."""
     if value is None:
         return []
     items = _list({"items": {"ref": component}}, Reading.TOLERANT, keep=True)
@@ -497,7 +497,7 @@ def _complained(convert: Callable[[object], _Made], value: object) -> _Made:
 
 
 class EmptyValue(NamedTuple):
-    """A list, a map or bytes that came empty, and that encoding leaves out."""
+    """Names a list, a map or bytes that came empty, and that encoding leaves out."""
 
     path: tuple[str | int, ...]
     value: list[Any] | JsonDict | str
@@ -574,8 +574,8 @@ def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
 
 
 def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCodec, bool] | None:
-    """The object decoded, without defaulting and completing, the codec of its kind, and whether no
-    field of it is unknown, and none empty; None for kinds not built in."""
+    """Return the object decoded, without defaulting and completing, the codec of its kind, and
+    whether no field of it is unknown, and none empty; None for kinds not built in."""
     codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
     if codec is None or exact is None:
         return None
@@ -609,7 +609,7 @@ _ROOT: Final[_Place] = None
 
 
 class StrayField(NamedTuple):
-    """A field that its kind does not have or, if it `is_repeated`, that a document has twice.
+    """Names a field that its kind does not have or, if it `is_repeated`, that a document has twice.
     `known_fields` are the fields that there are in its place."""
 
     steps: Steps

@@ -459,7 +459,7 @@ def _group(value: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PolicyException:
-    """An exception of either group."""
+    """Holds a PolicyException, of either API group."""
 
     value: JsonObject
 

@@ -50,8 +50,8 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that the new revision asks of a value and the old one does not: keywords of its
-    schema, fields that are `required`, or a rule."""
+    """Names something that the new revision asks of a value and the old one does not: keywords of
+    its schema, fields that are `required`, or a rule."""
 
     names: tuple[str, ...]
     steps: Steps
@@ -74,8 +74,8 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class RevisionReply:
-    """The answer about one demand: `example` is an object that the old revision took, `errors` is
-    what the new one says of it. `is_forgiven` if an update is taken that changes labels
+    """Holds the answer about one demand: `example` is an object that the old revision took,
+    `errors` is what the new one says of it. `is_forgiven` if an update is taken that changes labels
     only (ratcheting)."""
 
     kind: CustomKind

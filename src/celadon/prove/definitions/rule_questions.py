@@ -45,7 +45,7 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class RuleQuestion(enum.Enum):
-    """A question about a rule; `FITS` is asked of all rules at a place together."""
+    """Names a question about a rule; `FITS` is asked of all rules at a place together."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -57,7 +57,7 @@ class RuleQuestion(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RuleReply:
-    """An answer about the rule with an `index` at a node; None for all rules at the node.
+    """Holds an answer about the rule with an `index` at a node; None for all rules at the node.
 
     `example` is the object for a yes, `before` what it was before the update. `reason` is why
     there is no answer, `offset` where in its expression that is. `bounded` are the lists that no
@@ -296,7 +296,7 @@ def _says_nothing(rule: CompiledRule, evaluated: EvaluatedRule) -> bool:
 
 
 class Change(enum.Enum):
-    """A change of a field that is said to be immutable."""
+    """Names a change of a field that is said to be immutable."""
 
     CHANGED = "can be changed"
     REMOVED = "can be removed"
@@ -321,7 +321,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeReply:
-    """An answer about a field: for a yes with the objects before and after each update."""
+    """Holds an answer about a field: for a yes with the objects before and after each update."""
 
     kind: CustomKind
     subject: Subject

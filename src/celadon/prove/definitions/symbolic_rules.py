@@ -32,8 +32,8 @@ TRUE_CLAIM: Final = Claim(value=True, holds=True)
 
 
 class Node(NamedTuple):
-    """A place in a schema that has rules. `names` are fields, `[*]` and `{*}`; `steps` lead to the
-    first such value of an object."""
+    """Names a place in a schema that has rules. `names` are fields, `[*]` and `{*}`; `steps` lead
+    to the first such value of an object."""
 
     names: tuple[str, ...]
     steps: Steps

@@ -305,9 +305,9 @@ _T = TypeVar("_T")
 async def open_etcd(
     settings: etcd_client.EtcdSettings, retention: Retention | None = None
 ) -> EtcdStore:
-    """The store in the running event loop, when it has everything that is in etcd. `retention`: how
-    much history the mirror keeps, as `Retention()` unless given. Raises ServiceError, OSError for
-    files of the settings."""
+    """Return the store in the running event loop, when it has everything that is in etcd.
+    `retention`: how much history the mirror keeps, as `Retention()` unless given. Raises
+    ServiceError, OSError for files of the settings."""
     store = EtcdStore(etcd_client.EtcdConnections(settings), settings, retention or Retention())
     try:
         await store.begin()
@@ -326,7 +326,7 @@ class _PendingWrite:
 
 
 class EtcdStore(KeyspaceReads):
-    """A `contract.Store`, and the `Audience` of its mirror."""
+    """Is a `contract.Store` on a cluster of etcd, and the `Audience` of its mirror."""
 
     def __init__(
         self,

@@ -83,8 +83,8 @@ class ClusterUnreachable(ClusterError):
 
 
 class ClusterRefusal(ClusterError):
-    """The server said no. `status` is the Status object that it sent, `{}` if it sent none;
-    `retry_after` the seconds after which to ask again, 0 if it did not say."""
+    """Says that the server refused a request. `status` is the Status object that it sent, `{}` if
+    it sent none; `retry_after` the seconds after which to ask again, 0 if it did not say."""
 
     def __init__(self, code: int, status: kube.JsonObject, retry_after: int = 0) -> None:
         super().__init__(str(status.get("message") or f"the server answered with code {code}"))
@@ -127,8 +127,8 @@ class _ClusterRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Objects of a list at a revision; `continue_token` is the token for the next page, empty on
-    the last one, `remaining` how many are behind this one, if the server says so, and `size` the
+    """Holds objects of a list at a revision; `continue_token` is the token for the next page, empty
+    on the last one, `remaining` how many are behind this one, if the server says so, and `size` the
     bytes it came in."""
 
     items: Sequence[JsonDict]

@@ -32,8 +32,8 @@ from celadon.webhook.reviews import Review
 
 @dataclass(frozen=True, slots=True)
 class DecisionLogSettings:
-    """`path` None is standard output; `sample` is the part of plain admissions that is logged, from
-    0 to 1; `with_objects` adds the whole objects."""
+    """Holds where decisions are logged, and which. `path` None is standard output; `sample` is the
+    part of plain admissions that is logged, from 0 to 1; `with_objects` adds the whole objects."""
 
     path: Path | None
     sample: float = 1.0
