@@ -98,7 +98,7 @@ class RecordedWarning:
 
 
 class Outcome(enum.Enum):
-    """This is why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
+    """Names why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
     that are not found where parameterNotFoundAction is `Allow`; exempt are resources. Undecided is
     what only a conversion webhook could tell that is not called."""
 

@@ -98,7 +98,8 @@ class ValidationContext:
 
 
 class Validator(NamedTuple):
-    """`exempt_functions`: names of functions below which literals may be heterogeneous."""
+    """Checks checked trees. `exempt_functions` are names of functions below which literals may be
+    heterogeneous."""
 
     name: str
     check: Callable[[ValidationContext], None]
@@ -135,7 +136,7 @@ class Contents(enum.Enum):
 
 
 class Overload(NamedTuple):
-    """One signature of a function. `params` has the receiver first when `member`.
+    """Records one signature of a function. `params` has the receiver first when `member`.
 
     `cost` None means the function's, or else cel-go's default of 1. `growth` bounds the size of
     the result; None means that nothing is known but its type (see `result_growth`). `inline` is how
@@ -210,7 +211,7 @@ class Function(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """This is what an expression may name; `doc` is for people."""
+    """Declares a variable that expressions may name; `doc` is for people."""
 
     name: str
     type: Type
@@ -218,9 +219,9 @@ class Variable(NamedTuple):
 
 
 class ObjectType(NamedTuple):
-    """A type with fields that the checker knows by name; values are plain maps at run time, unless
-    `construct` makes something else of a literal's fields: of a size that nobody knows, or
-    (`keeps_size`) the same with another name."""
+    """Declares a type with fields that the checker knows by name; values are plain maps at run
+    time, unless `construct` makes something else of a literal's fields: of a size that nobody
+    knows, or (`keeps_size`) the same with another name."""
 
     name: str
     fields: Mapping[str, Type]

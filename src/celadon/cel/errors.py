@@ -93,7 +93,7 @@ def unhashable(go_name: str) -> Panicked:
 
 
 def no_such_overload(detail: str = "") -> EvaluationError:
-    """`no such overload` or `no such overload: <detail>`."""
+    """Return the error `no such overload` or `no such overload: <detail>`."""
     return EvaluationError(f"no such overload: {detail}" if detail else "no such overload")
 
 

@@ -58,7 +58,7 @@ LiteralValue: TypeAlias = "bool | int | Uint | float | str | bytes | None"
 
 @dataclass(slots=True, eq=False)
 class Literal:
-    """A constant as written: null, bool, int, uint, double, string or bytes."""
+    """Holds a constant as written: null, bool, int, uint, double, string or bytes."""
 
     id: int
     value: LiteralValue

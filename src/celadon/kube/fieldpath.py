@@ -51,7 +51,8 @@ _new: Final = object.__new__
 # it looks at, and a frozen one takes twice as long to make (2.7 µs, not 1.5).
 @dataclass(slots=True, init=False, unsafe_hash=True)
 class FieldPath:
-    """`spec.containers[0].env[NAME]`, as steps: `FieldPath("spec", "containers", 0)`.
+    """Holds a path such as `spec.containers[0].env[NAME]` as steps: `FieldPath("spec",
+    "containers", 0)`.
 
     Text is made where somebody reads it; whoever wants to know the place walks the steps. Paths
     that lead to the same place are equal, however they are written.
@@ -108,7 +109,7 @@ ROOT: Final = FieldPath()
 
 
 class ErrorType(enum.Enum):
-    """The kinds of field errors; the value is what `causes[].reason` carries."""
+    """Names the kinds of field errors; the value is what `causes[].reason` carries."""
 
     NOT_FOUND = "FieldValueNotFound"
     REQUIRED = "FieldValueRequired"
@@ -148,7 +149,8 @@ _VALUELESS: Final = frozenset(
 
 
 class NamedText(str):
-    """A string whose Go type has a name of its own (an enum, a UID): printed as JSON, not `%q`."""
+    """Marks a string whose Go type has a name of its own (an enum, a UID): printed as JSON, not
+    `%q`."""
 
     __slots__ = ()
 
@@ -194,7 +196,7 @@ def _usual_type(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One complaint about one field. Build it with the functions below.
+    """Holds one complaint about one field. Build it with the functions below.
 
     `issues` are what the compiler said, where the field is an expression that does not compile;
     their offsets count in the text of the field. `gate` is the feature gate without which nobody

@@ -78,8 +78,8 @@ def nearest_release(major: int, minor: int) -> str:
 
 
 def previous_minor(version: str) -> str:
-    """The release that new expressions are compiled for: the one before, if nobody said which is
-    the oldest that the current release has to get along with."""
+    """Return the release that new expressions are compiled for: the one before, if nobody said
+    which is the oldest that the current release has to get along with."""
     answering = _here.get()
     if answering.compatible and version == answering.release:
         return answering.compatible

@@ -155,7 +155,8 @@ Expander: TypeAlias = Callable[[Expansion, Expr | None, Sequence[Expr]], Expr | 
 
 
 class Macro(NamedTuple):
-    """`arg_count` may be `ANY_COUNT`; `member` macros have a receiver."""
+    """Records a macro: its name, its arguments and its expansion. `arg_count` may be `ANY_COUNT`;
+    `member` macros have a receiver."""
 
     name: str
     arg_count: int

@@ -238,7 +238,8 @@ class MessageTypes(Protocol):
 
 
 class Message(Record):
-    """A message. `message` is protobuf's own; whoever holds it must not change it any more.
+    """Shows a protobuf message to expressions. `message` is protobuf's own; whoever holds it must
+    not change it any more.
 
     Fields are converted when they are first read, and kept.
     """
@@ -287,7 +288,7 @@ class Message(Record):
 
 
 class EnumValue(Opaque):
-    """A value of an enum that is a type of its own; any 32-bit number is one."""
+    """Holds a value of an enum that is a type of its own; any 32-bit number is one."""
 
     __slots__ = ("number",)
     names: ClassVar[dict[str, int]]

@@ -153,7 +153,7 @@ class Registry:
 
 
 class ProtobufTypes:
-    """The message types and enums of a descriptor pool, for `Environment(types=...)`.
+    """Provides the message types and enums of a descriptor pool, for `Environment(types=...)`.
 
     Without a pool, protobuf's default one, which has what generated modules define. Enums are ints,
     as in cel-go; those named in `strong_enums` are types of their own, with conversions from

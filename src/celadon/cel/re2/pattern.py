@@ -201,8 +201,8 @@ class Strategy(enum.Enum):
 
 
 class Pattern:
-    """A pattern of RE2. Matches are Go's: leftmost, then most preferred. Positions count code
-    points.
+    """Matches texts by a pattern of RE2. Matches are Go's: leftmost, then most preferred. Positions
+    count code points.
 
     `search_fn(text)` is true if there is a match and false if not, though not necessarily a bool:
     the fastest way to ask. It raises TypeError when `text` is not a `str`. `groups` is the number

@@ -56,7 +56,7 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
 
 
 class Opaque:
-    """A value of an abstract type.
+    """Is the base of values of abstract types.
 
     `cel_type` is its type, the same for all values of a class; `go_name` what Go's `%T` prints for
     it in error texts, `go_content` what it prints for a Go value inside that cel-go cannot make a
@@ -110,7 +110,7 @@ class Opaque:
 
 
 class Record(Opaque):
-    """An abstract value with fields, such as a protobuf message.
+    """Is the base of abstract values with fields, such as a protobuf message.
 
     `record["name"]` is the value of a field, its default if it is not set, and `has` says whether
     it is set; both raise EvaluationError for a name that is no field. Unlike other abstract values,
@@ -143,7 +143,8 @@ def no_such_field(field: str) -> EvaluationError:
 
 
 class Optional:
-    """An optional value. A present null is `Optional(None)`; absence is the one object `NONE`."""
+    """Holds an optional value. A present null is `Optional(None)`; absence is the one object
+    `NONE`."""
 
     __slots__ = ("value",)
 

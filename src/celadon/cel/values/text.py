@@ -199,7 +199,7 @@ MAX_UINT = (1 << 64) - 1
 
 
 class Uint(int):
-    """An unsigned 64-bit number. The constructor does not check the range; operations do."""
+    """Holds an unsigned 64-bit number. The constructor does not check the range; operations do."""
 
     __slots__ = ()
 

@@ -45,7 +45,8 @@ _DAYS_BEFORE_1970: Final = 719468
 
 
 class Duration:
-    """`nanoseconds` is any int64; operations check the range, the constructor does not."""
+    """Holds a duration. `nanoseconds` is any int64; operations check the range, the constructor
+    does not."""
 
     __slots__ = ("nanoseconds",)
 
@@ -85,7 +86,8 @@ class Duration:
 
 
 class Timestamp:
-    """`seconds` since 1970 (floored), `nanos` in [0, 1e9), and the offset it prints with."""
+    """Holds a timestamp: `seconds` since 1970 (floored), `nanos` in [0, 1e9), and the offset it
+    prints with."""
 
     __slots__ = ("nanos", "offset_minutes", "seconds")
 

@@ -44,7 +44,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One reason why (a part of) an input could not be used.
+    """Says why (a part of) an input could not be used.
 
     `line` counts from 1 and is 0 when the problem concerns the file as a whole. `is_internal` says
     that the reason is a defect of ours.

@@ -233,7 +233,7 @@ _BLOCKING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CustomKind:
-    """A kind with its schema, and the rules of the schema."""
+    """Does what a server does to objects of a custom kind, by its schema and the rules in it."""
 
     gvk: GroupVersionKind
     schema: Schema
@@ -507,7 +507,7 @@ def invalid_version(direction: str, api_version: str) -> str:
 
 
 class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
-    """The kinds of several definitions."""
+    """Makes the kinds of several definitions when they are first asked for."""
 
     __slots__ = ("_by_kind",)
 
@@ -540,7 +540,8 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
 
 
 class RememberedKinds:
-    """`version` is the release whose rules hold for the schemas."""
+    """Makes the kinds of definitions, and remembers them. `version` is the release whose rules hold
+    for the schemas."""
 
     def __init__(self, version: str) -> None:
         self._version = version

@@ -210,7 +210,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """A rule ready to run, or what is wrong with it."""
+    """Holds a rule ready to run, or what is wrong with it."""
 
     source: ValidationRule
     rule: Expression | None = None
@@ -449,7 +449,7 @@ def _named(rule: ValidationRule) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleValidator:
-    """The rules at a node and below it."""
+    """Evaluates the rules at a node of a schema and below it."""
 
     schema: Schema
     node: NodeRules
@@ -482,7 +482,8 @@ class RuleValidator:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRule:
-    """A rule that was evaluated: for the part of the object at a path, with these variables."""
+    """Records that a rule was evaluated: for the part of the object at a path, with these
+    variables."""
 
     path: FieldPath
     source: ValidationRule

@@ -111,8 +111,8 @@ class DefaultingContext:
 
 
 def service_ca_source(config_map: str) -> JsonDict:
-    """The token source of clusters that publish the authority of their services in a ConfigMap of
-    every namespace, as OpenShift does in `openshift-service-ca.crt`."""
+    """Return the token source of clusters that publish the authority of their services in a
+    ConfigMap of every namespace, as OpenShift does in `openshift-service-ca.crt`."""
     key = "service-ca.crt"
     return {"configMap": {"name": config_map, "items": [{"key": key, "path": key}]}}
 
@@ -260,8 +260,8 @@ def _sharing_way(step: Step, apply: Apply) -> Apply:
 
 
 def always_set(gvk: GroupVersionKind) -> frozenset[str]:
-    """The fields that each object of a kind has after defaulting, once it has their parents: those
-    that a rule without conditions sets. Paths are those of rules:
+    """Return the fields that each object of a kind has after defaulting, once it has their parents:
+    those that a rule without conditions sets. Paths are those of rules:
     `spec.template.spec.containers[*].terminationMessagePath`."""
     pack = schema_packs.load("defaults")
     rules = pack["kinds"].get(f"{gvk.api_version}/{gvk.kind}", {}).get("default", ())

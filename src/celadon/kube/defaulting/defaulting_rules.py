@@ -171,8 +171,8 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
 
 @per_release()
 def gated_fields(gvk: GroupVersionKind) -> tuple[tuple[str, str], ...]:
-    """The paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a feature
-    gate is on, each with that gate."""
+    """Return the paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a
+    feature gate is on, each with that gate."""
     rules = (rule for phase in _PHASES for rule in listed_rules(gvk, phase))
     return tuple(_gated_fields(rules, ""))
 

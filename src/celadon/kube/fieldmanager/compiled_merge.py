@@ -28,7 +28,7 @@ _KEYS: Final = (str, int)
 
 
 class Unplanned(KubeError):
-    """An object, or a configuration, that has to be merged the long way."""
+    """Says that an object, or a configuration, has to be merged the long way."""
 
 
 UNKNOWN: Final = object()
@@ -263,8 +263,8 @@ Path = tuple[str | None, ...]
 
 
 class EveryItem(NamedTuple):
-    """A configuration has an item for each item of a list, with the same values in the fields
-    `copied`. There may be `most` items."""
+    """Says that a configuration has an item for each item of a list, with the same values in the
+    fields `copied`. There may be `most` items."""
 
     copied: frozenset[str]
     most: int

@@ -383,7 +383,7 @@ def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
 
 
 def from_fields_v1(value: object) -> FieldSet:
-    """The set that the JSON describes. FieldSetError when it describes none."""
+    """Return the set that the JSON describes. FieldSetError when it describes none."""
     remembered = _remembered.get(id(value))
     if remembered is not None and remembered[0] is value:
         return remembered[1]

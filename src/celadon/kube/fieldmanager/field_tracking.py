@@ -177,7 +177,7 @@ def applied_configuration(live: JsonObject) -> dict[str, Json]:
 
 
 def configured(config: JsonObject) -> dict[str, Json]:
-    """The configuration as `kubectl apply` sends it: with itself in the annotation."""
+    """Return the configuration as `kubectl apply` sends it: with itself in the annotation."""
     meta = metadata.metadata(config)
     annotations = {
         key: annotation for key, annotation in _annotations(meta).items() if key != LAST_APPLIED
@@ -335,7 +335,7 @@ def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bo
 
 
 def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
-    """The entries of `managedFields` that the scale of a stored object has."""
+    """Return the entries of `managedFields` that the scale of a stored object has."""
     try:
         parent = managed_fields.managers_of(live)
     except managed_fields.EntryError:
@@ -365,8 +365,8 @@ def applied(
     *,
     force: bool = False,
 ) -> JsonDict:
-    """The object that follows, with its managers, in the endpoint's version; `live` is None when
-    there is none yet, and for a scale the object that it belongs to.
+    """Return the object that follows from an apply, with its managers, in the endpoint's version;
+    `live` is None when there is none yet, and for a scale the object that it belongs to.
 
     StatusError: 400 for a body of another kind, 409 for conflicts, 500 for a body that does not fit
     the schema.

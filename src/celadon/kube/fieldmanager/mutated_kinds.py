@@ -250,12 +250,12 @@ def _fitting_texts(type_: merge_types.MergeType, members: Mapping[Any, Any]) -> 
 
 
 class MutationRefused(KubeError):
-    """A change that cannot be made: an error of the policy that asked for it."""
+    """Says that a change cannot be made: an error of the policy that asked for it."""
 
 
 class Patched(NamedTuple):
-    """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
-    only if it stays like that."""
+    """Holds an object after a patch. `spoiled` is why it is not one of its kind any more, which
+    matters only if it stays like that."""
 
     object: JsonObject
     spoiled: StatusError | None = None
@@ -312,7 +312,8 @@ class _MergedKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MutatedKinds:
-    """The kinds of a server, for one request. `custom` are those that definitions define."""
+    """Changes objects of the kinds of a server, for one request. `custom` are those that
+    definitions define."""
 
     context: DefaultingContext = field(default_factory=DefaultingContext)
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
@@ -464,7 +465,7 @@ class MutatedKinds:
 
 
 class CustomScaleKinds(MutatedKinds):
-    """The kinds for the scale of a custom resource, which upstream reads as if it were the custom
+    """Changes the scale of a custom resource, which upstream reads as if it were the custom
     resource, and never converts back."""
 
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:

@@ -57,7 +57,8 @@ _TYPES: Final = {
 
 
 def trim_space(text: str) -> str:
-    """`strings.TrimSpace`: unlike `str.strip`, it leaves the separators 1c to 1f."""
+    """Return a text without space around it, as `strings.TrimSpace`: unlike `str.strip`, it leaves
+    the separators 1c to 1f."""
     return text.strip(_WHITE_SPACE)
 
 
@@ -76,7 +77,7 @@ def _quoted_char(char: str) -> str:
 
 
 def quote(text: str) -> str:
-    """`%q`, as `strconv.Quote`."""
+    """Return a text as `%q` prints it, as `strconv.Quote`."""
     if _PLAIN.fullmatch(text) is not None:
         return f'"{text}"'
     return '"' + "".join(map(_quoted_char, text)) + '"'
@@ -120,7 +121,7 @@ def plain_text(value: object) -> str:
 
 
 def type_text(value: object) -> str:
-    """The Go type of a JSON value as `%T` prints it."""
+    """Return the Go type of a JSON value as `%T` prints it."""
     return _TYPES.get(value.__class__, "float64")
 
 
@@ -171,7 +172,8 @@ def int_or(text: str, otherwise: int) -> int:
 
 
 def parse_uint(text: str, bits: int = 64) -> int:
-    """A decimal number without a sign. Raises ValueError with the text of Go's error."""
+    """Return a decimal number that is written without a sign. Raises ValueError with the text of
+    Go's error."""
     if _DIGITS.fullmatch(text) is None:
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("0")
@@ -307,7 +309,8 @@ to run: here it is always the same."""
 
 @dataclass(frozen=True, slots=True)
 class GoValue:
-    """A value as JSON has it, with its type in Go: what an error shows depends on the release.
+    """Holds a value as JSON has it, with its type in Go: what an error shows depends on the
+    release.
 
     `whole` is the value with what JSON leaves out, such as empty maps that are not nil. `data`, if
     it is known, is the value with all its types.

@@ -38,7 +38,7 @@ class _Receiver(extend.Opaque):
 
 
 class Authorizer(_Receiver):
-    """The variable `authorizer`: a user and who decides about it."""
+    """Is the variable `authorizer`: a user and who decides about it."""
 
     __slots__ = ("backend", "user")
     cel_type = costs.AUTHORIZER

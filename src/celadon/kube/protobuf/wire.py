@@ -36,11 +36,11 @@ from celadon.records import dataclass
 
 
 class ProtobufError(KubeError, ValueError):
-    """The one error of reading and writing protobuf; `str()` is upstream's text."""
+    """Says what is wrong where protobuf is read or written; `str()` is upstream's text."""
 
 
 class NoMessageError(ProtobufError):
-    """The kind has no message. A server that was asked to answer with it answers 406."""
+    """Says that a kind has no message. A server that was asked to answer with it answers 406."""
 
     def __init__(self, gvk: GroupVersionKind) -> None:
         self.gvk = gvk

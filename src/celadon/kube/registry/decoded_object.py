@@ -52,7 +52,7 @@ _PLAIN: Final = DefaultingContext()
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class Draft:
-    """An object on its way in. `made` belongs to the draft: the steps change it in place."""
+    """Holds an object on its way in. `made` belongs to the draft: the steps change it in place."""
 
     gvk: GroupVersionKind
     made: JsonDict
@@ -100,7 +100,7 @@ class Draft:
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
-    """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    """Return the object decoded, defaulted and converted. DecodeError when a value does not fit."""
     return Draft(gvk, *_drafted(obj, gvk, context))
 
 
@@ -128,7 +128,7 @@ _OLD_AUTOSCALER: Final = GroupVersionKind("autoscaling", "v1", "HorizontalPodAut
 def stored_form(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> JsonDict:
-    """The object as it is read back after a write: without empty lists, defaulted once more.
+    """Return the object as it is read back after a write: without empty lists, defaulted once more.
 
     For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`,
     but of autoscalers, whose behavior has defaults in the newer version only.
@@ -286,10 +286,11 @@ def changed_defaulting(
 # create asks for it 40 times, and a property takes Python 3.11 a thousand instructions.
 @dataclass(slots=True)
 class Target:
-    """`namespace` and `name` are those of the URL: the name is empty for a create in a collection,
-    the namespace for cluster-scoped resources. `custom` is what the resource's
-    CustomResourceDefinition says about its kind, if there is one. `kind` is what the endpoint reads
-    and shows, `schema` the custom kind whose schema holds for that: not for its scale."""
+    """Says where an object goes. `namespace` and `name` are those of the URL: the name is empty for
+    a create in a collection, the namespace for cluster-scoped resources. `custom` is what the
+    resource's CustomResourceDefinition says about its kind, if there is one. `kind` is what the
+    endpoint reads and shows, `schema` the custom kind whose schema holds for that: not for its
+    scale."""
 
     resource: Resource
     namespace: str = ""
@@ -397,8 +398,9 @@ def without_link(obj: JsonDict) -> JsonDict:
 def shown_object(
     obj: JsonObject, target: Target, *, no_count: int | None = None
 ) -> dict[str, object]:
-    """A stored object, in the endpoint's version, as the endpoint shows it. A scale has `no_count`
-    where a custom resource has no count; None: StatusError (500), for who wants to read it."""
+    """Return a stored object, in the endpoint's version, as the endpoint shows it. A scale has
+    `no_count` where a custom resource has no count; None: StatusError (500), for who wants to read
+    it."""
     if target.subresource == "scale":
         return scale_of(obj, target.scale_paths, no_count)
     return {**obj, "apiVersion": target.kind.api_version, "kind": target.kind.kind}

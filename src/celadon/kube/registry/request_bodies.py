@@ -277,7 +277,8 @@ DELETE: Final = "DeleteOptions"
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`force` is None when it was not given; `apply` says whether the patch is an apply patch."""
+    """Holds the options of a write. `force` is None when it was not given; `apply` says whether the
+    patch is an apply patch."""
 
     dry_run: tuple[str, ...] = ()
     field_manager: str = ""
@@ -472,8 +473,8 @@ _FORMER: Final = {version: frozenset(kinds.split()) for version, kinds in _FORME
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """An object that has been read. `found` is what it says it is, perhaps in another version than
-    the endpoint's; `sent` is the document before anything was dropped or defaulted."""
+    """Holds an object that was read from a body. `found` is what it says it is, perhaps in another
+    version than the endpoint's; `sent` is the document before anything was dropped or defaulted."""
 
     found: GroupVersionKind
     draft: Draft
@@ -612,9 +613,9 @@ def draft_of(
     *,
     is_applied: bool = False,
 ) -> Draft:
-    """A JSON object decoded, with defaults, and for custom resources without what their schema
-    does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when a
-    value does not fit the kind."""
+    """Return a JSON object decoded, with defaults, and for custom resources without what their
+    schema does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when
+    a value does not fit the kind."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(sent_kind or target.kind), context)
@@ -711,7 +712,7 @@ def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, 
 
 
 class OtherKind(StatusError):
-    """The object has become one of another kind, which nothing is wrong with in itself."""
+    """Says that an object has become one of another kind, which nothing is wrong with in itself."""
 
     def __init__(self, sent_kind: GroupVersionKind, kind: GroupVersionKind) -> None:
         super().__init__(status.plain_error(unknown_conversion(sent_kind, kind)).status)
@@ -727,8 +728,8 @@ def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> s
 def read_mutated(
     document: Any, kind: GroupVersionKind, custom: CustomKind | None, context: DefaultingContext
 ) -> tuple[JsonObject, Draft]:
-    """The object as it was decoded, and with its defaults. StatusError (500) for what is no such
-    object. Options of connections, which have no struct here, stay what they are."""
+    """Return the object as it was decoded, and with its defaults. StatusError (500) for what is no
+    such object. Options of connections, which have no struct here, stay what they are."""
     require_object(document, kind)
     try:
         if custom is not None:

@@ -123,7 +123,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ApiGroup:
-    """A group as discovery shows it: its versions in that order, and the `preferred` one."""
+    """Describes a group as discovery shows it: its versions in that order, and the `preferred`
+    one."""
 
     name: str
     versions: tuple[str, ...]
@@ -382,8 +383,8 @@ class Lookups(Protocol):
 
 
 class ObjectIndex:
-    """Objects by resource, namespace and name. Those of kinds that the catalogue does not know are
-    left out; versions are as given."""
+    """Finds objects by resource, namespace and name. Objects of kinds that the catalogue does not
+    know are left out; versions are as given."""
 
     __slots__ = ("_catalog", "_spaces")
 
@@ -479,7 +480,8 @@ def _scale_paths_names(path: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`priority` 1 is shown only in wide output; `hidden` cells have no column of their own."""
+    """Describes a column of a table. `priority` 1 is shown only in wide output; `hidden` cells have
+    no column of their own."""
 
     name: str
     type: str = "string"

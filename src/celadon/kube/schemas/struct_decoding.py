@@ -546,7 +546,7 @@ def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> It
 
 
 def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDict:
-    """A copy of an object with those of the values whose fields it does not have."""
+    """Return a copy of an object with those of the values whose fields it does not have."""
     result: dict[str, object] = fresh(obj)
     for path, value in empties:
         parent: object = result
