@@ -110,11 +110,11 @@ class ObjectWorld:
 
     @property
     def catalog(self) -> Catalog:
-        """The resources that are known, those of given definitions included."""
+        """Return the resources that are known, those of given definitions included."""
         return self._index.catalog
 
     def namespace(self, name: str) -> JsonObject | None:
-        """The Namespace of that name; None if it is neither given nor implied."""
+        """Return the Namespace of that name; None if it is neither given nor implied."""
         namespace = self._index.namespace(name)
         if namespace is None and self._implicit_namespaces:
             return implicit_namespace(name)

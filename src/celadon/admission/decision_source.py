@@ -54,7 +54,7 @@ def message(index: int) -> Source:
 
 
 def condition(index: int) -> Source:
-    """The expression of a match condition."""
+    """Return the expression of a match condition."""
     return _part("matchConditions", index, "expression")
 
 

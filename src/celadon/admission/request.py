@@ -70,17 +70,17 @@ class Request:
 
     @property
     def original_kind(self) -> GroupVersionKind:
-        """The kind of the request before it was converted for a rule."""
+        """Return the kind of the request before it was converted for a rule."""
         return self.request_kind or self.kind
 
     @property
     def original_resource(self) -> GroupVersionResource:
-        """The resource of the request before it was converted for a rule."""
+        """Return the resource of the request before it was converted for a rule."""
         return self.request_resource or self.resource
 
     @property
     def original_subresource(self) -> str:
-        """The subresource of the request before it was converted for a rule."""
+        """Return the subresource of the request before it was converted for a rule."""
         return self.subresource if self.request_subresource is None else self.request_subresource
 
 

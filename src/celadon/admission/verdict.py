@@ -145,7 +145,7 @@ class Verdict:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The texts of the warnings, as a client gets them."""
+        """Return the texts of the warnings, as a client gets them."""
         return tuple(warning.text for warning in self.recorded)
 
     @property

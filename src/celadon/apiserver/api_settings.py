@@ -135,7 +135,7 @@ class Settings:
 
     @property
     def emulated(self) -> str:
-        """The release that is emulated; the same as a rule."""
+        """Return the release that is emulated; the same as a rule."""
         return self.version if self.effective is None else self.effective.emulation
 
     def release(self) -> ServedRelease:
@@ -144,7 +144,7 @@ class Settings:
         return ServedRelease(entered, parse_version(self.version) < SENT_IS_SHOWN_BEFORE)
 
     def catalog(self) -> Catalog:
-        """The built-in resources that are served."""
+        """Return the built-in resources that are served."""
         config = self.runtime_config
         if self.all_versions and not config.switches:
             config = RuntimeConfig({ALL: True})

@@ -309,7 +309,7 @@ class Rotation:
 
 
 def line_of(event: JsonObject) -> bytes:
-    """An event as it stands in the file."""
+    """Return an event as it stands in the file."""
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
 

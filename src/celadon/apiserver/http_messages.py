@@ -289,11 +289,12 @@ class HttpRequest:
         return beginning in "".join(self._by_name)
 
     def header(self, name: str) -> str:
-        """The value of the first header of this (lower-case) name; empty if there is none."""
+        """Return the value of the first header of this (lower-case) name; empty if there is
+        none."""
         return self._by_name.get(name, [""])[0]
 
     def header_values(self, name: str) -> Sequence[str]:
-        """The values of all headers of this (lower-case) name."""
+        """Return the values of all headers of this (lower-case) name."""
         return self._by_name.get(name, ())
 
 

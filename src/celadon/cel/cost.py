@@ -60,7 +60,7 @@ class Range(NamedTuple):
         return Range(_ceil_factor(self.min, divisor), _ceil_factor(self.max, divisor))
 
     def union(self, other: Range) -> Range:
-        """The smallest range that covers both: of alternatives, one of which runs."""
+        """Return the smallest range that covers both: of alternatives, one of which runs."""
         return Range(min(self.min, other.min), max(self.max, other.max))
 
 

@@ -178,7 +178,7 @@ class Environment:
         return parse(source, self.parse_options)
 
     def unchecked(self, ast: Ast) -> CheckedAst:
-        """A parsed tree ready for `program` without a check: everything is dyn."""
+        """Return a parsed tree ready for `program` without a check: everything is dyn."""
         return without_check(ast, self.declarations)
 
     def program(self, checked: CheckedAst, name: str = "expression") -> Program:

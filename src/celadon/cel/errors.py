@@ -145,7 +145,7 @@ class Source:
         return (index + 1, offset - self._line_starts[index])
 
     def line(self, number: int) -> str | None:
-        """The text of a 1-based line without its line end; None if there is no such line."""
+        """Return the text of a 1-based line without its line end; None if there is no such line."""
         starts = self._line_starts
         if not 1 <= number <= len(starts):
             return None
@@ -232,7 +232,8 @@ class Issues:
         return NO_LOCATION if issue.offset is None else self.source.location(issue.offset)
 
     def display(self) -> str:
-        """All issues with the lines they are in, joined by line feeds, without a final one."""
+        """Return all issues with the lines they are in, joined by line feeds, without a final
+        one."""
         lines = [
             self._display_one(issue) for issue in sorted(self._issues, key=self._shown_location)
         ]

@@ -157,7 +157,7 @@ class Argument(NamedTuple):
 
     @property
     def integer(self) -> int | None:
-        """The value if it is a constant int."""
+        """Return the value if it is a constant int."""
         return self.value if self.is_constant and self.value.__class__ is int else None
 
 

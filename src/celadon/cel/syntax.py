@@ -214,7 +214,7 @@ class CheckedAst:
 
     @property
     def nodes(self) -> Sequence[Expr]:
-        """All nodes, as `walk` gives them: each pass over the tree asks for them."""
+        """Return all nodes, as `walk` gives them: each pass over the tree asks for them."""
         if self._nodes is None:
             self._nodes = walk(self.ast.root)
         return self._nodes
@@ -226,12 +226,12 @@ class CheckedAst:
 
     @property
     def type(self) -> Type:
-        """The type of the whole expression."""
+        """Return the type of the whole expression."""
         return self.types[self.ast.root.id]
 
 
 def children(node: Expr) -> tuple[Expr, ...]:
-    """The direct sub-expressions, in source order."""
+    """Return the direct sub-expressions, in source order."""
     match node:
         case Literal() | Ident() | Unspecified():
             return ()
@@ -250,7 +250,8 @@ def children(node: Expr) -> tuple[Expr, ...]:
 
 
 def walk(node: Expr) -> list[Expr]:
-    """All nodes, children before parents, left to right (the order cel-go's validators use)."""
+    """Return all nodes, children before parents, left to right (the order cel-go's validators
+    use)."""
     result: list[Expr] = []
     stack = [node]
     while stack:

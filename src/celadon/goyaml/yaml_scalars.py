@@ -123,7 +123,7 @@ def whole(value: float) -> int | float:
 
 
 def key_text(value: str | int | float | bool | None) -> str | None:
-    """A scalar in the place of a key as the text JSON needs; None if it cannot be a key."""
+    """Return a scalar in the place of a key as the text JSON needs; None if it cannot be a key."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -64,7 +64,7 @@ class FieldPath:
         self.steps = steps
 
     def child(self, *names: str) -> FieldPath:
-        """The field of that name; with several, one inside the other."""
+        """Return the field of that name; with several, one inside the other."""
         path = _new(FieldPath)  # a third of what the constructor takes, a hundred times a request
         path.steps = self.steps + names
         return path
@@ -80,7 +80,7 @@ class FieldPath:
         return FieldPath(*self.steps, MapKey(key))
 
     def join(self, below: FieldPath) -> FieldPath:
-        """A path that starts where this one ends."""
+        """Return a path that starts where this one ends."""
         return FieldPath(*self.steps, *below.steps)
 
     @property
@@ -165,7 +165,7 @@ OMITTED: Final = OmittedValue()
 
 
 def value_text(value: object) -> str:
-    """A bad value as an error prints it. None is a nil list or pointer: `null`.
+    """Return a bad value as an error prints it. None is a nil list or pointer: `null`.
 
     Texts, numbers and booleans are plain; the rest is JSON, and before 1.34 Go's own syntax.
     """
@@ -228,12 +228,12 @@ class FieldError:
 
 
 def required(path: FieldPath, detail: str = "") -> FieldError:
-    """A field that is absent or empty."""
+    """Return the error about a field that is absent or empty."""
     return FieldError(ErrorType.REQUIRED, path, OMITTED, detail)
 
 
 def forbidden(path: FieldPath, detail: str) -> FieldError:
-    """A field that may not be set here."""
+    """Return the error about a field that may not be set here."""
     return FieldError(ErrorType.FORBIDDEN, path, OMITTED, detail)
 
 
@@ -255,18 +255,18 @@ def not_supported(path: FieldPath, value: object, supported: Iterable[str]) -> F
 
 
 def supported_values(supported: Iterable[str]) -> str:
-    """The detail of an error about a value that is none of these."""
+    """Return the detail of an error about a value that is none of these."""
     listed = ", ".join(quote(choice) for choice in supported)
     return f"supported values: {listed}" if listed else ""
 
 
 def duplicate(path: FieldPath, value: object) -> FieldError:
-    """A value that has to be unique and occurs again."""
+    """Return the error about a value that has to be unique and occurs again."""
     return FieldError(ErrorType.DUPLICATE, path, value)
 
 
 def not_found(path: FieldPath, value: object) -> FieldError:
-    """A reference to something that is not there."""
+    """Return the error about a reference to something that is not there."""
     return FieldError(ErrorType.NOT_FOUND, path, value)
 
 
@@ -281,7 +281,7 @@ def too_long(path: FieldPath, limit: int, *, is_bare: bool = False) -> FieldErro
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
-    """A list or map of `count` members where `limit` are allowed."""
+    """Return the error about a list or map of `count` members where `limit` are allowed."""
     detail = f"must have at most {_counted(limit, 'item')}"
     return FieldError(
         ErrorType.TOO_MANY, path, count, detail if limit >= 0 else "has too many items"
@@ -316,7 +316,7 @@ FEW_ERRORS: Final = 1_000
 
 
 def as_many_as_fit(errors: Iterable[FieldError], few: int = FEW_ERRORS) -> list[FieldError]:
-    """The errors that a refusal shows: those up to the one that makes their text longer than
+    """Return the errors that a refusal shows: those up to the one that makes their text longer than
     `MOST_ERROR_TEXT`; all of them, if they are `few`. What follows is not even looked for: each of
     thousands of items may be wrong because of each other."""
     remaining = iter(errors)

@@ -85,7 +85,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def group_resource(self) -> GroupResource:
-        """The resource in whichever version, as most messages name it."""
+        """Return the resource in whichever version, as most messages name it."""
         return tuple.__new__(GroupResource, (self.group, self.resource))  # as `group_kind`
 
     @property

@@ -73,7 +73,7 @@ def parse_version(text: str) -> Minor:
 
 
 def nearest_release(major: int, minor: int) -> str:
-    """The release of these numbers, or the first or last one that is known."""
+    """Return the release of these numbers, or the first or last one that is known."""
     return "{}.{}".format(*min(max((major, minor), OLDEST_RELEASE), LATEST_RELEASE))
 
 
@@ -114,13 +114,13 @@ _here: Final[ContextVar[Answering]] = ContextVar("celadon_kubernetes_release", d
 
 
 def current_release() -> str:
-    """The release whose answers are given here, as `1.36`."""
+    """Return the release whose answers are given here, as `1.36`."""
     return _here.get().release
 
 
 def emulated_release() -> str:
-    """The release whose feature gates and versions of kinds there are: the current one, unless that
-    emulates another."""
+    """Return the release whose feature gates and versions of kinds there are: the current one,
+    unless that emulates another."""
     return _here.get().emulated
 
 

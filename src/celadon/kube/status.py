@@ -197,7 +197,7 @@ def route_not_found() -> StatusError:
 
 
 def method_not_allowed() -> StatusError:
-    """A path that exists, with a method it does not have."""
+    """Return a path that exists, with a method it does not have."""
     message = "the server does not allow this method on the requested resource"
     return _failure("MethodNotAllowed", message, StatusDetails())
 

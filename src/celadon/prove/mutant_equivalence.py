@@ -65,19 +65,19 @@ class BoundPolicy:
 
     @property
     def matching(self) -> tuple[object, ...]:
-        """All that is not about validations: the failure policy, and the bindings."""
+        """Return all that is not about validations: the failure policy, and the bindings."""
         return self.policy["spec"].get("failurePolicy", "Fail"), list(self.bindings)
 
     def with_only(self, validation: JsonObject) -> BoundPolicy:
-        """The same with one validation, of which nobody asks what it says."""
+        """Return the same with one validation, of which nobody asks what it says."""
         return self.with_validations([{"expression": validation["expression"]}])
 
     def with_validations(self, validations: Sequence[JsonObject]) -> BoundPolicy:
-        """The same with other ones; one that admits everything if there is none."""
+        """Return the same with other ones; one that admits everything if there is none."""
         return self._with_spec(validations=list(validations) or [_ADMITS])
 
     def ignoring_errors(self) -> BoundPolicy:
-        """The same, but errors are nothing."""
+        """Return the same, but errors are nothing."""
         return self._with_spec(failurePolicy="Ignore")
 
     def probes(self) -> Iterator[BoundPolicy]:
@@ -186,7 +186,7 @@ class Mutant:
 
     @property
     def both(self) -> tuple[BoundPolicy, BoundPolicy]:
-        """The old one, and the new one."""
+        """Return the old one, and the new one."""
         return self.old, self.new
 
 

@@ -123,8 +123,8 @@ class Superfluous:
     kinds: KnownKinds = BUILT_IN
 
     def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
-        """Each part, and the answers for all endpoints; of validations that contradict each other
-        for those at which they are asked anything."""
+        """Return each part, and the answers for all endpoints; of validations that contradict each
+        other for those at which they are asked anything."""
         result = list(parts(self.document))
         queries = [(part, self._asked(part.more, part.less)) for part in result]
         queries += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]

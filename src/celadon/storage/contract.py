@@ -231,7 +231,7 @@ class Store(Protocol):
     """Keys with values and revisions, transactions on them, and who watches them."""
 
     def revision(self) -> int:
-        """The newest revision that can be read here."""
+        """Return the newest revision that can be read here."""
 
     def synced(self) -> Future[int]:
         """A revision not older than any write acknowledged so far, to anyone. Done when it can be

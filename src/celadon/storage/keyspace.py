@@ -260,7 +260,7 @@ class Schedule:
             self._marks.append((now, revision))
 
     def due(self, space: Keyspace) -> int:
-        """The revision to compact to; `space.compacted` when nothing is due."""
+        """Return the revision to compact to; `space.compacted` when nothing is due."""
         by_number, by_bytes = self._due_by_number(space), self._due_by_bytes(space)
         return max(space.compacted, self._due_by_age(), by_number, by_bytes)
 

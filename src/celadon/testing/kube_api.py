@@ -57,7 +57,8 @@ class ClientAccess:
     certificate_authority: Path
 
     def environment(self) -> dict[str, str]:
-        """The environment for a program that looks for a cluster: kubectl, helm, an operator."""
+        """Return the environment for a program that looks for a cluster: kubectl, helm, an
+        operator."""
         return {**os.environ, "KUBECONFIG": str(self.kubeconfig)}
 
     def kubernetes_client(self) -> kubernetes.client.ApiClient:
@@ -194,7 +195,8 @@ class KubeApi:
 
     @property
     def admin(self) -> ClientAccess:
-        """The way in for somebody who may do everything. Raises RuntimeError before the start."""
+        """Return the way in for somebody who may do everything. Raises RuntimeError before the
+        start."""
         if self._admin is None:
             raise RuntimeError(_NOT_RUNNING)
         return self._admin
@@ -210,7 +212,7 @@ class KubeApi:
         return self.admin.kubeconfig
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:
-        """The way in for a user who may do what roles allow, no more: nothing, at first."""
+        """Return the way in for a user who may do what roles allow, no more: nothing, at first."""
         token = handler_access.new_token()
         self._handler.users[token] = User(name, tuple(groups))
         return self._access(token)

@@ -124,8 +124,8 @@ class Request:
 
     @property
     def object(self) -> Object:
-        """The object as it is to be; of CONNECT the options of the connection. Raises NoObject
-        for DELETE."""
+        """Return the object as it is to be; of CONNECT the options of the connection. Raises
+        NoObject for DELETE."""
         if self.given is None:
             text = f"{self.operation.value} has no object, see `old_object`"
             raise NoObject(text)

@@ -80,7 +80,7 @@ class FieldPosition:
 
     @property
     def field(self) -> str:
-        """The path as the API server prints it; empty for the object itself."""
+        """Return the path as the API server prints it; empty for the object itself."""
         return self.path.text
 
 
@@ -170,7 +170,7 @@ def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
 
 
 def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
-    """A path in the corrected document as one in the document that was written."""
+    """Return a path in the corrected document as one in the document that was written."""
     for item in reversed(renamed):
         length = len(item.steps)
         if steps[:length] == item.steps:
@@ -179,7 +179,7 @@ def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
 
 
 def written_finding(finding: Finding, renamed: Sequence[Renamed]) -> Finding:
-    """A finding about the corrected document as one about that which was written."""
+    """Return a finding about the corrected document as one about that which was written."""
     if not renamed:
         return finding
     fix = finding.fix

@@ -152,8 +152,8 @@ def _compiled(
 def prepare(
     documents: Sequence[Mapping[str, Json]], settings: Settings, memory: LintMemory | None = None
 ) -> Bundle:
-    """The documents of a run; their numbers are those of the findings. What `memory` knows is not
-    made again."""
+    """Return the documents of a run; their numbers are those of the findings. What `memory` knows
+    is not made again."""
     memory = memory or LintMemory()
     kinds = [metadata.gvk(document) for document in documents]
     definitions = tuple(
@@ -521,7 +521,7 @@ class TypedScopes:
         """Both of the document that was looked at last, by the owner of its expressions."""
 
     def at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
-        """The scopes of the expression there, at least one."""
+        """Return the scopes of the expression there, at least one."""
         with answering_as(self._version):
             return self._at(document, path)
 

@@ -135,7 +135,7 @@ def counts_for_pods(name: str) -> bool:
 
 
 def usage_of_pod(pod: JsonObject, now: str) -> dict[str, Quantity]:
-    """A pod that has ended is one object, and nothing else."""
+    """Return a pod that has ended is one object, and nothing else."""
     result = {COUNT_PODS: ONE}
     spec = pod.get("spec") or {}
     if not has_ended(pod, now):

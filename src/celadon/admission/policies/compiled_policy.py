@@ -177,7 +177,7 @@ def compile_frame(
     Mapping[str, compiled_expressions.Expression],
     tuple[compiled_expressions.Condition, ...],
 ]:
-    """The variables and match conditions of a stored policy, and the scope for all else."""
+    """Return the variables and match conditions of a stored policy, and the scope for all else."""
     scope = compiled_expressions.PolicyScope(
         version,
         has_params=spec.param_kind is not None,

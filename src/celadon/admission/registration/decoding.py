@@ -399,8 +399,8 @@ def decode_object(
 
 
 def struct_of(kind: str, version: str) -> GroupVersionKind:
-    """The kind whose Go struct reads it: for a version that the release does not serve, its best
-    one; all have the same fields."""
+    """Return the kind whose Go struct reads it: for a version that the release does not serve, its
+    best one; all have the same fields."""
     every = (
         GroupVersionKind(ADMISSION_REGISTRATION, api_version, kind)
         for api_version in (version, *registration.VERSIONS)

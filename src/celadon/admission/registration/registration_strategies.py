@@ -117,7 +117,7 @@ def validate_webhooks(
     old: registration_types.WebhookConfiguration | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
-    """A defaulted configuration; `old` is the stored object on update."""
+    """Validate a defaulted configuration; `old` is the stored object on update."""
     hooks, version = configuration.webhooks, version or current_release()
     demands = _Demands() if old is None else _demands(hooks, old.webhooks)
     errors = policy_validation.validate_object_meta(configuration.metadata)
@@ -500,7 +500,7 @@ _NAME: Final = FieldPath("metadata", "name")
 
 
 def typed(document: JsonObject) -> registration.RegistrationObject:
-    """The typed form of a document that has been decoded."""
+    """Return the typed form of a document that has been decoded."""
     return BY_KIND[document["kind"]].typed(document)
 
 

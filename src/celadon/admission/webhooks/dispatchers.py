@@ -79,7 +79,7 @@ class CallRecord:
 
     @staticmethod
     def denial(hook: Hook, denial: StatusError) -> CallRecord:
-        """An answer that does not allow."""
+        """Return an answer that does not allow."""
         return CallRecord(
             hook, rejected=True, code=denial.code, error_type=NO_ERROR, message=str(denial)
         )
@@ -93,7 +93,7 @@ class CallRecord:
 
     @staticmethod
     def failure(hook: Hook, error: CallError) -> CallRecord:
-        """A call that failed, which the failure policy decides upon."""
+        """Return a call that failed, which the failure policy decides upon."""
         ignored = hook.ignores_failures
         text = error.of(hook.name)
         return CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored, text)

@@ -86,7 +86,7 @@ class Hook:
 
     @property
     def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
-        """The compiled match conditions; the first call compiles them."""
+        """Return the compiled match conditions; the first call compiles them."""
         return self.compiled.conditions
 
     @property
@@ -295,7 +295,7 @@ WITHOUT_SIDE_EFFECTS: Final = frozenset({"None", "NoneOnDryRun"})
 
 
 def failed(hook: Hook, error: CallError) -> StatusError:
-    """A call that failed, with failure policy Fail."""
+    """Return a call that failed, with failure policy Fail."""
     return status.internal_error(error.of(hook.name))
 
 
@@ -305,7 +305,7 @@ def dry_run_unsupported(hook: Hook) -> StatusError:
 
 
 def modified_nothing(hook: Hook) -> StatusError:
-    """A patch where there is no object."""
+    """Return a patch where there is no object."""
     return status.internal_error(
         f"admission webhook {quote(hook.name)} attempted to modify the object, which is not "
         "supported for this operation"
@@ -313,7 +313,7 @@ def modified_nothing(hook: Hook) -> StatusError:
 
 
 def denied(hook: Hook, answer: JsonObject | None) -> StatusError:
-    """An answer that does not allow; `answer` is its Status, if there is one."""
+    """Return an answer that does not allow; `answer` is its Status, if there is one."""
     answer = answer or {}
     code = answer.get("code", 0)
     outcome = answer.get("status", "")
@@ -429,7 +429,8 @@ class CallError(Exception):
 
 
 def failed_call(reason: str, code: int | None = None) -> CallError:
-    """A call that was made and went wrong, by what answered or (without `code`) on the way."""
+    """Return a call that was made and went wrong, by what answered or (without `code`) on the
+    way."""
     code = code_of_failure(UNAVAILABLE) if code is None else code
     return CallError(f"failed to call webhook: {reason}", code)
 

@@ -76,7 +76,7 @@ class Call:
 
     @property
     def body(self) -> bytes:
-        """The text of the review, with the line end that Go's encoder writes."""
+        """Return the text of the review, with the line end that Go's encoder writes."""
         return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
 
     @property
@@ -91,8 +91,8 @@ class Call:
 
 
 def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> Call:
-    """The call of a hook that was selected. StatusError for a dry run that the webhook does not
-    support, CallError where no version of the review would do, ConversionError."""
+    """Return the call of a hook that was selected. StatusError for a dry run that the webhook does
+    not support, CallError where no version of the review would do, ConversionError."""
     hook, hit = selected.hook, selected.hit
     request = context.request
     if request.dry_run and hook.webhook.side_effects not in hooks.WITHOUT_SIDE_EFFECTS:
@@ -179,7 +179,8 @@ class HookAnswer:
 def read_answer(
     call: Call, reply: hooks.Reply | hooks.NoReply, as_json: hooks.AsJson, *, mutating: bool
 ) -> HookAnswer:
-    """The answer to a call; CallError where there is none, or one that must not be trusted."""
+    """Return the answer to a call; CallError where there is none, or one that must not be
+    trusted."""
     if isinstance(reply, hooks.NoReply):
         code = hooks.code_of_failure(reply.code)
         raise hooks.CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)

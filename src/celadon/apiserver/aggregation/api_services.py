@@ -133,7 +133,7 @@ class RemoteApiServices:
     by_version: Mapping[GroupVersion, RemoteApiService]
 
     def named(self, name: str) -> RemoteApiService | None:
-        """The one of that name, which says its version and its group."""
+        """Return the one of that name, which says its version and its group."""
         version, _, group = name.partition(".")
         return self.by_version.get(GroupVersion(group, version))
 

@@ -195,8 +195,8 @@ def _numbers(value: float | Series) -> list[float]:
 
 
 def exposed(families: Iterable[Family]) -> Callable[[], str]:
-    """All families as Prometheus reads them; one without series is left out. What they show is
-    taken at once, and written by what is returned."""
+    """Return all families as Prometheus reads them; one without series is left out. What they show
+    is taken at once, and written by what is returned."""
     lines = [family.lines() for family in families]
     return lambda: "".join(chain.from_iterable(lines))
 

@@ -215,8 +215,8 @@ class _Begun(Generic[T]):
 def started(
     loop: asyncio.AbstractEventLoop, work: Coroutine[_Wait, None, None]
 ) -> asyncio.Task[None] | None:
-    """The task of what is left of the work; None if it is done. Raises what the work raises before
-    it waits."""
+    """Return the task of what is left of the work; None if it is done. Raises what the work raises
+    before it waits."""
     try:
         waits_for = work.send(None)
     except StopIteration:

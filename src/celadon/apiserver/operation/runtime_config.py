@@ -38,7 +38,7 @@ class RuntimeConfig:
     switches: Mapping[str, bool] = field(default_factory=dict)
 
     def catalog(self, gates: Mapping[str, bool]) -> Catalog:
-        """The built-in resources that are served; some of them only with a feature gate."""
+        """Return the built-in resources that are served; some of them only with a feature gate."""
         if not self.switches:
             return known_resources()
         every = known_resources(all_versions=True)

@@ -401,7 +401,7 @@ _PATHS = _Paths(antlr_grammar.CEL_NETWORK)
 
 
 def predict(decision: antlr_grammar.State, precedence: int, look: Lookahead) -> int:
-    """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
+    """Return the number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     node = _PATHS.start(decision, precedence)
     ahead = 1
     while True:
@@ -489,7 +489,7 @@ class Machine:
         self._last_error_states: set[int] = set()
 
     def parse(self) -> ParseNode:
-        """The parse tree. Raises `ParseStopped`."""
+        """Return the parse tree. Raises `ParseStopped`."""
         running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, None)]
         result: ParseNode | None = None
         while running:

@@ -152,7 +152,7 @@ class Field:
     absent_is_null: bool = False
 
     def raw(self, message: Any) -> Any:
-        """The field's content as protobuf gives it, extensions included."""
+        """Return the field's content as protobuf gives it, extensions included."""
         if self.descriptor.is_extension:
             return message.Extensions[self.descriptor]
         return getattr(message, self.name)

@@ -188,7 +188,7 @@ class ProtobufTypes:
         )
 
     def find_object(self, name: str) -> ObjectType | None:
-        """The message type of that full name, with its fields; None if the pool has none."""
+        """Return the message type of that full name, with its fields; None if the pool has none."""
         object_type = self._objects.get(name)
         if object_type is None:
             descriptor = self._registry.descriptor(name)

@@ -130,7 +130,7 @@ def orbit(code_point: int) -> tuple[int, ...]:
 
 
 def fold(chars: CharSet) -> CharSet:
-    """The set with every other case of its members added."""
+    """Return the set with every other case of its members added."""
     return (_small_folded if len(chars) <= _SMALL else _folded)(chars)
 
 

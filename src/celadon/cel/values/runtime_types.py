@@ -105,7 +105,7 @@ class Opaque:
         return False
 
     def display(self) -> str:
-        """The text that results and error messages show."""
+        """Return the text that results and error messages show."""
         return f"{self.cel_type.name}"
 
 

@@ -48,7 +48,7 @@ def check_length(length: int) -> None:
 
 
 def too_long() -> EvaluationError:
-    """The error of what would be more than memory is for."""
+    """Return the error of what would be more than memory is for."""
     return EvaluationError(CostLimitExceeded().message)
 
 

@@ -139,7 +139,7 @@ def timestamp_overflow() -> EvaluationError:
 
 
 def timestamp_at(unix_nanoseconds: int, offset_minutes: int = 0) -> Timestamp:
-    """The timestamp at that many nanoseconds since 1970, if it is in range."""
+    """Return the timestamp at that many nanoseconds since 1970, if it is in range."""
     seconds, nanos = divmod(unix_nanoseconds, NANOS)
     if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise timestamp_overflow()
@@ -350,8 +350,8 @@ def _atoi(text: str) -> int:
 
 
 def full_year(t: Timestamp, zone: str | None = None) -> int:
-    """The year, in UTC or the zone (a name, or an offset like `+02:00`). Raises EvaluationError for
-    an unknown zone, as all with a zone do."""
+    """Return the year, in UTC or the zone (a name, or an offset like `+02:00`). Raises
+    EvaluationError for an unknown zone, as all with a zone do."""
     return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[0]
 
 
@@ -425,7 +425,7 @@ def duration_milliseconds(d: Duration) -> int:
 
 
 def duration_millisecond_part(d: Duration) -> int:
-    """The milliseconds beyond whole seconds, with the sign of the duration."""
+    """Return the milliseconds beyond whole seconds, with the sign of the duration."""
     part = abs(d.nanoseconds) // 1_000_000 % 1000
     return -part if d.nanoseconds < 0 else part
 

@@ -47,8 +47,8 @@ class ServiceNetwork(Protocol):
         """Return a free address of one of them. StatusError (500) when there is none."""
 
     def node_port(self, taken_ports: Sequence[int]) -> int:
-        """A free port besides those that this write has taken. StatusError (500) when there is
-        none."""
+        """Return a free port besides those that this write has taken. StatusError (500) when there
+        is none."""
 
     def address_fault(self, address: str) -> str: ...
 
@@ -187,9 +187,9 @@ Placed = tuple[tuple[Step, ...], Apply]
 
 
 def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, ...]:
-    """The same in the same order, where rules that follow one another go the same way together.
-    What is done to the items of a list is done item by item then. If `sharing`, nothing happens in
-    the settled parts of an object."""
+    """Return the same in the same order, where rules that follow one another go the same way
+    together. What is done to the items of a list is done item by item then. If `sharing`, nothing
+    happens in the settled parts of an object."""
     result: list[Apply] = []
     way = _sharing_way if sharing else _way
     for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):

@@ -61,7 +61,7 @@ class Guard(NamedTuple):
 
 
 def unchanged(live: object) -> object:
-    """The plan for a struct of which nothing is set."""
+    """Return the plan for a struct of which nothing is set."""
     if live.__class__ is not dict:
         raise Unplanned
     return live
@@ -101,7 +101,7 @@ def entered_members(members: Sequence[Member]) -> Plan:
 
 
 def entered_member(name: str, enter: Plan, value: object) -> Plan:
-    """The same of which one field is set, by what was there before."""
+    """Return the same of which one field is set, by what was there before."""
 
     def plan(live: Json) -> Any:
         if live.__class__ is not dict:
@@ -228,7 +228,7 @@ def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
 
 
 def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
-    """The same, for objects that have nothing at these paths."""
+    """Return the same, for objects that have nothing at these paths."""
 
     def check(live: object) -> object:
         for path in paths:

@@ -203,7 +203,7 @@ def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> Fi
 
 
 def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, object]:
-    """The object with the annotation renewed, if it has it."""
+    """Return the object with the annotation renewed, if it has it."""
     result = dict(obj)
     annotations = metadata.annotations(obj)
     if not annotations.get(LAST_APPLIED):
@@ -460,7 +460,7 @@ class _Endpoint:
         return result
 
     def shown(self, live: JsonObject) -> JsonDict:
-        """A stored object as the endpoint shows it, without its managers."""
+        """Return a stored object as the endpoint shows it, without its managers."""
         visible = shown_object(live, self._target, no_count=0)
         meta = {**metadata.metadata(visible)}
         meta.pop("managedFields", None)
@@ -620,7 +620,7 @@ class _Endpoint:
     def of_parent(
         self, parent: managed_fields.Managers, scale: managed_fields.Managers
     ) -> managed_fields.Managers:
-        """The managers of the object after a write to its scale."""
+        """Return the managers of the object after a write to its scale."""
         version = self._target.resource.gvk.api_version
         return managed_fields.managers_of_parent(parent, scale, self.count_path, version)
 

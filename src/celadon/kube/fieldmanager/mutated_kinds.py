@@ -346,8 +346,8 @@ class MutatedKinds:
             return None
 
     def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
-        """A configuration of the kind as an expression has constructed it. None if it has to be
-        looked at more closely: as if it had values that JSON does not have, or did not fit."""
+        """Return a configuration of the kind as an expression has constructed it. None if it has to
+        be looked at more closely: as if it had values that JSON does not have, or did not fit."""
         try:
             return fitting_object(self._merged_kind(kind).type, value)
         except (Unusual, MutationRefused):
@@ -417,8 +417,8 @@ class MutatedKinds:
         return drafted(together, kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
-        """The object of a document that a JSON patch has made. MutationRefused, and StatusError
-        (500) for what cannot be read at all."""
+        """Return the object of a document that a JSON patch has made. MutationRefused, and
+        StatusError (500) for what cannot be read at all."""
         request_bodies.require_object(document, kind)
         custom = self.custom(kind)
         if custom is not None:

@@ -412,7 +412,7 @@ EXPONENT_FROM: Final = 1e21
 
 
 def as_read(value: object) -> Any:
-    """A JSON value with the numbers that Go has. What was given is not changed."""
+    """Return a JSON value with the numbers that Go has. What was given is not changed."""
     return _changed(value, _read)
 
 

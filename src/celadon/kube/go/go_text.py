@@ -105,7 +105,7 @@ def escaped_html(text: str) -> str:
 
 
 def plain_text(value: object) -> str:
-    """A JSON value as `%v` prints it: `map[a:1 b:[x y]]`."""
+    """Return a JSON value as `%v` prints it: `map[a:1 b:[x y]]`."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{plain_text(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
@@ -463,7 +463,7 @@ _LISTS: Final[Mapping[str, str]] = {
 
 
 def go_syntax(value: object, type_: str = "") -> str:
-    """A value as `%#v` prints it. Without a type, that of decoded JSON."""
+    """Return a value as `%#v` prints it. Without a type, that of decoded JSON."""
     if type_.startswith("*"):
         if value is None:
             return "<nil>" if type_ == _TIME else f"({type_})(nil)"
@@ -541,7 +541,7 @@ def _untyped(value: object) -> str:
 
 
 def data_syntax(data: GoData) -> str:
-    """A value whose types are known, down to what pointers lead to, as `%#v` prints it."""
+    """Return a value whose types are known, down to what pointers lead to, as `%#v` prints it."""
     if data.type == "v1.Time":
         return _date_syntax((data.members or {})["Time"].text)
     match data.kind:
@@ -631,7 +631,8 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "
 
 
 def amount_parts(text: str) -> tuple[int, int, str]:
-    """The number of an amount, its power of ten, and how Go calls the way that it is written."""
+    """Return the number of an amount, its power of ten, and how Go calls the way that it is
+    written."""
     if text[-2:] in BINARY_SUFFIXES:
         return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
     if text[-1:] in _DECIMAL:

@@ -53,7 +53,7 @@ _RANGES: Final = {
 
 
 def quote(text: str) -> str:
-    """A text as Go's package `time` quotes it: bytes beyond ASCII one by one."""
+    """Return a text as Go's package `time` quotes it: bytes beyond ASCII one by one."""
     return f'"{"".join(map(_quoted_char, text))}"'
 
 

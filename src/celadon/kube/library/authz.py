@@ -33,7 +33,7 @@ class _Receiver(extend.Opaque):
     __slots__ = ()
 
     def reopened(self) -> extend.EvaluationError:
-        """An error, as a value."""
+        """Return an error, as a value."""
         return extend.no_such_overload()
 
 

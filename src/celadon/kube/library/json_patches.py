@@ -168,7 +168,7 @@ _JSON_PATCH: Final = extend.ObjectType(
 
 @remembering(1024)
 def find_type(name: str) -> extend.ObjectType | None:
-    """The type of that full name, if it is one of these."""
+    """Return the type of that full name, if it is one of these."""
     if name == JSON_PATCH.name:
         return _JSON_PATCH
     if name == OBJECT.name or name.startswith(_OBJECT_PREFIX):

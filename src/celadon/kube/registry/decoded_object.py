@@ -94,7 +94,7 @@ class Draft:
         return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
     def replaced(self, obj: JsonObject) -> Draft:
-        """The draft as somebody has left it who was shown `form`: defaulted once more."""
+        """Return the draft as somebody has left it who was shown `form`: defaulted once more."""
         result, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
         return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
 
@@ -116,7 +116,7 @@ def _drafted(
 def defaulted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> JsonDict:
-    """The object decoded and defaulted, with everything else as it was sent."""
+    """Return the object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
     draft.complete()
     return draft.made
@@ -161,7 +161,7 @@ def apply_phase(run: Run, gvk: GroupVersionKind, phase: str) -> None:
 
 
 def gates_of(context: DefaultingContext) -> frozenset[str]:
-    """The feature gates that are on, by default or because the context says so."""
+    """Return the feature gates that are on, by default or because the context says so."""
     return _gates(tuple(sorted(context.gates.items())))
 
 
@@ -243,7 +243,7 @@ class ChangedDefaulting(NamedTuple):
     triggers: Mapping[str, Triggers]
 
     def run(self, obj: JsonDict) -> Run:
-        """The object on its way through the rules."""
+        """Return the object on its way through the rules."""
         return Run(obj, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
@@ -350,7 +350,7 @@ def require_namespace(draft: Draft, target: Target) -> None:
 
 
 def require_name(draft: Draft, target: Target) -> None:
-    """StatusError (400) unless the object of an update has the name of the URL."""
+    """Raise StatusError (400) unless the object of an update has the name of the URL."""
     if draft.meta is None:
         return
     name = metadata.name(draft.made)
@@ -388,7 +388,8 @@ def stored_object(
 
 
 def without_link(obj: JsonDict) -> JsonDict:
-    """The object, or one like it, without a link to itself, which a mutator may have given it."""
+    """Return the object, or one like it, without a link to itself, which a mutator may have given
+    it."""
     meta = metadata.metadata(obj)
     if "selfLink" not in meta:
         return obj

@@ -164,7 +164,7 @@ class _Application:
                 self._open_all(item)
 
     def written(self, value: object) -> Any:
-        """A value as the library writes it."""
+        """Return a value as the library writes it."""
         if id(value) not in self.opened:
             return value
         if isinstance(value, dict):
@@ -424,8 +424,8 @@ class _Source(str):
 
 
 def with_sources(text: str) -> Any:
-    """A patch that can be read, with the texts of its scalars in place of what they mean. It can be
-    applied again for `source_text` to show what came of it."""
+    """Return a patch that can be read, with the texts of its scalars in place of what they mean. It
+    can be applied again for `source_text` to show what came of it."""
     return _Decoder(_source, _Source).decode(text)
 
 

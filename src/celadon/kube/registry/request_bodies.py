@@ -139,7 +139,7 @@ def _document(body: bytes) -> Document:
 
 
 def too_large(number: str, target_type: str = "Go value") -> str:
-    """The decoder's words for a number that no double is large enough for."""
+    """Return the decoder's words for a number that no double is large enough for."""
     return f"json: cannot unmarshal number {number} into {target_type} of type float64"
 
 
@@ -155,7 +155,7 @@ def _decoded(body: bytes) -> str:
 
 
 def not_an_object(value: object) -> str:
-    """The decoder's words for a list or a scalar."""
+    """Return the decoder's words for a list or a scalar."""
     reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
     return _UNREADABLE + reason
 
@@ -241,7 +241,7 @@ def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> St
 
 
 def strict_decoding_error(errors: list[str]) -> str:
-    """The text of 400 for unknown and repeated fields."""
+    """Return the text of 400 for unknown and repeated fields."""
     return f"strict decoding error: {', '.join(errors)}"
 
 
@@ -490,9 +490,9 @@ def read_object(
     noticed: Sequence[str] = (),
     sent: bytes = b"",
 ) -> Incoming:
-    """The object in a body: JSON text, or what was read from another format, of which `sent` are
-    the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
-    it is not an object of the endpoint's kind; its version is for `require_version`."""
+    """Return the object in a body: JSON text, or what was read from another format, of which `sent`
+    are the bytes that came and `noticed` what its reader had to complain about. StatusError (400)
+    when it is not an object of the endpoint's kind; its version is for `require_version`."""
     sent = sent if sent or isinstance(body, Document) else body
     is_custom = target.schema is not None
     sent_kind, document = interpret(body, target.kind, sent, is_custom=is_custom)
@@ -573,7 +573,7 @@ def _has_kinds(sent_kind: GroupVersionKind) -> bool:
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
-    """StatusError (400) for an object of another version than the endpoint's."""
+    """Raise StatusError (400) for an object of another version than the endpoint's."""
     if incoming.found.group_version != target.kind.group_version:
         raise other_version(incoming.found, target.kind)
 
@@ -586,8 +586,8 @@ def read_document(
     field_validation: str = WARN,
     warnings: Sequence[str] = (),
 ) -> Incoming:
-    """The same for a document that is known to be of the kind, such as a patched one. `warnings`
-    are what has been noticed about it before."""
+    """Return the same for a document that is known to be of the kind, such as a patched one.
+    `warnings` are what has been noticed about it before."""
     try:
         draft = draft_of(document.value, target, context, sent_kind)
     except DecodeError as error:
@@ -634,7 +634,7 @@ def draft_of(
 
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
-    """The kind by whose structure it is read: that of v1 for versions no longer served."""
+    """Return the kind by whose structure it is read: that of v1 for versions no longer served."""
     is_former = kind.kind in _FORMER.get(kind.api_version, ())
     if not is_former or struct_decoding.codec_for(kind) is not None:
         return kind
@@ -743,7 +743,7 @@ def read_mutated(
 
 
 def require_object(document: object, kind: GroupVersionKind) -> None:
-    """StatusError (500) for what is no JSON object."""
+    """Raise StatusError (500) for what is no JSON object."""
     if not isinstance(document, dict):
         raise status.internal_error(
             f"json: cannot unmarshal {json_kind(document)} into Go value of type "
@@ -752,7 +752,7 @@ def require_object(document: object, kind: GroupVersionKind) -> None:
 
 
 def require_kind(document: JsonObject) -> None:
-    """StatusError (500) for a custom resource that does not say its kind."""
+    """Raise StatusError (500) for a custom resource that does not say its kind."""
     if not document.get("kind"):
         raise kind_missing(sorted_members(document))
 
@@ -763,7 +763,7 @@ def kind_missing(document: JsonObject) -> StatusError:
 
 
 def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
-    """A custom resource without the members of its metadata that cannot be read."""
+    """Return a custom resource without the members of its metadata that cannot be read."""
     meta = document.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         return {**document, "metadata": {}}

@@ -104,7 +104,7 @@ class Resource:
 
     @property
     def gate(self) -> str:
-        """The feature gate without which it is not there in any version; empty for most."""
+        """Return the feature gate without which it is not there in any version; empty for most."""
         return _GATED.get(self.gvr.group_resource, "")
 
     def subresource(self, name: str) -> Subresource | None:
@@ -155,7 +155,8 @@ class Catalog:
         return self._by_gvr.get(gvr)
 
     def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:
-        """The resource whose objects are of this kind; not found by kinds of subresources."""
+        """Return the resource whose objects are of this kind; not found by kinds of
+        subresources."""
         return self._by_gvk.get(gvk)
 
     def kind_of(self, gvr: GroupVersionResource, subresource: str = "") -> GroupVersionKind | None:
@@ -166,7 +167,7 @@ class Catalog:
     def equivalents(
         self, gvr: GroupVersionResource, subresource: str = ""
     ) -> tuple[tuple[GroupVersionResource, GroupVersionKind], ...]:
-        """The other endpoints that show the same objects, with the kind of each."""
+        """Return the other endpoints that show the same objects, with the kind of each."""
         resource = self._by_gvr.get(gvr)
         if resource is None:
             return ()
@@ -378,7 +379,7 @@ class Lookups(Protocol):
         ...
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """The objects of a namespace, or all cluster-scoped ones, by name."""
+        """Return the objects of a namespace, or all cluster-scoped ones, by name."""
         ...
 
 

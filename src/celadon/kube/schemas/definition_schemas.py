@@ -61,7 +61,7 @@ def definition_schemas(
 
 
 def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
-    """The kinds of which it gives the schemas."""
+    """Return the kinds of which it gives the schemas."""
     return [gvk for gvk, _ in _versions(definition)]
 
 
@@ -478,7 +478,7 @@ class SchemaSizes:
     root: SchemaType
 
     def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
-        """The size of what a path leads to, the name of the variable first."""
+        """Return the size of what a path leads to, the name of the variable first."""
         root: SchemaType | None = self.root if path else None
         for step in path[1:]:
             if root is None:

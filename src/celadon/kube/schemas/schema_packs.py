@@ -133,7 +133,7 @@ class Choices(tuple[Json, ...]):
 
     @functools.cached_property
     def listed(self) -> str:
-        """All of them as JSON, texts without quotes of their own, as errors list what is
+        """Return all of them as JSON, texts without quotes of their own, as errors list what is
         supported."""
         return supported_values(
             item if isinstance(item, str) else json_text(sorted_members(item)) for item in self
@@ -215,7 +215,7 @@ class Schema:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The JSON types that a value may have; none is any."""
+        """Return the JSON types that a value may have; none is any."""
         if self.int_or_string:
             return ("integer", "string")
         return (self.type,) if self.type else ()
@@ -299,8 +299,8 @@ WHOLE: Final = "!"
 
 @functools.cache
 def pack_of(name: str, release: str) -> Any:
-    """The pack of that name as a release (`1.34`) has it. Releases that are newer or older than all
-    that the packs know are taken for the nearest."""
+    """Return the pack of that name as a release (`1.34`) has it. Releases that are newer or older
+    than all that the packs know are taken for the nearest."""
     pack, minor = _read(name), _minor(release)
     if minor >= _minor(DESCRIBED):
         return pack
@@ -330,7 +330,7 @@ def patched(value: Any, patch: Json) -> Any:
 
 
 def as_of(name: str, newer: Any, patch: Any) -> Any:
-    """The pack of that name as a release has it, made of that of the next newer one."""
+    """Return the pack of that name as a release has it, made of that of the next newer one."""
     if not patch:
         return newer
     if name == "schemas":
@@ -386,7 +386,7 @@ def _emulated_resources(release: str, emulated: str) -> Any:
 
 
 def resources_by_key(pack: Any) -> JsonDict:
-    """The pack `resources` in the form that patches are made for: each resource under
+    """Return the pack `resources` in the form that patches are made for: each resource under
     `group/version/resource`, and no groups, which are replaced as a whole."""
     return {
         "legacy": pack["legacy"],
@@ -617,7 +617,7 @@ class SchemaPack:
 
     @property
     def kinds(self) -> Mapping[GroupVersionKind, str]:
-        """The kinds, and the names of their types."""
+        """Return the kinds, and the names of their types."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -636,14 +636,14 @@ class SchemaPack:
         return entries
 
     def component(self, name: str) -> Schema:
-        """The type of that OpenAPI name; KeyError when there is none."""
+        """Return the type of that OpenAPI name; KeyError when there is none."""
         schema = self._schemas.get(name)
         if schema is None:
             schema = self._schemas[name] = _component(name, self._entries)
         return schema
 
     def resolve(self, schema: Schema) -> Schema:
-        """The component that a mention means; anything else is itself."""
+        """Return the component that a mention means; anything else is itself."""
         return self.component(schema.ref) if schema.ref else schema
 
 

@@ -240,19 +240,20 @@ class StructCodec:
 
     @property
     def field_nodes(self) -> JsonObject:
-        """The fields as the schema pack describes them."""
+        """Return the fields as the schema pack describes them."""
         fields: JsonObject = self._entry.get("fields", {})
         return fields
 
     @property
     def unwritten_zeros(self) -> dict[str, object]:
-        """The fields that are not written where they are zero, but have that for a default."""
+        """Return the fields that are not written where they are zero, but have that for a
+        default."""
         nodes = self.field_nodes
         return {key: ZEROS[nodes[key]] for key in self._entry.get("zeros", ())}
 
     @property
     def entered(self) -> Mapping[str, str]:
-        """The fields that hold structs, or lists of structs, with their components."""
+        """Return the fields that hold structs, or lists of structs, with their components."""
         if self._entered is None:
             field_nodes = ((key, _struct_component(node)) for key, node in self.field_nodes.items())
             self._entered = {key: component for key, component in field_nodes if component}
@@ -415,7 +416,7 @@ def _complete_each(inner: _Complete, container: Any, settled: Container[int]) ->
 
 @per_release()
 def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
-    """The codec of a component, by its OpenAPI name; KeyError when there is none."""
+    """Return the codec of a component, by its OpenAPI name; KeyError when there is none."""
     return StructCodec(name, schema_packs.load("schemas")[name], reading)
 
 
@@ -504,8 +505,9 @@ class EmptyValue(NamedTuple):
 
 
 def empty_values(codec: StructCodec, value: object) -> tuple[EmptyValue, ...]:
-    """The empty lists, maps and bytes that `decode` drops from an object, in their order. Go's
-    structs hold them until they are encoded, so validation still tells them from absent ones."""
+    """Return the empty lists, maps and bytes that `decode` drops from an object, in their order.
+    Go's structs hold them until they are encoded, so validation still tells them from absent
+    ones."""
     return tuple(_empties_of_struct(codec, value, ()))
 
 
@@ -624,7 +626,7 @@ class StrayField(NamedTuple):
 
     @property
     def likely(self) -> str:
-        """The field that was probably meant; empty if none is much like it."""
+        """Return the field that was probably meant; empty if none is much like it."""
         import difflib  # late: few documents have such fields
 
         names = {name.lower(): name for name in self.known_fields}
@@ -668,7 +670,8 @@ def struct_field_errors(obj: JsonObject, name: str, component: str) -> list[Stra
 
 
 def repeated_fields(document: Document) -> list[StrayField]:
-    """The members that occur more than once, whatever they are, in the order of the document."""
+    """Return the members that occur more than once, whatever they are, in the order of the
+    document."""
     result: _Found = {}
     if document.repeated:
         _find_repeated(document, document.value, _ROOT, result)

@@ -91,7 +91,7 @@ class DefinitionProver:
             self.kinds: Mapping[GroupVersionKind, CustomKind] = custom_kinds(definition)
 
     def replies(self, kind: CustomKind) -> Iterator[RuleReply]:
-        """All answers about one version, place by place."""
+        """Yield all answers about one version, place by place."""
         with answering_as(self._version):
             places = nodes(kind)
         for node in places:
@@ -101,7 +101,7 @@ class DefinitionProver:
                 yield self.of_node(kind, node)
 
     def of_rule(self, kind: CustomKind, node: Node, index: int) -> list[RuleReply]:
-        """The answers about one rule."""
+        """Return the answers about one rule."""
         rule = node.rules[index]
         if rule.rule is None:
             reason = rule.error or "an empty rule"
@@ -144,7 +144,7 @@ class _RuleLook(DefinitionLook):
     old: StructuralObject | None = field(default=None, init=False)
 
     def reply(self, question: RuleQuestion) -> RuleReply:
-        """The answer."""
+        """Return the answer."""
         reply = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
         try:
             formula = self._wanted(question)
@@ -352,7 +352,7 @@ _UNCHANGED: Final = "self==oldSelf"
 
 
 def subjects(kind: CustomKind) -> Iterator[Subject]:
-    """The fields that the rules of a kind compare with what they were."""
+    """Yield the fields that the rules of a kind compare with what they were."""
     for node in nodes(kind):
         for index, rule in enumerate(node.rules):
             if rule.rule is None or not rule.uses_old_self:
@@ -425,7 +425,7 @@ class Transitions:
     seconds: float = 10
 
     def replies(self) -> Iterator[ChangeReply]:
-        """The answers about all fields that are compared."""
+        """Yield the answers about all fields that are compared."""
         for subject in subjects(self.kind):
             yield self.reply(subject, Change.CHANGED)
             if not all(isinstance(step, str) for step in subject.steps):
@@ -454,7 +454,7 @@ class _ChangeLook(DefinitionLook):
     history: list[StructuralObject] = field(default_factory=list)
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
-        """The answer."""
+        """Return the answer."""
         reply = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
         try:
             formula = self.wanted(subject, change)
@@ -496,7 +496,7 @@ class _ChangeLook(DefinitionLook):
         return both(*result)
 
     def confirmed(self, model: z3.ModelRef) -> tuple[JsonObject, ...] | None:
-        """The objects of a model, if validation takes each of them after the one before."""
+        """Return the objects of a model, if validation takes each of them after the one before."""
         objects = tuple(element.json(model) for element in self.history)
         before: dict[str, Json] | None = None
         for item in objects:

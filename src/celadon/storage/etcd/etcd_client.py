@@ -175,7 +175,7 @@ class Exchange:
         del came[:start]
 
     def answer(self) -> bytes:
-        """The only message of a call that has ended. Raises ServiceError."""
+        """Return the only message of a call that has ended. Raises ServiceError."""
         self.must_be_well()
         came, self._received = self._received, bytearray()
         return bytes(came[_PREFIX:])
@@ -368,8 +368,8 @@ class EtcdConnections:
         task.add_done_callback(self._leaving.discard)
 
     async def call(self, method: str, request: bytes, *, repeatable: bool) -> bytes:
-        """The answer of whichever member gives one. What is not repeatable is sent again only if
-        nobody has taken it. Raises ServiceError."""
+        """Return the answer of whichever member gives one. What is not repeatable is sent again
+        only if nobody has taken it. Raises ServiceError."""
         loop = asyncio.get_running_loop()
         end = loop.time() + CALL_SECONDS
         failed = SILENT
@@ -441,7 +441,7 @@ class EtcdClient:
         return messages.transaction_answer(answer, transaction)
 
     async def lease(self, seconds: int) -> int:
-        """A new one, that lasts so long (etcd makes very short ones longer)."""
+        """Return a new one, that lasts so long (etcd makes very short ones longer)."""
         request = messages.lease_request(seconds)
         # One whose number is never heard of ends by itself.
         return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))

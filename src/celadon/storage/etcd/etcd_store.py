@@ -261,7 +261,8 @@ class SharedQuestion:
         self._asking: asyncio.Task[None] | None = None
 
     def ask(self) -> Future[int]:
-        """The answer, or what `put` raised. It cannot be cancelled, as it is for others, too."""
+        """Return the answer, or what `put` raised. It cannot be cancelled, as it is for others,
+        too."""
         if self._next is None:
             self._next = Future()
             self._next.set_running_or_notify_cancel()

@@ -174,7 +174,7 @@ class ClusterClient:
         accept: str = "application/json",
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
-        """The object that the server answers with. Raises ClusterError."""
+        """Return the object that the server answers with. Raises ClusterError."""
         request = _ClusterRequest(
             method,
             _target(path, query),
@@ -489,8 +489,8 @@ async def discover(client: ClusterClient) -> tuple[Resource, ...]:
 
 
 async def served_release(client: ClusterClient) -> str:
-    """The release that the cluster answers as, `1.36`; of what is not known yet or any more, the
-    nearest that is. Raises ClusterError."""
+    """Return the release that the cluster answers as, `1.36`; of what is not known yet or any more,
+    the nearest that is. Raises ClusterError."""
     document = await client.get("/version")
     for name in ("emulation", ""):
         numbers = [

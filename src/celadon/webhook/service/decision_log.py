@@ -58,8 +58,8 @@ def is_about_secrets(request: Request) -> bool:
 
 
 def secret_texts(request: Request) -> Iterable[str]:
-    """The values in the Secrets of a request, as they stand there and decoded, with and without
-    the space around them, longest first."""
+    """Return the values in the Secrets of a request, as they stand there and decoded, with and
+    without the space around them, longest first."""
     if not is_about_secrets(request):
         return ()
     result = {
