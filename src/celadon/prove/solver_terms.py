@@ -129,7 +129,7 @@ def integer(value: int) -> Term:
 
 
 def text(value: str) -> Term:
-    """Return a string literal. z3 reads `\u{41}` as one character, so a backslash is, too."""
+    """Return a string literal. z3 reads `\\u{41}` as one character, so a backslash is, too."""
     return z3.StringVal(value.replace("\\", "\\u{5c}"))
 
 
