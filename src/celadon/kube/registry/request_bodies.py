@@ -277,8 +277,7 @@ DELETE: Final = "DeleteOptions"
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """Holds the options of a write. `force` is None when it was not given; `apply` says whether the
-    patch is an apply patch."""
+    """Holds options of a write. `force` is None if not given; `apply` tells an apply patch."""
 
     dry_run: tuple[str, ...] = ()
     field_manager: str = ""
