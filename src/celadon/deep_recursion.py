@@ -39,8 +39,8 @@ def own_process() -> Iterator[None]:
 
 
 def deep_thread(work: Callable[[], None], name: str) -> threading.Thread:
-    """A thread that has begun, with a stack for deep calls; it may make them inside `deep_calls`
-    only. It does not keep the process alive."""
+    """Return a thread that has begun, with a stack for deep calls; it may make them inside
+    `deep_calls` only. It does not keep the process alive."""
     thread = threading.Thread(target=work, name=name, daemon=True)
     with _LOCK:
         # The size is one for the process, so it is set for as long as one thread starts, and nobody

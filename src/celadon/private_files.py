@@ -30,7 +30,7 @@ def create(path: str | Path) -> None:
 
 
 def open_to_append(path: str | Path) -> int:
-    """The descriptor of a file that is there, or is made. Raises OSError."""
+    """Return the descriptor of a file that is there, or is made. Raises OSError."""
     # The file may come or go between the two attempts; twice is enough unless somebody plays.
     for _ in range(2):
         with contextlib.suppress(FileExistsError):

@@ -154,7 +154,7 @@ _POLICY_TESTS: Final = ("policytest.yaml", "policytest.yml", "policytest.json")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A test of policies, by its name."""
+    """Return a test of policies, by its name."""
     if not file_path.name.lower().endswith(_POLICY_TESTS):
         return None
     from celadon.cli.reading.documents import is_test_file

@@ -35,9 +35,9 @@ from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.loop_offloading import BRIEF_BYTES
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
-from celadon.apiserver.request_work import BRIEF_BYTES
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
 from celadon.kube import rbac
@@ -516,7 +516,7 @@ def test_others_are_answered_while_a_policy_is_read(
 def test_only_brief_policies_are_read_at_once(
     own: Running, monkeypatch: pytest.MonkeyPatch, padding: int, asked: list[str]
 ) -> None:
-    monkeypatch.setattr("celadon.apiserver.request_work.DEAR_SECONDS", 60.0)
+    monkeypatch.setattr("celadon.apiserver.loop_offloading.DEAR_SECONDS", 60.0)
     path = f"{REGISTRATION}/validatingadmissionpolicies"
     assert ask(own, "POST", path, {"metadata": {"name": "without-a-spec"}}).code == 422
     owners: list[str] = []

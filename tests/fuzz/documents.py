@@ -26,11 +26,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from celadon.kube.schemas.typed_objects import codec_for
-
 from celadon.goyaml import SeparatorError, UnreadableError, first_document, yaml_parts
 from celadon.kube import metadata
 from celadon.kube.releases import answering_as
+from celadon.kube.schemas.struct_decoding import codec_for
 from tests.fuzz import definitions
 from tests.fuzz.servers import (
     SENT_JSON,

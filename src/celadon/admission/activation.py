@@ -230,8 +230,8 @@ class RequestContext:
         return {"object": self.request.object, "oldObject": self.request.old_object, "params": None}
 
     def activation(self, hit: Hit) -> JsonDict:
-        """The variables that depend on the request alone, for the phase of validations. Shared
-        between policies: callers that add to it copy it first."""
+        """Return the variables that depend on the request alone, for the phase of validations.
+        Shared between policies: callers that add to it copy it first."""
         activation = self._activations.get(hit.kind)
         if activation is None:
             obj, old = self.objects(hit.kind)
@@ -258,8 +258,8 @@ class RequestContext:
     # --- size, for the choice between the plain and the metered program ---
 
     def size(self) -> int:
-        """An upper bound of everything a request brings, the namespace once somebody has asked for
-        it."""
+        """Return an upper bound of everything a request brings, the namespace once somebody has
+        asked for it."""
         if self._size is None:
             request, user = self.request, self.request.user
             values = (request.object, request.old_object, request.options)
@@ -325,7 +325,7 @@ def _user_value(user: kube.User) -> dict[str, kube.Json]:
 
 
 def trimmed_namespace(namespace: kube.JsonObject) -> dict[str, kube.Json]:
-    """The fields of a Namespace that validations may read."""
+    """Return the fields of a Namespace that validations may read."""
     value = kube.metadata.metadata(namespace)
     return {
         "metadata": {key: value[key] for key in _NAMESPACE_METADATA if key in value},

@@ -84,7 +84,7 @@ class Rounds(Protocol):
         ...
 
     def run(self, request: Request, number: int) -> JsonObject | None:
-        """The object as round 0 or 1 leaves it. Raises StatusError for a refusal."""
+        """Return the object as round 0 or 1 leaves it. Raises StatusError for a refusal."""
         ...
 
 
@@ -95,7 +95,7 @@ class Admitters:
     __slots__ = ()
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
-        """The first half of the plugins: change the draft, or refuse the request."""
+        """Return the first half of the plugins: change the draft, or refuse the request."""
         return None
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> Rounds | None:
@@ -107,7 +107,7 @@ class Admitters:
         return None
 
     def validate(self, request: Request) -> Opinion | None:
-        """The second half of the plugins."""
+        """Validate the second half of the plugins."""
         return None
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:

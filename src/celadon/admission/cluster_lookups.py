@@ -46,7 +46,8 @@ class World(Lookups, Protocol):
 
 
 class ObjectWorld:
-    """A world made of objects. Objects of kinds the catalogue does not know are left out.
+    """Answers lookups from objects that are given in memory. Objects of kinds the catalogue does
+    not know are left out.
 
     With `implicit_namespaces`, a namespace nobody gave exists, with its name as its only label.
     `catalog` is what the server knows besides the custom resources among the objects, `converter`
@@ -109,11 +110,11 @@ class ObjectWorld:
 
     @property
     def catalog(self) -> Catalog:
-        """The resources that are known, those of given definitions included."""
+        """Return the resources that are known, those of given definitions included."""
         return self._index.catalog
 
     def namespace(self, name: str) -> JsonObject | None:
-        """The Namespace of that name; None if it is neither given nor implied."""
+        """Return the Namespace of that name; None if it is neither given nor implied."""
         namespace = self._index.namespace(name)
         if namespace is None and self._implicit_namespaces:
             return implicit_namespace(name)

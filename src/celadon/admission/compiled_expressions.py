@@ -144,7 +144,7 @@ make, cel-go knows the whole type; what looks into types here would need too dee
 
 
 def variable_type(result: types.Type, levels: int = _MOST_LEVELS) -> types.Type:
-    """The type under which a variable is known to later expressions."""
+    """Return the type under which a variable is known to later expressions."""
     if result.kind in _KEPT:
         return result
     if result.kind is types.Kind.LIST and levels:
@@ -349,7 +349,7 @@ class PolicyScope:
         return self._compiled(text, allowed, source, stored=stored, authorizer=authorizer)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
-        """A match condition, as written objects are checked: without the variables."""
+        """Return a match condition, as written objects are checked: without the variables."""
         env = base_environment(self._versions[stored], has_params=self._has_params, authorizer=True)
         return compile_expression(env, text, BOOL_RESULT, runs=self._runs)
 
@@ -361,7 +361,7 @@ class PolicyScope:
         stored: bool = False,
         source: Source = WHOLE,
     ) -> Expression:
-        """The expression of a mutation, which may name the types of patches."""
+        """Return the expression of a mutation, which may name the types of patches."""
         return self._compiled(text, allowed, source, stored=stored, has_patch_types=True)
 
     def _compiled(
@@ -422,8 +422,8 @@ _MARSHAL_FORMAT: Final = 2  # without references: every value is counted where i
 
 
 def size_bound(value: Any) -> int:  # noqa: ANN401 - a value of CEL
-    """An upper bound of what the cost model can count in a value: one for everything in it, and
-    one more for each byte of a text. Marshalling without references is just that, and quick."""
+    """Return an upper bound of what the cost model can count in a value: one for everything in it,
+    and one more for each byte of a text. Marshalling without references is just that, and quick."""
     try:
         return len(marshal.dumps(value, _MARSHAL_FORMAT))
     except ValueError:  # nested too deeply, or a mapping that is no dict
@@ -558,7 +558,8 @@ def _shortened(text: str) -> str:
 
 
 def blamed(error: EvaluationError, expression: Expression) -> Source:
-    """The field that the error of an expression comes from: its own, or that of a variable."""
+    """Return the field that the error of an expression comes from: its own, or that of a
+    variable."""
     return error.origin if isinstance(error.origin, Source) else expression.source
 
 
@@ -658,7 +659,7 @@ class Meter:
 
 
 def attempt(run: Run, expression: Expression, activation: Activation) -> tuple[Any, Failure | None]:
-    """The value, or None and what a decision says about the failure."""
+    """Return the value, or None and what a decision says about the failure."""
     if expression.program is None:
         return None, Failure(f"compilation error: {expression.detail}", expression.source)
     try:

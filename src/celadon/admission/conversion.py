@@ -35,7 +35,7 @@ _CORE_FIELDS: Final = {new: old for old, new in _EVENT_FIELDS.items()}
 
 
 class ConversionError(Exception):
-    """The object cannot be shown in that version."""
+    """Says that an object cannot be shown in a version of its API."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"failed to convert object version: {text}")

@@ -17,7 +17,8 @@ _MESSAGE: Final = "messageExpression"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A field of the policy that decided, or of its binding; without steps: all of the object."""
+    """Names the field of a policy, or of its binding, that a decision is due to; without steps, the
+    object as a whole."""
 
     path: FieldPath = fieldpath.ROOT
     in_binding: bool = False
@@ -53,7 +54,7 @@ def message(index: int) -> Source:
 
 
 def condition(index: int) -> Source:
-    """The expression of a match condition."""
+    """Return the expression of a match condition."""
     return _part("matchConditions", index, "expression")
 
 

@@ -49,7 +49,8 @@ class Missing(enum.Enum):
 
     @property
     def patterns(self) -> tuple[AttributePattern, ...]:
-        """The attributes that are unknown. What somebody may do depends on their groups, too."""
+        """Return the attributes that are unknown. What somebody may do depends on their groups,
+        too."""
         return _UNKNOWN[self]
 
 

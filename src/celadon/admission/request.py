@@ -43,7 +43,8 @@ ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class Request:
-    """`namespace` is a Namespace's own name when the resource is `namespaces`.
+    """Describes one write or connection that admission judges, as upstream's
+    `admission.Attributes`. `namespace` is a Namespace's own name when the resource is `namespaces`.
 
     `object` is None for DELETE, `old_object` None for CREATE and CONNECT, `options` None for
     CONNECT. `name` is empty for each item of a collection's deletion. `size` is a known upper
@@ -69,17 +70,17 @@ class Request:
 
     @property
     def original_kind(self) -> GroupVersionKind:
-        """The kind of the request before it was converted for a rule."""
+        """Return the kind of the request before it was converted for a rule."""
         return self.request_kind or self.kind
 
     @property
     def original_resource(self) -> GroupVersionResource:
-        """The resource of the request before it was converted for a rule."""
+        """Return the resource of the request before it was converted for a rule."""
         return self.request_resource or self.resource
 
     @property
     def original_subresource(self) -> str:
-        """The subresource of the request before it was converted for a rule."""
+        """Return the subresource of the request before it was converted for a rule."""
         return self.subresource if self.request_subresource is None else self.request_subresource
 
 

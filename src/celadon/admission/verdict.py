@@ -57,7 +57,7 @@ class Cause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One expression's outcome for one (policy, binding, param).
+    """Records the outcome of one expression for one (policy, binding, param).
 
     `source` is the field to which it is due: the expression itself, the variable that failed in it,
     or what is wrong with the configuration; of several match conditions that failed, the first.
@@ -90,15 +90,15 @@ _ALWAYS_DENIED: Final = frozenset({Cause.CONFIGURATION, Cause.ANNOTATION})
 
 @dataclass(frozen=True, slots=True)
 class RecordedWarning:
-    """A warning as the client gets it, and the decisions it is the text of: none if it does not
-    come from policies."""
+    """Holds a warning as the client gets it, and the decisions whose text it is: none if it does
+    not come from policies."""
 
     text: str
     decisions: tuple[Decision, ...] = ()
 
 
 class Outcome(enum.Enum):
-    """This is why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
+    """Names why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
     that are not found where parameterNotFoundAction is `Allow`; exempt are resources. Undecided is
     what only a conversion webhook could tell that is not called."""
 
@@ -130,8 +130,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`status` is the body of the refusal, None when allowed; `code` is its HTTP code or 200.
-    `denial` is the decision that refuses, None also for an API error that ended the dispatch."""
+    """Holds the answer to a request. `status` is the body of the refusal, None when allowed; `code`
+    is its HTTP code or 200. `denial` is the decision that refuses, None also for an API error that
+    ended the dispatch."""
 
     allowed: bool = True
     code: int = 200
@@ -144,7 +145,7 @@ class Verdict:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The texts of the warnings, as a client gets them."""
+        """Return the texts of the warnings, as a client gets them."""
         return tuple(warning.text for warning in self.recorded)
 
     @property

@@ -80,7 +80,7 @@ def request_of(
 
 
 def write_options(operation: Operation, client_options: WriteOptions) -> JsonDict | None:
-    """The options object of a create or an update; None for a connection."""
+    """Return the options object of a create or an update; None for a connection."""
     options = default_options(operation)
     if options is None:
         return None

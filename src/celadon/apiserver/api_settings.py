@@ -81,8 +81,9 @@ class ServedRelease:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the release whose behaviour is served. Without `controllers`, whoever runs them
-    elsewhere must do what they do. `effective` says more about releases: what it emulates."""
+    """Holds the settings of an API server. `version` is the release whose behaviour is served.
+    Without `controllers`, whoever runs them elsewhere must do what they do. `effective` says more
+    about releases: what it emulates."""
 
     version: str = "1.36"
     all_versions: bool = False
@@ -134,7 +135,7 @@ class Settings:
 
     @property
     def emulated(self) -> str:
-        """The release that is emulated; the same as a rule."""
+        """Return the release that is emulated; the same as a rule."""
         return self.version if self.effective is None else self.effective.emulation
 
     def release(self) -> ServedRelease:
@@ -143,7 +144,7 @@ class Settings:
         return ServedRelease(entered, parse_version(self.version) < SENT_IS_SHOWN_BEFORE)
 
     def catalog(self) -> Catalog:
-        """The built-in resources that are served."""
+        """Return the built-in resources that are served."""
         config = self.runtime_config
         if self.all_versions and not config.switches:
             config = RuntimeConfig({ALL: True})

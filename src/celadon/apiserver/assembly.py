@@ -613,7 +613,7 @@ class ApiServer:
             return ()
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
-        """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
+        """Return a request of the server's own, by a user who may do it. Raises UnreadablePath."""
         return await self._layers.perform(request, user)
 
 

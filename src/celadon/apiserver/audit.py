@@ -296,8 +296,8 @@ _STAMP: Final = "%Y-%m-%dT%H-%M-%S"
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """`--audit-log-maxsize` (megabytes), `--audit-log-maxage` (days), `--audit-log-maxbackup`; of
-    the last two, 0 is no limit."""
+    """Holds when a log is rotated: `--audit-log-maxsize` (megabytes), `--audit-log-maxage` (days),
+    `--audit-log-maxbackup`; of the last two, 0 is no limit."""
 
     megabytes: int = 0
     days: int = 0
@@ -309,7 +309,7 @@ class Rotation:
 
 
 def line_of(event: JsonObject) -> bytes:
-    """An event as it stands in the file."""
+    """Return an event as it stands in the file."""
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
 

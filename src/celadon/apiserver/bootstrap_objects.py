@@ -61,7 +61,7 @@ MAKERS: Final[Mapping[str, str]] = {
 
 
 def initial_namespaces() -> Iterator[JsonDict]:
-    """The four that no server is without."""
+    """Yield the four that no server is without."""
     for name in well_known_values.SYSTEM_NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
@@ -181,7 +181,7 @@ def authentication_config_map(client_ca: str, front_proxy: Mapping[str, str] = {
 
 
 def default_service_account(namespace: str) -> JsonDict:
-    """The account of pods that name none."""
+    """Return the account of pods that name none."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",

@@ -153,7 +153,7 @@ class ConversionCall:
 
     @property
     def body(self) -> bytes:
-        """The text of the review, with the line end that Go's encoder writes."""
+        """Return the text of the review, with the line end that Go's encoder writes."""
         return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
 
 
@@ -189,7 +189,8 @@ def read_conversion(
     sent: Sequence[JsonObject],
     target: GroupVersionKind,
 ) -> list[JsonDict]:
-    """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
+    """Return the objects that were sent, in the version that was wanted. Raises
+    ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
     if isinstance(reply, webhooks.NoReply):
         raise Unreached(source, reply.text)
@@ -375,7 +376,7 @@ class CustomKinds(Protocol):
 
     @property
     def conversions(self) -> Mapping[GroupKind, ConversionWebhook]:
-        """The webhooks of those that have one."""
+        """Return the webhooks of those that have one."""
         ...
 
 
@@ -400,7 +401,8 @@ class Conversions:
         return kind in self.kinds().conversions
 
     def converted(self, obj: JsonObject, target: GroupVersionKind) -> JsonObject:
-        """An object in another version, just as the webhook gives it. Raises ConversionFailed."""
+        """Return an object in another version, just as the webhook gives it. Raises
+        ConversionFailed."""
         kind = metadata.gvk(obj)
         if kind == target:
             return obj
@@ -409,7 +411,7 @@ class Conversions:
         return result
 
     def stored(self, obj: JsonObject) -> JsonObject:
-        """An object in the version in which it is stored. Raises ConversionFailed."""
+        """Return an object in the version in which it is stored. Raises ConversionFailed."""
         kind = metadata.gvk(obj)
         target = self.kinds().conversions[kind.group_kind].storage
         if kind == target:

@@ -89,7 +89,7 @@ _FIRST_FILE: Final = 3
 
 
 class Parent:
-    """The process that has forked this one, or let a template do it."""
+    """Talks to the process that has forked this one, or let a template do it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -389,8 +389,8 @@ def _settle(seconds: float) -> None:
 
 
 class Template:
-    """A fork that forks as often as it is asked. Those see all as it was when the template was made
-    (`stamp` says what that was), and hear first what they are for."""
+    """Is a fork that forks as often as it is asked. Those forks see all as it was when the template
+    was made (`stamp` says what that was), and hear first what they are for."""
 
     def __init__(self, life: Life, held: Held, stamp: object) -> None:
         """Fork the template. Raises ForkFailed."""

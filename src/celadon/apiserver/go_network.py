@@ -66,8 +66,8 @@ async def handshake_failure(
     name: str,
     pool: Sequence[x509.Certificate] = (),
 ) -> str:
-    """The text about a handshake with `address` that was to prove the name `name`. `pool` is what
-    was trusted, as far as it is known."""
+    """Return the text about a handshake with `address` that was to prove the name `name`. `pool` is
+    what was trusted, as far as it is known."""
     if isinstance(error, ssl.SSLCertVerificationError):
         certificate = await _certificate_of(*address)
         reason = UNKNOWN_AUTHORITY

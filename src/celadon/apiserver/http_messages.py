@@ -245,10 +245,10 @@ class SignedFor(enum.IntFlag):
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
-    """`target` is the request's path and query as they were sent; `headers` have their names in
-    lower case, in the order they came. `client_certificate` is the verified one in DER form.
-    `departure` tells when the client goes, if that is known. `signed_for` is about the certificate,
-    if there is one."""
+    """Holds an HTTP request. `target` is the request's path and query as they were sent; `headers`
+    have their names in lower case, in the order they came. `client_certificate` is the verified one
+    in DER form. `departure` tells when the client goes, if that is known. `signed_for` is about the
+    certificate, if there is one."""
 
     method: str
     target: str
@@ -301,11 +301,12 @@ class HttpRequest:
         return beginning in "".join(self._by_name)
 
     def header(self, name: str) -> str:
-        """The value of the first header of this (lower-case) name; empty if there is none."""
+        """Return the value of the first header of this (lower-case) name; empty if there is
+        none."""
         return self._by_name.get(name, [""])[0]
 
     def header_values(self, name: str) -> Sequence[str]:
-        """The values of all headers of this (lower-case) name."""
+        """Return the values of all headers of this (lower-case) name."""
         return self._by_name.get(name, ())
 
 

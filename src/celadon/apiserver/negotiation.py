@@ -107,8 +107,8 @@ def accept_header(request: http_messages.HttpRequest) -> str:
 
 
 def media_clauses(header: str) -> list[MediaClause]:
-    """The best first, each once, in the order that Go's parser (goautoneg) gives them. Unreadable
-    ones are left out."""
+    """Return the best first, each once, in the order that Go's parser (goautoneg) gives them.
+    Unreadable ones are left out."""
     if not header:
         return [ANYTHING]
     clauses = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]

@@ -165,7 +165,7 @@ class Undecodable(Exception):
 
 
 def read_strange(key: str, value: bytes) -> JsonDict:
-    """The object, which has metadata. Raises Undecodable."""
+    """Return the object, which has metadata. Raises Undecodable."""
     from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load
 
     try:
@@ -269,7 +269,8 @@ class ObjectStore:
                 await asyncio.wrap_future(future)
 
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
-        """The object as it is now, in the version it was written as. A worker reads it itself."""
+        """Return the object as it is now, in the version it was written as. A worker reads it
+        itself."""
         entry, stored = self._entry(object_key(resource, namespace, name))
         if entry is None or stored is not None:
             return stored
@@ -653,7 +654,8 @@ class ObjectSelection:
 
 
 def field_text(obj: JsonObject, field: str) -> str:
-    """The value of a field as selectors compare it; of a list, its items joined by commas."""
+    """Return the value of a field as selectors compare it; of a list, its items joined by
+    commas."""
     value: Any = obj
     path = "status.succeeded" if field == _SUCCEEDED else field
     for part in path.split("."):
@@ -732,7 +734,7 @@ class ObjectTexts:
         return text
 
     def event(self, kind: str, obj: JsonObject, resource: Resource) -> bytes:
-        """A line of a watch. The last one is kept: watchers come one after the other."""
+        """Return a line of a watch. The last one is kept: watchers come one after the other."""
         kind_kept, obj_kept, line = self._line
         if obj is not obj_kept or kind != kind_kept:
             text = self.whole(obj, resource)

@@ -107,7 +107,7 @@ class Publications:
         self._openapi: OpenApi | None = None
 
     def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
-        """A page of metrics, to be written by what is returned; None for other paths."""
+        """Return a page of metrics, to be written by what is returned; None for other paths."""
         metrics = self._metrics.get(path)
         return None if metrics is None else metrics()
 
@@ -321,7 +321,7 @@ class RequestLayers:
         )
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
-        """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
+        """Return a request of the server's own, by a user who may do it. Raises UnreadablePath."""
         info = request_info(request)
         notes = Notes()
         return await self._or_error(self._routed(request, info, user, notes), request, notes)

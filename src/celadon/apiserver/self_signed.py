@@ -113,7 +113,7 @@ def covers_names(certificate: x509.Certificate, names: Iterable[str]) -> bool:
 
 
 def general_name(name: str) -> x509.GeneralName:
-    """A host or an address, as certificates name them."""
+    """Return a host or an address, as certificates name them."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

@@ -53,7 +53,7 @@ class AuthorizerView(Protocol):
     """Decides who may do what, by the roles and bindings that are stored now."""
 
     def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
-        """The ruling, its reason, and the text of an error if there was one."""
+        """Return the ruling, its reason, and the text of an error if there was one."""
 
 
 class StoreWorld:
@@ -137,7 +137,7 @@ class StoreWorld:
 
 
 def new_uid() -> str:
-    """A random UUID (version 4), in a fifth of the time that `uuid` takes."""
+    """Return a random UUID (version 4), in a fifth of the time that `uuid` takes."""
     text = os.urandom(16).hex()
     variant = "89ab"[int(text[16], 16) & 3]
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
@@ -153,7 +153,7 @@ class Sources:
     """For names and times, not for secrets; the system's own costs ten times as much."""
 
     def timestamp(self) -> str:
-        """The time as objects have it."""
+        """Return the time as objects have it."""
         return self.now().isoformat(timespec="seconds")[:19] + "Z"
 
     def suffix(self) -> str:
@@ -209,7 +209,7 @@ class ServerCore:
 
 
 def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
-    """The core of a server whose objects are in that store."""
+    """Return the core of a server whose objects are in that store."""
     objects = ObjectStore(store, settings.event_seconds)
     served = ServedResources(objects, settings.catalog(), settings.version)
     roles = RoleView(objects)

@@ -142,7 +142,7 @@ class CallerOnDemand:
 
 
 def as_json(body: bytes) -> bytes:
-    """A body that may be YAML. Raises UnreadableBody."""
+    """Return a body that may be YAML. Raises UnreadableBody."""
     if body.lstrip().startswith(b"{"):
         return body
     from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load

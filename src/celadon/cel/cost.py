@@ -41,7 +41,7 @@ CALL_COST = 1
 
 
 class Range(NamedTuple):
-    """A closed interval of unsigned 64-bit numbers: a size, or a cost."""
+    """Holds a closed interval of unsigned 64-bit numbers: a size, or a cost."""
 
     min: int
     max: int
@@ -60,7 +60,7 @@ class Range(NamedTuple):
         return Range(_ceil_factor(self.min, divisor), _ceil_factor(self.max, divisor))
 
     def union(self, other: Range) -> Range:
-        """The smallest range that covers both: of alternatives, one of which runs."""
+        """Return the smallest range that covers both: of alternatives, one of which runs."""
         return Range(min(self.min, other.min), max(self.max, other.max))
 
 
@@ -95,7 +95,7 @@ UNKNOWN = Range(0, MAX_UINT64)
 
 
 class Sized(NamedTuple):
-    """An argument as the estimator sees it: its node, its checked type, its size.
+    """Describes an argument as the estimator sees it: its node, its checked type, its size.
 
     `item` is the size of one element as a schema tells it, not as a literal shows it. `is_known` is
     false where nothing is known of the size, which for some rules is not the same as that it may be
@@ -131,7 +131,7 @@ Written = Callable[..., SizeSource]
 
 
 class CostRule(NamedTuple):
-    """This is what a call costs, and what is known of that beforehand.
+    """Records what a call costs, and what is known of that beforehand.
 
     `fixed` is the cost when it never depends on the arguments, which saves the call. `bound` is
     what no call costs more than; without it nothing is promised, and every evaluation is counted.

@@ -98,7 +98,8 @@ class ValidationContext:
 
 
 class Validator(NamedTuple):
-    """`exempt_functions`: names of functions below which literals may be heterogeneous."""
+    """Checks checked trees. `exempt_functions` are names of functions below which literals may be
+    heterogeneous."""
 
     name: str
     check: Callable[[ValidationContext], None]
@@ -135,7 +136,7 @@ class Contents(enum.Enum):
 
 
 class Overload(NamedTuple):
-    """One signature of a function. `params` has the receiver first when `member`.
+    """Records one signature of a function. `params` has the receiver first when `member`.
 
     `cost` None means the function's, or else cel-go's default of 1. `growth` bounds the size of
     the result; None means that nothing is known but its type (see `result_growth`). `inline` is how
@@ -188,7 +189,7 @@ _SINGLE = frozenset(
 
 
 class Function(NamedTuple):
-    """All overloads of one name, in declaration order.
+    """Holds all overloads of one name, in declaration order.
 
     `pattern` is the index (receiver first) of the argument that is a regular expression: constant
     patterns are compiled when the program is built, and a bad one fails it. `cost` is charged
@@ -210,7 +211,7 @@ class Function(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """This is what an expression may name; `doc` is for people."""
+    """Declares a variable that expressions may name; `doc` is for people."""
 
     name: str
     type: Type
@@ -218,9 +219,9 @@ class Variable(NamedTuple):
 
 
 class ObjectType(NamedTuple):
-    """A type with fields that the checker knows by name; values are plain maps at run time, unless
-    `construct` makes something else of a literal's fields: of a size that nobody knows, or
-    (`keeps_size`) the same with another name."""
+    """Declares a type with fields that the checker knows by name; values are plain maps at run
+    time, unless `construct` makes something else of a literal's fields: of a size that nobody
+    knows, or (`keeps_size`) the same with another name."""
 
     name: str
     fields: Mapping[str, Type]
@@ -248,7 +249,8 @@ class TypeProvider(Protocol):
 
 
 class Library(NamedTuple):
-    """A named set of declarations. `LIBRARY` (or a function `library(version)`) in each module.
+    """Holds a named set of declarations. `LIBRARY` (or a function `library(version)`) in each
+    module.
 
     `types` are abstract type names usable as identifiers (`net.IP`); `objects` types with fields.
     """
@@ -268,7 +270,8 @@ class Library(NamedTuple):
 
 
 class Switches(NamedTuple):
-    """The defaults are cel-go's own; Kubernetes sets several of them (see `kube.versions`).
+    """Holds the switches of the language. The defaults are cel-go's own; Kubernetes sets several of
+    them (see `kube.versions`).
 
     `optional_syntax` is `.?`, `[?]`, `{?k: v}`; `escaped_identifiers` is `` a.`b-c` ``;
     `track_macros` keeps macro calls, for the unparser; `fold_constants` computes constant

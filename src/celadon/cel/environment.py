@@ -33,7 +33,7 @@ from celadon.memoization import WeightedMemory
 
 
 class Compilation(NamedTuple):
-    """The outcome of `compile`: a checked tree, or the issues that say why there is none."""
+    """Holds the outcome of `compile`: a checked tree, or the issues that say why there is none."""
 
     ast: CheckedAst | None
     issues: Issues
@@ -184,7 +184,7 @@ class Environment:
         return parse(source, self.parse_options)
 
     def unchecked(self, ast: Ast) -> CheckedAst:
-        """A parsed tree ready for `program` without a check: everything is dyn."""
+        """Return a parsed tree ready for `program` without a check: everything is dyn."""
         return without_check(ast, self.declarations)
 
     def program(self, checked: CheckedAst, name: str = "expression") -> Program:

@@ -36,7 +36,7 @@ class DeclarationError(CelError):
 
 
 class CompileError(CelError):
-    """The source does not parse or check; `issues` says why and where."""
+    """Says that a source does not parse or check; `issues` says why and where."""
 
     def __init__(self, issues: Issues) -> None:
         super().__init__(issues.display())
@@ -48,7 +48,7 @@ class ProgramError(CelError):
 
 
 class EvaluationError(CelError):
-    """A CEL run-time error. `str(error)` is cel-go's text.
+    """Says that an evaluation failed. `str(error)` is cel-go's text.
 
     A value of the activation that computes itself when it is read may fail by raising one with an
     `origin` of its own: the error that leaves the evaluation because of it has the same. It is
@@ -69,7 +69,8 @@ class EvaluationError(CelError):
 
 
 class CostLimitExceeded(EvaluationError):
-    """cel-go: `operation cancelled: actual cost limit exceeded`. Never absorbed by `&&` or `||`."""
+    """Says that an evaluation costs more than it may; cel-go: `operation cancelled: actual cost
+    limit exceeded`. Never absorbed by `&&` or `||`."""
 
     __slots__ = ()
 
@@ -92,7 +93,7 @@ def unhashable(go_name: str) -> Panicked:
 
 
 def no_such_overload(detail: str = "") -> EvaluationError:
-    """`no such overload` or `no such overload: <detail>`."""
+    """Return the error `no such overload` or `no such overload: <detail>`."""
     return EvaluationError(f"no such overload: {detail}" if detail else "no such overload")
 
 
@@ -150,7 +151,7 @@ class Source:
         return (index + 1, offset - self._line_starts[index])
 
     def line(self, number: int) -> str | None:
-        """The text of a 1-based line without its line end; None if there is no such line."""
+        """Return the text of a 1-based line without its line end; None if there is no such line."""
         starts = self._line_starts
         if not 1 <= number <= len(starts):
             return None
@@ -189,8 +190,9 @@ class IssueKind(enum.Enum):
 
 
 class Issue(NamedTuple):
-    """`offset` is None if the expression as a whole is wrong. `node` is the blamed node's id.
-    `types` are those in the message; what they are says `kind`."""
+    """Says what is wrong with an expression, and where. `offset` is None if the expression as a
+    whole is wrong. `node` is the blamed node's id. `types` are those in the message; what they are
+    says `kind`."""
 
     message: str
     offset: int | None
@@ -236,7 +238,8 @@ class Issues:
         return NO_LOCATION if issue.offset is None else self.source.location(issue.offset)
 
     def display(self) -> str:
-        """All issues with the lines they are in, joined by line feeds, without a final one."""
+        """Return all issues with the lines they are in, joined by line feeds, without a final
+        one."""
         lines = [
             self._display_one(issue) for issue in sorted(self._issues, key=self._shown_location)
         ]

@@ -162,7 +162,7 @@ class _Lines:
 
 
 def filled(pieces: Sequence[Piece], width: int) -> str:
-    """The text of pieces, in lines of that many characters where that is possible."""
+    """Return the text of pieces, in lines of that many characters where that is possible."""
     lines = _Lines()
     pending: list[_Pending] = [(piece, 0, False) for piece in reversed(pieces)]
     while pending:
@@ -282,7 +282,7 @@ class _TooDeep(Exception):
 
 
 def laid_out(text: str, width: int) -> str | None:
-    """An expression in its canonical layout, in lines of that many characters where that is
+    """Return an expression in its canonical layout, in lines of that many characters where that is
     possible; None if it cannot be parsed. What is nested very deeply stays as it is."""
     result = commented_tokens(text)
     if result is None or descend(Source(text), _AS_WRITTEN) is None:

@@ -64,7 +64,8 @@ def interpret(context: Context, activation: Mapping[str, Value], visits: int) ->
 
 
 def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
-    """The node where the error came up that the expression evaluates to; None if it does not."""
+    """Return the node where the error came up that the expression evaluates to; None if it does
+    not."""
     partial = _Partial(context, activation, ())
     try:
         outcome = partial.node(context.checked.root)
@@ -343,8 +344,8 @@ _LITERALS = frozenset({bool, int, Uint, str, bytes})
 
 
 def residual(context: Context, outcomes: Mapping[int, Outcome]) -> syntax.Ast:
-    """The expression that is left after an evaluation with these outcomes, to be checked again.
-    With the inputs that were missing it gives what the whole expression gives."""
+    """Return the expression that is left after an evaluation with these outcomes, to be checked
+    again. With the inputs that were missing it gives what the whole expression gives."""
     ast = context.checked.ast
     first = max((node.id for node in syntax.walk(ast.root)), default=0) + 1
     root = _Residual(context, outcomes, itertools.count(first)).prune(ast.root)

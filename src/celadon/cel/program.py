@@ -56,7 +56,7 @@ _MAX_VISITS: Final = 250
 
 
 class Program:
-    """One expression, ready to run.
+    """Runs one expression that was compiled.
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
     `source` is the generated Python of the plain variant (empty if there is none),
@@ -109,7 +109,7 @@ class Program:
 
     @property
     def checked(self) -> CheckedAst:
-        """The checked tree that the program was made of."""
+        """Return the checked tree that the program was made of."""
         return self._context.checked
 
     def prepare(self) -> Program:
@@ -134,12 +134,12 @@ class Program:
 
     @property
     def counted_source(self) -> str:
-        """The generated Python of the counted variant (empty if there is none), likewise."""
+        """Return the generated Python of the counted variant (empty if there is none), likewise."""
         return self._counted_module().source
 
     def listing(self) -> str:
-        """The plain variant, or the metered one where there is no other, for people to read: a
-        legend of its names, then its lines, each with its CEL as a comment. Without a final line
+        """Return the plain variant, or the metered one where there is no other, for people to read:
+        a legend of its names, then its lines, each with its CEL as a comment. Without a final line
         feed."""
         # late: few ask for it
         from celadon.cel.codegen.listing import listing
@@ -188,9 +188,10 @@ class Program:
         return outcome, residual(self._context, outcomes)
 
     def locate(self, activation: Activation, error: EvaluationError) -> Issues:
-        """An evaluation error as an issue at the place in the source where it came up, for people
-        to read: `locate(...).display()`. The evaluation is repeated to find the place, unless that
-        would take long. What went over its limit has no place, and is not run without one."""
+        """Return an evaluation error as an issue at the place in the source where it came up, for
+        people to read: `locate(...).display()`. The evaluation is repeated to find the place,
+        unless that would take long. What went over its limit has no place, and is not run without
+        one."""
         ast = self._context.checked.ast
         node = None
         repeats = error.cost is not None and error.cost <= _MAX_REPEATED

@@ -254,7 +254,7 @@ class Lazy:
         self.value: Any = None
 
     def get(self, cost: int) -> tuple[Any, int]:
-        """The value, and the cost so far, which the first use adds to."""
+        """Return the value, and the cost so far, which the first use adds to."""
         if self.compute is not None:
             self.value, cost = self.compute(cost)
             self.compute = None
@@ -352,7 +352,7 @@ def not_v(value: object) -> Value:
 
 
 def no_bool_v(value: object) -> Value:
-    """The result of a condition that is not a bool."""
+    """Return the result of a condition that is not a bool."""
     return value if isinstance(value, EvaluationError) else no_such_overload()
 
 
@@ -439,8 +439,8 @@ def index_v(base: object, key: object) -> Value:
 
 
 def native_key_v(key: object, root: object) -> Value:
-    """A computed key that was read from an input, `root`: what cannot be a key is an error that
-    names Go's own classes, unless the input is lazily computed."""
+    """Return a computed key that was read from an input, `root`: what cannot be a key is an error
+    that names Go's own classes, unless the input is lazily computed."""
     if root.__class__ in _JSON_CLASSES and key.__class__ in _JSON_GO_NAMES:
         return EvaluationError(f"invalid qualifier type: {_JSON_GO_NAMES[key.__class__]}")
     return key
@@ -530,7 +530,7 @@ def iterate2_v(value: object) -> Value:
 
 
 def unbound(name: str) -> EvaluationError:
-    """The value of a variable that the activation does not have."""
+    """Return the value of a variable that the activation does not have."""
     return EvaluationError(f"no such attribute(s): {name}")
 
 

@@ -28,7 +28,7 @@ Exponents: TypeAlias = tuple[int, ...]
 
 
 class Polynomial:
-    """A polynomial with coefficients that are not negative: an upper bound.
+    """Holds a polynomial with coefficients that are not negative: an upper bound.
 
     Its first variable is the size of all inputs together; the analysis adds one for the element of
     each loop around. Infinite coefficients stand alone: see `UNBOUNDED`. The constant stands apart
@@ -148,7 +148,7 @@ UNBOUNDED: Final = at_most(math.inf)
 
 
 class Argument(NamedTuple):
-    """This is what is known of an argument: a bound of its size, and its value where that is
+    """Holds what is known of an argument: a bound of its size, and its value where that is
     constant."""
 
     size: Polynomial
@@ -157,7 +157,7 @@ class Argument(NamedTuple):
 
     @property
     def integer(self) -> int | None:
-        """The value if it is a constant int."""
+        """Return the value if it is a constant int."""
         return self.value if self.is_constant and self.value.__class__ is int else None
 
 

@@ -58,7 +58,7 @@ LiteralValue: TypeAlias = "bool | int | Uint | float | str | bytes | None"
 
 @dataclass(slots=True, eq=False)
 class Literal:
-    """A constant as written: null, bool, int, uint, double, string or bytes."""
+    """Holds a constant as written: null, bool, int, uint, double, string or bytes."""
 
     id: int
     value: LiteralValue
@@ -175,7 +175,8 @@ Expr: TypeAlias = (
 
 @dataclass(slots=True, eq=False)
 class Ast:
-    """A parsed tree. `positions` maps node ids (map entries and fields too) to code-point offsets.
+    """Holds a parsed tree. `positions` maps node ids (map entries and fields too) to code-point
+    offsets.
 
     `macro_calls` maps the id of an expanded macro's node to the call as written, with arguments
     that are themselves expanded nodes; the unparser needs it.
@@ -203,8 +204,8 @@ class Reference:
 
 @dataclass(slots=True, eq=False)
 class CheckedAst:
-    """A checked tree: the parsed one (idents, qualified selects and namespaced calls rewritten to
-    their resolved names) with its two side tables."""
+    """Holds a checked tree: the parsed one (idents, qualified selects and namespaced calls
+    rewritten to their resolved names) with its two side tables."""
 
     ast: Ast
     types: dict[int, Type]
@@ -213,7 +214,7 @@ class CheckedAst:
 
     @property
     def nodes(self) -> Sequence[Expr]:
-        """All nodes, as `walk` gives them: each pass over the tree asks for them."""
+        """Return all nodes, as `walk` gives them: each pass over the tree asks for them."""
         if self._nodes is None:
             self._nodes = walk(self.ast.root)
         return self._nodes
@@ -225,12 +226,12 @@ class CheckedAst:
 
     @property
     def type(self) -> Type:
-        """The type of the whole expression."""
+        """Return the type of the whole expression."""
         return self.types[self.ast.root.id]
 
 
 def children(node: Expr) -> tuple[Expr, ...]:
-    """The direct sub-expressions, in source order."""
+    """Return the direct sub-expressions, in source order."""
     match node:
         case Literal() | Ident() | Unspecified():
             return ()
@@ -249,7 +250,8 @@ def children(node: Expr) -> tuple[Expr, ...]:
 
 
 def walk(node: Expr) -> list[Expr]:
-    """All nodes, children before parents, left to right (the order cel-go's validators use)."""
+    """Return all nodes, children before parents, left to right (the order cel-go's validators
+    use)."""
     result: list[Expr] = []
     stack = [node]
     while stack:

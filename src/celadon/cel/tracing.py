@@ -216,7 +216,7 @@ class SourceNode:
 
 
 def written_tree(ast: Ast) -> SourceNode:
-    """The whole, of a tree that was parsed without errors."""
+    """Return the whole, of a tree that was parsed without errors."""
     tokenized = tokenize(ast.source.text)
     assert tokenized is not None, "what was parsed has tokens"
     reader = _Reader(ast, tokenized)
@@ -250,7 +250,7 @@ class _Reader:
         return SourceNode(part.node, self._offsets[part.first], end, part.loop, tuple(parts))
 
     def written(self, node: Expr, loop: Comprehension | None) -> list[_Part]:
-        """The node, if it is written; else its parts that are."""
+        """Return the node, if it is written; else its parts that are."""
         index = self._index_at[self._positions[node.id]]
         is_written = index not in self._read_offsets
         self._read_offsets.add(index)

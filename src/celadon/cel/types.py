@@ -118,7 +118,7 @@ def opaque(name: str, *params: Type) -> Type:
 
 
 def object_type(name: str) -> Type:
-    """A type with fields, known to a `TypeProvider` by this name."""
+    """Return a type with fields, known to a `TypeProvider` by this name."""
     return Type(Kind.OBJECT, name)
 
 
@@ -128,7 +128,7 @@ def wrapper_of(primitive: Type) -> Type:
 
 
 def type_param(name: str) -> Type:
-    """A type that each call of a generic function chooses: `A` in `list(A)`."""
+    """Return a type that each call of a generic function chooses: `A` in `list(A)`."""
     return Type(Kind.TYPE_PARAM, name)
 
 

@@ -170,7 +170,7 @@ class Snippet:
 
 
 def annotated(run: ExpressionRun) -> Snippet:
-    """The expression of a run, with what its parts came to."""
+    """Return the expression of a run, with what its parts came to."""
     program = run.expression.program
     assert program is not None, "what was run has a program"
     return traced(program.checked.ast, run.frame)
@@ -236,14 +236,14 @@ class _Annotator:
     def rounds(
         self, node: Comprehension, body: Sequence[SourceNode], rounds: Rounds
     ) -> Iterator[Round]:
-        """The rounds that were kept."""
+        """Yield the rounds that were kept."""
         names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
         for loop_round in rounds.kept:
             variables = tuple(zip(names, loop_round.variables, strict=True))
             yield Round(loop_round.number, variables, self.snippet(body, loop_round.frame))
 
     def named_at(self, part: SourceNode) -> int:
-        """The character that stands for a part."""
+        """Return the character that stands for a part."""
         index = self.positions[part.node.id]
         if isinstance(part.node, Ident | Literal):
             return part.start

@@ -105,7 +105,7 @@ class LoggedEvent:
 
 
 def events_in(value: object, depth: int = _DEPTH) -> Iterator[LoggedEvent]:
-    """The events in what a line, or a file, says."""
+    """Yield the events in what a line, or a file, says."""
     if depth == 0:
         return
     if isinstance(value, list):
@@ -294,7 +294,7 @@ class LoggedLine:
 
 
 def log_files(arguments: Sequence[str]) -> list[str | Problem]:
-    """The files that are meant, the oldest of a rotated set first."""
+    """Return the files that are meant, the oldest of a rotated set first."""
     result: list[str | Problem] = []
     for argument in arguments:
         if os.path.isdir(argument):
@@ -497,7 +497,7 @@ class Logged:
 
     @property
     def code(self) -> int:
-        """The HTTP code of the answer; 0 where there is none."""
+        """Return the HTTP code of the answer; 0 where there is none."""
         code = mapping(self.event.get("responseStatus")).get("code")
         return code if isinstance(code, int) else 0
 
@@ -626,7 +626,7 @@ def _target_request(record: Logged, kind: GroupVersionKind, operation: Operation
 def request_of_event(
     record: Logged, kind: GroupVersionKind, prepare: Prepare
 ) -> Request | Undecidable:
-    """The request as admission has seen it, as far as the event tells."""
+    """Return the request as admission has seen it, as far as the event tells."""
     event = record.event
     request = _target_request(record, kind, record.operation)
     if record.operation is Operation.DELETE:

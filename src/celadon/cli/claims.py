@@ -88,7 +88,7 @@ class ClaimReport:
     problems: tuple[Problem, ...] = ()
 
     def of(self, answer: str) -> tuple[ClaimAnswer, ...]:
-        """The answers of one sort."""
+        """Return the answers of one sort."""
         return tuple(item for item in self.answers if item.answer == answer)
 
     @property
@@ -192,14 +192,14 @@ class GivenProperty:
 
 
 def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
-    """The properties in files, and what is wrong with the files."""
+    """Return the properties in files, and what is wrong with the files."""
     return properties_among(read_texts(paths), version)
 
 
 def properties_among(
     texts: Iterable[Text | Problem], version: str
 ) -> tuple[list[GivenProperty], list[Problem]]:
-    """The properties in texts, and what is wrong with the texts."""
+    """Return the properties in texts, and what is wrong with the texts."""
     properties: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
@@ -322,7 +322,7 @@ class Claims:
 def answered(
     side: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
 ) -> ClaimReport:
-    """The report about a set of policies."""
+    """Return the report about a set of policies."""
     unbound = side.unbound
     notices = [
         f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)

@@ -93,7 +93,7 @@ def uses_cluster(options: argparse.Namespace) -> bool:
 
 
 def missing_beside(options: argparse.Namespace) -> tuple[str, tuple[str, ...]] | None:
-    """An option that is given for nothing, and those of which it needs one."""
+    """Return an option that is given for nothing, and those of which it needs one."""
     for name, value in _MEANINGLESS_WITHOUT.items():
         data = getattr(options, name)
         is_given = data != MAX_STALENESS if name == "max_staleness" else bool(data)

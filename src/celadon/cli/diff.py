@@ -171,7 +171,7 @@ class DiffSide:
 
     @property
     def unbound(self) -> frozenset[str]:
-        """The policies that no binding puts to work."""
+        """Return the policies that no binding puts to work."""
         bound = {
             validating_binding.spec.policy_name
             for validating_binding in validating_bindings(self.sets.validating)
@@ -354,12 +354,12 @@ class DiffReport:
     problems: tuple[Problem, ...] = ()
 
     def of(self, answer: str) -> tuple[DiffAnswer, ...]:
-        """The answers of one sort."""
+        """Return the answers of one sort."""
         return tuple(item for item in self.answers if item.answer == answer)
 
     @property
     def summary(self) -> str:
-        """The answer to the whole question, in a line."""
+        """Return the answer to the whole question, in a line."""
         differing = self.of(DIFFERS)
         if differing:
             counts = {
@@ -440,7 +440,7 @@ Progress = Callable[[str], None]
 def compared(
     old: DiffSide, new: DiffSide, settings: DiffSettings, progress: Progress = lambda _: None
 ) -> DiffReport:
-    """The report about two sides; each answer is progress."""
+    """Return the report about two sides; each answer is progress."""
     unbound = bound_by_neither(old, new)
     notices = [
         f"`{name}` has no binding: compared as if one denies everywhere" for name in sorted(unbound)
@@ -591,7 +591,7 @@ _DIRECTION = "stricter"
 def with_definitions(
     report: DiffReport, old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> DiffReport:
-    """The report about two sides, and what there is to say of their definitions."""
+    """Return the report about two sides, and what there is to say of their definitions."""
     if prove.Direction.STRICTER not in settings.directions:
         return report
     definition_answers = list(_definition_answers(old, new, settings))

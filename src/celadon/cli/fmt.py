@@ -367,7 +367,7 @@ def _not_an_expression(document: Document, path: Path) -> Problem:
 
 
 def edited(content: str, edits: list[Edit]) -> str:
-    """A text after edits that do not touch each other."""
+    """Return a text after edits that do not touch each other."""
     parts, index = [], 0
     for edit in edits:
         parts += [content[index : edit.start], edit.text]
@@ -454,7 +454,7 @@ class LayoutConfig:
 
 
 def layout_config(folder: FilePath) -> LayoutConfig:
-    """The configuration that applies in a folder. Raises `ConfigError`."""
+    """Return the configuration that applies in a folder. Raises `ConfigError`."""
     table = nearest_table(folder, "fmt")
     return LayoutConfig() if table is None else _config(*table)
 

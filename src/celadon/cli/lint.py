@@ -97,7 +97,7 @@ class LintReport:
 
     @property
     def failing(self) -> tuple[Severity, ...]:
-        """The severities that fail the run."""
+        """Return the severities that fail the run."""
         return LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()
 
     @property
@@ -150,7 +150,7 @@ def is_asked(select: Sequence[str]) -> bool:
 
 
 def unformatted(text: Text, width: int, lines: Sequence[str]) -> Iterator[LocatedFinding]:
-    """The expressions of a text that are not in their layout."""
+    """Yield the expressions of a text that are not in their layout."""
     for misplaced in text_layout(text, width).misplaced:
         line, column = misplaced.document.chunk.spot((*misplaced.document.path, *misplaced.path))
         value = misplaced.document.value
@@ -248,7 +248,7 @@ class Comments:
         return bool(used)
 
     def unused(self) -> Iterator[tuple[Silenced, str]]:
-        """The comments, and which of their names, that have silenced nothing so far."""
+        """Yield the comments, and which of their names, that have silenced nothing so far."""
         for comment in self.all():
             for name in comment.names or ("",):
                 if (comment, name) not in self._used:
@@ -355,8 +355,8 @@ class LintConfig:
 def find_config(
     folder: Path, project: project_config.Project = project_config.NO_PROJECT
 ) -> LintConfig:
-    """The configuration that applies in a folder, on top of what all commands share there. Raises
-    `ConfigError`."""
+    """Return the configuration that applies in a folder, on top of what all commands share there.
+    Raises `ConfigError`."""
     default = LintConfig(kubernetes_versions=(project.version or DEFAULT_VERSION,))
     table = project_config.nearest_table(folder, "lint")
     config = default if table is None else _config(*table, default)
@@ -431,7 +431,7 @@ class LintInput:
 
 
 def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
-    """Everything that the arguments name, but what is to be left out."""
+    """Return everything that the arguments name, but what is to be left out."""
     lint_input = LintInput()
     reader = DocumentReader()
     for text in read_texts(arguments, Exclusion(exclude)):
@@ -636,7 +636,7 @@ _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
 def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[project_config.ChangedFile]:
-    """The files that change; nothing is written."""
+    """Return the files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
     for finding in chosen:
         document = lint_input.documents[finding.spot.document]

@@ -150,7 +150,7 @@ class CommandParser(argparse.ArgumentParser):
     those of programs in Go: `--force=false`."""
 
     def without_values(self, words: Sequence[str]) -> tuple[list[str], dict[str, bool]]:
-        """The words but for switches that have values, and these values."""
+        """Return the words but for switches that have values, and these values."""
         switches = {
             name: action.dest
             for action in self._actions
@@ -168,8 +168,8 @@ class CommandParser(argparse.ArgumentParser):
         return remaining, truths
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
-        """The options and operands that words say. Options may stand between operands; behind `--`
-        there are operands only."""
+        """Return the options and operands that words say. Options may stand between operands;
+        behind `--` there are operands only."""
         if "--" not in words:
             return self.parse_intermixed_args(words)
         # argparse can do one or the other: so first the options in front, without any operands.
@@ -214,7 +214,7 @@ def _overview() -> argparse.ArgumentParser:
 
 
 def command_of(words: Sequence[str]) -> Command | None:
-    """The command that these words begin with, of several the longest."""
+    """Return the command that these words begin with, of several the longest."""
     commands = [
         command
         for command in COMMANDS

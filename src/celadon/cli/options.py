@@ -18,7 +18,7 @@ def count(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A duration as Go writes it, in seconds."""
+    """Return a duration as Go writes it, in seconds."""
     from celadon.cel.value_functions import parse_duration  # late: few options are durations
 
     duration = parse_duration(text)

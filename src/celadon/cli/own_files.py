@@ -97,7 +97,7 @@ class Fault(NamedTuple):
 
 
 def faults(value: object, schema: JsonObject) -> list[Fault]:
-    """All that is wrong with a value, in its order."""
+    """Return all that is wrong with a value, in its order."""
     return list(_faults(value, schema, (), schema.get("$defs", {})))
 
 

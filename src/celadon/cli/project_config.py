@@ -78,7 +78,8 @@ class SharedTable:
 
 
 def nearest_table(folder: Path, name: str) -> tuple[Path, JsonObject] | None:
-    """The table of that name that applies in a folder, and its file. Raises `ConfigError`."""
+    """Return the table of that name that applies in a folder, and its file. Raises
+    `ConfigError`."""
     for path, keys in _paths(folder):
         _, table = _table(path, (*keys, name))
         if table is not None:
@@ -356,8 +357,8 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
 
 
 def too_deep(text: str) -> int:
-    """The line of a key with more parts than anybody may write, 0 if there is none; of a text that
-    may be no TOML."""
+    """Return the line of a key with more parts than anybody may write, 0 if there is none; of a
+    text that may be no TOML."""
     match = _DEEP.search(text)
     return 0 if match is None else text.count("\n", 0, match.start()) + 1
 
@@ -616,8 +617,8 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
 def read_manifests(
     arguments: Sequence[str], problems: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
 ) -> Iterator[Document | Problem]:
-    """The documents of all files that the arguments mean, and what is wrong with files. What was
-    passed over is added to `problems`."""
+    """Yield the documents of all files that the arguments mean, and what is wrong with files. What
+    was passed over is added to `problems`."""
     reader = DocumentReader()
     for text in read_texts(arguments, exclusion):
         if isinstance(text, Problem):

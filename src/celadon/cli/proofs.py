@@ -169,15 +169,15 @@ def _of_bindings(
 def read_subjects(
     paths: Sequence[str], unread: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
 ) -> tuple[list[Subject], list[Problem]]:
-    """The policies and definitions in files, and what is wrong with the files; other documents are
-    passed over. Files of folders that are no manifests are added to `unread`."""
+    """Return the policies and definitions in files, and what is wrong with the files; other
+    documents are passed over. Files of folders that are no manifests are added to `unread`."""
     return subjects_among(read_manifests(paths, unread, exclusion))
 
 
 def subjects_among(
     documents: Iterable[Document | Problem],
 ) -> tuple[list[Subject], list[Problem]]:
-    """The policies and definitions among documents, and what is wrong with documents."""
+    """Return the policies and definitions among documents, and what is wrong with documents."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
@@ -317,7 +317,7 @@ class Proof:
 
     @property
     def example(self) -> ProofExample | None:
-        """An object for which it fails, or has no message."""
+        """Return an object for which it fails, or has no message."""
         for reply in self._found:
             request = reply.request
             assert request is not None

@@ -26,7 +26,7 @@ from celadon.late_patterns import late_pattern
 
 
 class UnusualError(Exception):
-    """The document is for the complete reader."""
+    """Says that a document is for the complete reader."""
 
 
 # What a line is. Kinds from _ITEM on open with a dash.
@@ -348,7 +348,7 @@ def _folded(text: str) -> str:
 def read_yaml(
     text: str, repeated: list[yaml_scalars.RepeatedKey] | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """The documents of a text, each with the line (from 1) where it begins.
+    """Yield the documents of a text, each with the line (from 1) where it begins.
 
     Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
     is given twice is a fault, too, unless there is a list that takes note of it.
@@ -367,7 +367,7 @@ def first_document(data: bytes) -> yaml_scalars.YamlDocument:
 
 
 def yaml_text(value: Any) -> str:
-    """A JSON value as sigs.k8s.io/yaml writes it."""
+    """Return a JSON value as sigs.k8s.io/yaml writes it."""
     # late: see above
     from celadon.goyaml import yaml_documents as yaml_writer
 

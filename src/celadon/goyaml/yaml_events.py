@@ -67,7 +67,7 @@ class FlowParser(yaml.SafeLoader):
         return pieces
 
     def next_possible_simple_key(self) -> int | None:
-        """The number of the token that the oldest possible key begins with."""
+        """Return the number of the token that the oldest possible key begins with."""
         for key in self.possible_simple_keys.values():
             number: int = key.token_number
             return number
@@ -159,7 +159,7 @@ _SLASH: Final = "\\/"
 def read_yaml(
     text: str, repeated: list[yaml_scalars.RepeatedKey] | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """The documents of a text, each with the line (from 1) where it begins.
+    """Yield the documents of a text, each with the line (from 1) where it begins.
 
     Raises `UnreadableError`, after the documents before the faulty one were given out; a key that
     is given twice is a fault, too, unless there is a list that takes note of it. To override what

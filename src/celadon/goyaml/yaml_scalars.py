@@ -51,7 +51,7 @@ _LONGEST_EXACT: Final = 20
 
 
 class NotJsonError(ValueError):
-    """A number that JSON cannot express."""
+    """Says that a text is a number that JSON cannot express."""
 
 
 def resolve_plain(text: str) -> str | int | float | bool | None:
@@ -94,7 +94,8 @@ def _in_range(value: int) -> int | float:
 
 
 def integer_or_double(digits: str) -> int | float:
-    """A decimal integer literal as Kubernetes reads it: int64 if it fits, otherwise a double."""
+    """Return a decimal integer literal as Kubernetes reads it: int64 if it fits, otherwise a
+    double."""
     if len(digits) <= _LONGEST_EXACT:
         return _in_range(int(digits))
     value = float(digits)
@@ -104,7 +105,8 @@ def integer_or_double(digits: str) -> int | float:
 
 
 def whole(value: float) -> int | float:
-    """A double as it is after kubectl wrote it as JSON: an integer if its text has no fraction.
+    """Return a double as it is after kubectl wrote it as JSON: an integer if its text has no
+    fraction.
 
     Go writes doubles below 1e21 without an exponent, in the fewest digits that identify them,
     filled up with zeros; those digits are the integer.
@@ -121,7 +123,7 @@ def whole(value: float) -> int | float:
 
 
 def key_text(value: str | int | float | bool | None) -> str | None:
-    """A scalar in the place of a key as the text JSON needs; None if it cannot be a key."""
+    """Return a scalar in the place of a key as the text JSON needs; None if it cannot be a key."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -143,7 +145,7 @@ _BLANK: Final = b" \t\r\n\v\f"
 
 
 class SeparatorError(ValueError):
-    """Something else stands behind a separator; the text is upstream's."""
+    """Says that something else stands behind a separator; the text is upstream's."""
 
 
 def yaml_parts(data: bytes) -> Iterator[bytes]:
@@ -175,8 +177,8 @@ def _part(lines: list[bytes]) -> Iterator[bytes]:
 
 
 class RepeatedKey(NamedTuple):
-    """A key that a map has already: how Go prints it, where it begins in the text (line from 1,
-    character from 0), and the line of the second value, which counts."""
+    """Names a key that a map has already: how Go prints it, where it begins in the text (line from
+    1, character from 0), and the line of the second value, which counts."""
 
     shown: str
     offset: int
@@ -196,8 +198,8 @@ class RepeatedKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class YamlDocument:
-    """`repeated` has a text for every key that is given twice: `line 7: key "a" already set in
-    map`, in the order in which Go finds them."""
+    """Holds one document that was read. `repeated` has a text for every key that is given twice:
+    `line 7: key "a" already set in map`, in the order in which Go finds them."""
 
     value: Any
     repeated: tuple[str, ...] = ()
@@ -251,7 +253,7 @@ ALIAS_RATIO_HIGH: Final = 4_000_000
 
 
 class UnreadableError(Exception):
-    """A document that cannot be read; commands make a `Problem` of it, a server a Status.
+    """Says that a document cannot be read; commands make a `Problem` of it, a server a Status.
 
     `line` counts from 1 inside the text that was given to the reader. `message` obeys the house's
     second law. `upstream` is what sigs.k8s.io/yaml says, which is often the same; it does not

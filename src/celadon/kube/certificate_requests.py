@@ -234,7 +234,7 @@ class _Fields:
         return (int.from_bytes(content[1:]) >> unused).to_bytes(size)
 
     def items(self) -> list[_Value]:
-        """All that is left; each value is within its bounds."""
+        """Return all that is left; each value is within its bounds."""
         result = []
         while self.at < len(self.data):
             head = _head(self.data, self.at)

@@ -51,7 +51,8 @@ _new: Final = object.__new__
 # it looks at, and a frozen one takes twice as long to make (2.7 µs, not 1.5).
 @dataclass(slots=True, init=False, unsafe_hash=True)
 class FieldPath:
-    """`spec.containers[0].env[NAME]`, as steps: `FieldPath("spec", "containers", 0)`.
+    """Holds a path such as `spec.containers[0].env[NAME]` as steps: `FieldPath("spec",
+    "containers", 0)`.
 
     Text is made where somebody reads it; whoever wants to know the place walks the steps. Paths
     that lead to the same place are equal, however they are written.
@@ -63,7 +64,7 @@ class FieldPath:
         self.steps = steps
 
     def child(self, *names: str) -> FieldPath:
-        """The field of that name; with several, one inside the other."""
+        """Return the field of that name; with several, one inside the other."""
         path = _new(FieldPath)  # a third of what the constructor takes, a hundred times a request
         path.steps = self.steps + names
         return path
@@ -79,7 +80,7 @@ class FieldPath:
         return FieldPath(*self.steps, MapKey(key))
 
     def join(self, below: FieldPath) -> FieldPath:
-        """A path that starts where this one ends."""
+        """Return a path that starts where this one ends."""
         return FieldPath(*self.steps, *below.steps)
 
     @property
@@ -108,7 +109,7 @@ ROOT: Final = FieldPath()
 
 
 class ErrorType(enum.Enum):
-    """The kinds of field errors; the value is what `causes[].reason` carries."""
+    """Names the kinds of field errors; the value is what `causes[].reason` carries."""
 
     NOT_FOUND = "FieldValueNotFound"
     REQUIRED = "FieldValueRequired"
@@ -148,7 +149,8 @@ _VALUELESS: Final = frozenset(
 
 
 class NamedText(str):
-    """A string whose Go type has a name of its own (an enum, a UID): printed as JSON, not `%q`."""
+    """Marks a string whose Go type has a name of its own (an enum, a UID): printed as JSON, not
+    `%q`."""
 
     __slots__ = ()
 
@@ -163,7 +165,7 @@ OMITTED: Final = OmittedValue()
 
 
 def value_text(value: object) -> str:
-    """A bad value as an error prints it. None is a nil list or pointer: `null`.
+    """Return a bad value as an error prints it. None is a nil list or pointer: `null`.
 
     Texts, numbers and booleans are plain; the rest is JSON, and before 1.34 Go's own syntax.
     """
@@ -194,7 +196,7 @@ def _usual_type(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One complaint about one field. Build it with the functions below.
+    """Holds one complaint about one field. Build it with the functions below.
 
     `issues` are what the compiler said, where the field is an expression that does not compile;
     their offsets count in the text of the field. `gate` is the feature gate without which nobody
@@ -226,12 +228,12 @@ class FieldError:
 
 
 def required(path: FieldPath, detail: str = "") -> FieldError:
-    """A field that is absent or empty."""
+    """Return the error about a field that is absent or empty."""
     return FieldError(ErrorType.REQUIRED, path, OMITTED, detail)
 
 
 def forbidden(path: FieldPath, detail: str) -> FieldError:
-    """A field that may not be set here."""
+    """Return the error about a field that may not be set here."""
     return FieldError(ErrorType.FORBIDDEN, path, OMITTED, detail)
 
 
@@ -253,18 +255,18 @@ def not_supported(path: FieldPath, value: object, supported: Iterable[str]) -> F
 
 
 def supported_values(supported: Iterable[str]) -> str:
-    """The detail of an error about a value that is none of these."""
+    """Return the detail of an error about a value that is none of these."""
     listed = ", ".join(quote(choice) for choice in supported)
     return f"supported values: {listed}" if listed else ""
 
 
 def duplicate(path: FieldPath, value: object) -> FieldError:
-    """A value that has to be unique and occurs again."""
+    """Return the error about a value that has to be unique and occurs again."""
     return FieldError(ErrorType.DUPLICATE, path, value)
 
 
 def not_found(path: FieldPath, value: object) -> FieldError:
-    """A reference to something that is not there."""
+    """Return the error about a reference to something that is not there."""
     return FieldError(ErrorType.NOT_FOUND, path, value)
 
 
@@ -279,7 +281,7 @@ def too_long(path: FieldPath, limit: int, *, is_bare: bool = False) -> FieldErro
 
 
 def too_many(path: FieldPath, count: int, limit: int) -> FieldError:
-    """A list or map of `count` members where `limit` are allowed."""
+    """Return the error about a list or map of `count` members where `limit` are allowed."""
     detail = f"must have at most {_counted(limit, 'item')}"
     return FieldError(
         ErrorType.TOO_MANY, path, count, detail if limit >= 0 else "has too many items"
@@ -314,7 +316,7 @@ FEW_ERRORS: Final = 1_000
 
 
 def as_many_as_fit(errors: Iterable[FieldError], few: int = FEW_ERRORS) -> list[FieldError]:
-    """The errors that a refusal shows: those up to the one that makes their text longer than
+    """Return the errors that a refusal shows: those up to the one that makes their text longer than
     `MOST_ERROR_TEXT`; all of them, if they are `few`. What follows is not even looked for: each of
     thousands of items may be wrong because of each other."""
     remaining = iter(errors)

@@ -121,7 +121,7 @@ class Misfit:
 
 
 def misfit(value: object, shape: Shape) -> Misfit | None:
-    """The first thing that does not fit, in the order of the shape; None if all does."""
+    """Return the first thing that does not fit, in the order of the shape; None if all does."""
     return _misfit(value, shape, ())
 
 
@@ -242,7 +242,7 @@ _PLAIN: Final = 2
 
 
 def compact(value: Any) -> bytes:  # noqa: ANN401 - any JSON
-    """The value as bytes, made in a fraction of the time that JSON takes: values with the same
-    bytes are the same, those of equal objects depend on the order of their keys. ValueError for
-    what is nested very deeply."""
+    """Return the value as bytes, made in a fraction of the time that JSON takes: values with the
+    same bytes are the same, those of equal objects depend on the order of their keys. ValueError
+    for what is nested very deeply."""
     return marshal.dumps(value, _PLAIN)

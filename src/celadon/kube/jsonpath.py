@@ -336,12 +336,13 @@ _EQUALITIES: Final = frozenset({"==", "!="})
 
 
 def selected(steps: Steps, value: Json) -> Values:
-    """The values that the steps lead to, in order."""
+    """Return the values that the steps lead to, in order."""
     return _walk(steps, [value]) or ()
 
 
 def printed(value: Json) -> str:
-    """A value as Go prints it: texts as they are, objects and lists as JSON with sorted members."""
+    """Return a value as Go prints it: texts as they are, objects and lists as JSON with sorted
+    members."""
     if value is None:
         return "<no value>"
     if isinstance(value, str):

@@ -37,7 +37,7 @@ def _texts(obj: object, field: str) -> dict[str, str]:
 
 
 def owner_key(owner: JsonObject) -> tuple[tuple[str, object], ...]:
-    """The same for references to owners that are equal, and different for all others. Their
+    """Return the same for references to owners that are equal, and different for all others. Their
     members are texts and booleans."""
     return tuple(sorted(owner.items()))
 
@@ -48,7 +48,7 @@ def name(obj: object) -> str:
 
 
 def generate_name(obj: object) -> str:
-    """The prefix for a name that the server makes up; empty when there is none."""
+    """Return the prefix for a name that the server makes up; empty when there is none."""
     return _text(obj, "generateName")
 
 
@@ -59,12 +59,12 @@ def namespace(obj: object) -> str:
 
 
 def uid(obj: object) -> str:
-    """The UID; empty for an object that was never stored."""
+    """Return the UID; empty for an object that was never stored."""
     return _text(obj, "uid")
 
 
 def resource_version(obj: object) -> str:
-    """The revision that the object was read at; empty for one that was never stored."""
+    """Return the revision that the object was read at; empty for one that was never stored."""
     return _text(obj, "resourceVersion")
 
 
@@ -89,7 +89,7 @@ def annotations(obj: object) -> dict[str, str]:
 
 
 def finalizers(obj: object) -> tuple[str, ...]:
-    """The finalizers that are texts, in their order."""
+    """Return the finalizers that are texts, in their order."""
     value = metadata(obj).get("finalizers")
     if not isinstance(value, list):
         return ()

@@ -13,7 +13,7 @@ from celadon.memoization import remembering
 
 
 class GroupVersion(NamedTuple):
-    """`apps/v1`: what `apiVersion` says."""
+    """Names a group and a version, as `apiVersion` says them: `apps/v1`."""
 
     group: str
     version: str
@@ -24,7 +24,7 @@ class GroupVersion(NamedTuple):
 
 
 class GroupKind(NamedTuple):
-    """A kind in whichever version: `Deployment.apps`."""
+    """Names a kind in whichever version: `Deployment.apps`."""
 
     group: str
     kind: str
@@ -34,7 +34,7 @@ class GroupKind(NamedTuple):
 
 
 class GroupResource(NamedTuple):
-    """A resource in whichever version: `deployments.apps`."""
+    """Names a resource in whichever version: `deployments.apps`."""
 
     group: str
     resource: str
@@ -44,7 +44,7 @@ class GroupResource(NamedTuple):
 
 
 class GroupVersionKind(NamedTuple):
-    """A kind: what `apiVersion` and `kind` of an object say."""
+    """Names a kind: what `apiVersion` and `kind` of an object say."""
 
     group: str
     version: str
@@ -72,7 +72,7 @@ class GroupVersionKind(NamedTuple):
 
 
 class GroupVersionResource(NamedTuple):
-    """A resource: where objects are found (`/apis/apps/v1/.../deployments`)."""
+    """Names a resource: where objects are found (`/apis/apps/v1/.../deployments`)."""
 
     group: str
     version: str
@@ -85,7 +85,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def group_resource(self) -> GroupResource:
-        """The resource in whichever version, as most messages name it."""
+        """Return the resource in whichever version, as most messages name it."""
         return tuple.__new__(GroupResource, (self.group, self.resource))  # as `group_kind`
 
     @property
@@ -99,7 +99,7 @@ class GroupVersionResource(NamedTuple):
 
 
 class ApiVersionError(MalformedText):
-    """An `apiVersion` with more than one slash."""
+    """Says that an `apiVersion` has more than one slash."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"unexpected GroupVersion string: {text}")
@@ -107,7 +107,8 @@ class ApiVersionError(MalformedText):
 
 @remembering(1024)
 def parse_api_version(text: str) -> GroupVersion:
-    """`v1`, `apps/v1`; `""` and `"/"` give two empty parts. As upstream's `ParseGroupVersion`."""
+    """Return the group and the version of a text such as `v1` or `apps/v1`; `""` and `"/"` give two
+    empty parts. As upstream's `ParseGroupVersion`."""
     if text in {"", "/"}:
         return GroupVersion("", "")
     group, slash, version = text.partition("/")

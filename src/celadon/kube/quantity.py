@@ -149,7 +149,7 @@ class Quantity:
     _decimal: Decimal | None = field(default=None, init=False, repr=False)
 
     def as_int64(self) -> int | None:
-        """The value, where upstream takes it for an integer: only in the small form."""
+        """Return the value, where upstream takes it for an integer: only in the small form."""
         if self.exact is not None or self.scale < 0:
             return None
         return _scaled_up(self.mantissa, self.scale)
@@ -166,7 +166,7 @@ class Quantity:
         return (value > 0) - (value < 0)
 
     def as_decimal(self) -> Decimal:
-        """The exact value, without its format."""
+        """Return the exact value, without its format."""
         if self._decimal is None:
             self._decimal = self.exact
             if self._decimal is None:
@@ -211,7 +211,7 @@ class Quantity:
         return -1 if left < right else int(left > right)
 
     def add(self, other: Quantity) -> Quantity:
-        """The sum, in the format of this quantity unless this is zero."""
+        """Return the sum, in the format of this quantity unless this is zero."""
         if self.exact is None is other.exact and self.scale == other.scale and self.mantissa:
             total = self.mantissa + other.mantissa
             if MIN_INT64 <= total <= MAX_INT64:
@@ -229,8 +229,8 @@ class Quantity:
         return Quantity(0, 0, chosen, _exactly(EXACT.add, left, right))
 
     def sub(self, other: Quantity) -> Quantity:
-        """The difference, in the format of this quantity unless this is zero. Upstream adds the
-        negated int64, which the least one remains."""
+        """Return the difference, in the format of this quantity unless this is zero. Upstream adds
+        the negated int64, which the least one remains."""
         is_zero = self.mantissa == 0 and not self.exact
         chosen = other.format if is_zero else self.format
         least = other.mantissa == MIN_INT64

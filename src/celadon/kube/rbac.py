@@ -617,7 +617,7 @@ class RbacAuthorizer:
         return Ruling.NO_OPINION, reason, None
 
     def rules_for(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[RoleRef]]:
-        """All that a user may do there, as rules, and the roles that could not be found."""
+        """Return all that a user may do there, as rules, and the roles that could not be found."""
         grants = self.index.grants(user, namespace)
         rules = [rule for grant in grants for rule in grant.rules or ()]
         return rules, [grant.role for grant in grants if grant.rules is None]

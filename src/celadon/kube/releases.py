@@ -73,13 +73,13 @@ def parse_version(text: str) -> Minor:
 
 
 def nearest_release(major: int, minor: int) -> str:
-    """The release of these numbers, or the first or last one that is known."""
+    """Return the release of these numbers, or the first or last one that is known."""
     return "{}.{}".format(*min(max((major, minor), OLDEST_RELEASE), LATEST_RELEASE))
 
 
 def previous_minor(version: str) -> str:
-    """The release that new expressions are compiled for: the one before, if nobody said which is
-    the oldest that the current release has to get along with."""
+    """Return the release that new expressions are compiled for: the one before, if nobody said
+    which is the oldest that the current release has to get along with."""
     answering = _here.get()
     if answering.compatible and version == answering.release:
         return answering.compatible
@@ -114,13 +114,13 @@ _here: Final[ContextVar[Answering]] = ContextVar("celadon_kubernetes_release", d
 
 
 def current_release() -> str:
-    """The release whose answers are given here, as `1.36`."""
+    """Return the release whose answers are given here, as `1.36`."""
     return _here.get().release
 
 
 def emulated_release() -> str:
-    """The release whose feature gates and versions of kinds there are: the current one, unless that
-    emulates another."""
+    """Return the release whose feature gates and versions of kinds there are: the current one,
+    unless that emulates another."""
     return _here.get().emulated
 
 

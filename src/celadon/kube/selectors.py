@@ -260,7 +260,7 @@ class FieldSelector:
         return all(term.matches(fields) for term in self.terms)
 
     def exact(self, field: str) -> str | None:
-        """The value that `field` must have, when some term says so."""
+        """Return the value that `field` must have, when some term says so."""
         for term in self.terms:
             if term.field == field and not term.negated:
                 return term.value

@@ -46,7 +46,7 @@ CODES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StatusCause:
-    """One of the reasons of a failure; `field` is the path that it is about, as text."""
+    """Holds one of the reasons of a failure; `field` is the path that it is about, as text."""
 
     message: str = ""
     reason: str = ""
@@ -90,7 +90,8 @@ def is_status(obj: object) -> TypeGuard[JsonObject]:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`code` 0, an empty `message`, `reason` and absent `details` are left out of the JSON."""
+    """Holds a Status, with which an API server answers where there is no other object. `code` 0, an
+    empty `message`, `reason` and absent `details` are left out of the JSON."""
 
     status: str = FAILURE
     message: str = ""
@@ -118,8 +119,8 @@ class Status:
 
 
 class StatusError(KubeError):
-    """An outcome that the client of an API server gets as a `Status`. `errors` are what is wrong
-    with fields of the object, where that is what it is about."""
+    """Ends a request with an outcome that the client of an API server gets as a `Status`. `errors`
+    are what is wrong with fields of the object, where that is what it is about."""
 
     def __init__(self, status: Status, errors: Sequence[FieldError] = ()) -> None:
         super().__init__(status.message)
@@ -196,7 +197,7 @@ def route_not_found() -> StatusError:
 
 
 def method_not_allowed() -> StatusError:
-    """A path that exists, with a method it does not have."""
+    """Return a path that exists, with a method it does not have."""
     message = "the server does not allow this method on the requested resource"
     return _failure("MethodNotAllowed", message, StatusDetails())
 

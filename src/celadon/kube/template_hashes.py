@@ -89,7 +89,7 @@ class _Part:
         self._hashes: dict[int, int] = {}
 
     def after(self, digest: int) -> int:
-        """The checksum of what has that `digest`, followed by this text."""
+        """Return the checksum of what has that `digest`, followed by this text."""
         low = digest & 0xFF
         own_digest = self._hashes.get(low)
         if own_digest is None:
@@ -122,12 +122,12 @@ def _of_all_lows(text: bytes) -> array[int]:
 
 
 def safe_digits(number: int) -> str:
-    """The digits of a number as letters and digits that make no words."""
+    """Return the digits of a number as letters and digits that make no words."""
     return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in str(number))
 
 
 def printed(template: JsonObject) -> str:
-    """The text of which the hash is made."""
+    """Return the text of which the hash is made."""
     return b"".join(part.text for part in _parts(template)).decode()
 
 

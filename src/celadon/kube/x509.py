@@ -53,7 +53,7 @@ class DerReader:
         return not self.is_empty and self._data[self._position] == tag
 
     def content(self, tag: int) -> bytes:
-        """The content of the next value, which has this tag."""
+        """Return the content of the next value, which has this tag."""
         if not self.next_is(tag):
             raise DerError(f"no value with tag {tag:#x}")
         start = self._position + 1
@@ -65,7 +65,7 @@ class DerReader:
         return self._data[start:end]
 
     def inner(self, tag: int = SEQUENCE) -> DerReader:
-        """The next value as something to read from."""
+        """Return the next value as something to read from."""
         return DerReader(self.content(tag))
 
     def skip(self) -> None:
@@ -73,7 +73,7 @@ class DerReader:
         self.any()
 
     def any(self) -> tuple[int, bytes]:
-        """The tag of the next value, whatever it is, and its content."""
+        """Return the tag of the next value, whatever it is, and its content."""
         if self.is_empty:
             raise DerError("nothing left")
         tag = self._data[self._position]

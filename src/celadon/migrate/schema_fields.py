@@ -149,7 +149,7 @@ class Step:
     """Whether the name is an expression that reads the key."""
 
     def plain(self) -> str:
-        """The step as it is written where it leads somewhere."""
+        """Return the step as it is written where it leads somewhere."""
         return f".{self.name}" if self.is_field else f"[{self._key}]"
 
     def optional(self) -> str:
@@ -192,7 +192,7 @@ class Place:
 
     @property
     def plain(self) -> str:
-        """The value, where it is there."""
+        """Return the value, where it is there."""
         return self.root + "".join(step.plain() for step in self.steps)
 
     @property
@@ -284,13 +284,15 @@ class Place:
         return some(self.items, variable, condition, self.pool)
 
     def at(self, index: int) -> Place:
-        """An item of a list that is there, by its number; absent where the list is shorter."""
+        """Return an item of a list that is there, by its number; absent where the list is
+        shorter."""
         step = Step(str(index), is_field=False, is_sure=False, is_index=True)
         path = f"{self.path}[*]"
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
     def from_end(self, index: int) -> Place:
-        """An item of a list that is there, by its number from the end, which has the number 1."""
+        """Return an item of a list that is there, by its number from the end, which has the number
+        1."""
         plain = self.there().plain
         step = Step(f"size({plain}) - {index}", is_field=False, is_sure=False, is_index=True)
         whole = replace(self.there(), root_exists=self.present())
@@ -304,7 +306,7 @@ class Place:
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
     def item(self, variable: str) -> Place:
-        """An item of a list, as a macro calls it."""
+        """Return an item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
         return replace(
             self, root=variable, shape=self.shape.item(), steps=(), path=path, root_exists=ALWAYS

@@ -135,7 +135,7 @@ def is_suite(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GatorCase:
-    """A constraint is to say this of an object."""
+    """Holds what a constraint is to say of an object."""
 
     name: str
     object: JsonObject
@@ -267,7 +267,7 @@ USER_SHAPE: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A rule is to say this of an object."""
+    """Holds what a rule is to say of an object."""
 
     policy: str
     rule: str

@@ -18,8 +18,8 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
 class NotTranslated(Exception):
-    """A rule has something that admission policies, or this translation, cannot say. `reason` is a
-    phrase, `instead` a sentence that tells what to use, or empty."""
+    """Says that a rule has something that admission policies, or this translation, cannot express.
+    `reason` is a phrase, `instead` a sentence that tells what to use, or empty."""
 
     def __init__(self, reason: str, instead: str = "") -> None:
         self.reason = reason
@@ -32,7 +32,7 @@ POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A translation begins with this: a policy of another engine, or a rule of it."""
+    """Names what a translation is made from: a policy of another engine, or a rule of it."""
 
     policy: str
     rule: str
@@ -45,7 +45,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A rule has become these documents, or was not translated for a reason."""
+    """Holds the documents that a rule has become, or the reason why it was not translated."""
 
     origin: Origin
     documents: tuple[JsonObject, ...] = ()

@@ -63,8 +63,8 @@ def mended(
     holds: Holds,
     texts: Sequence[str] = (),
 ) -> WrittenRequest:
-    """The same objects, made acceptable where that is possible. `texts` are those that policies
-    name: an image may have to be one of them."""
+    """Return the same objects, made acceptable where that is possible. `texts` are those that
+    policies name: an image may have to be one of them."""
     written = WrittenRequest(_copied(new), _copied(old))
     if written.object is not None and written.old_object is not None:
         alike = WrittenRequest(written.object, copy.deepcopy(written.object))

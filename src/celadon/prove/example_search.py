@@ -44,12 +44,12 @@ class Claim:
 
     @property
     def of_negation(self) -> Claim:
-        """The same claim, said of what is negated."""
+        """Return the same claim, said of what is negated."""
         return replace(self, value=not self.value)
 
 
 def free_loops(node: syntax.Expr, claim: Claim) -> frozenset[int]:
-    """The loops (ids of their nodes) that need no witness."""
+    """Return the loops (ids of their nodes) that need no witness."""
     return frozenset(_free(node, claim))
 
 
@@ -181,7 +181,7 @@ class Search:
         self.deadline = time.process_time() + self.seconds * _PATIENCE
 
     def there(self, formula: Formula) -> Formula:
-        """A formula as the solver of this question has it."""
+        """Return a formula as the solver of this question has it."""
         return formula.translate(self.context)
 
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
@@ -218,8 +218,8 @@ class Search:
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> SearchOutcome[T]:
-        """An example of what is wanted, with as few fields as it can do without. Of several, those
-        are preferred where these hold."""
+        """Return an example of what is wanted, with as few fields as it can do without. Of several,
+        those are preferred where these hold."""
         if z3.is_false(formula):
             return SearchOutcome(is_proved=True)
         concerned, others = self._parts(formula)
@@ -257,8 +257,8 @@ class Search:
         return SearchOutcome(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
-        """The latest model, so that it meets other conditions as well, one after the other; where
-        they are about the same unknowns they must hold as it is."""
+        """Return the latest model, so that it meets other conditions as well, one after the other;
+        where they are about the same unknowns they must hold as it is."""
         model = self.latest
         for condition in conditions:
             if model is None:
@@ -386,7 +386,7 @@ class _Assumptions(NamedTuple):
 
     @property
     def formulas(self) -> list[Formula]:
-        """All of it for the solver."""
+        """Return all of it for the solver."""
         return [*self.assumed, *(pattern.formula for pattern in self.patterns)]
 
 

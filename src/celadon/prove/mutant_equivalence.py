@@ -52,7 +52,7 @@ class MutantAnswer:
 
 @dataclass(frozen=True, slots=True)
 class BoundPolicy:
-    """A policy and its bindings."""
+    """Holds a policy and its bindings."""
 
     policy: JsonObject
     bindings: Sequence[JsonObject]
@@ -65,19 +65,19 @@ class BoundPolicy:
 
     @property
     def matching(self) -> tuple[object, ...]:
-        """All that is not about validations: the failure policy, and the bindings."""
+        """Return all that is not about validations: the failure policy, and the bindings."""
         return self.policy["spec"].get("failurePolicy", "Fail"), list(self.bindings)
 
     def with_only(self, validation: JsonObject) -> BoundPolicy:
-        """The same with one validation, of which nobody asks what it says."""
+        """Return the same with one validation, of which nobody asks what it says."""
         return self.with_validations([{"expression": validation["expression"]}])
 
     def with_validations(self, validations: Sequence[JsonObject]) -> BoundPolicy:
-        """The same with other ones; one that admits everything if there is none."""
+        """Return the same with other ones; one that admits everything if there is none."""
         return self._with_spec(validations=list(validations) or [_ADMITS])
 
     def ignoring_errors(self) -> BoundPolicy:
-        """The same, but errors are nothing."""
+        """Return the same, but errors are nothing."""
         return self._with_spec(failurePolicy="Ignore")
 
     def probes(self) -> Iterator[BoundPolicy]:
@@ -116,8 +116,8 @@ def side_of(bound: Iterable[BoundPolicy], version: str) -> Side:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """Two policies of one name. `items` is the length of lists up to which is looked, if no more
-    are needed; `seconds` is for one question."""
+    """Compares two policies of one name. `items` is the length of lists up to which is looked, if
+    no more are needed; `seconds` is for one question."""
 
     old: BoundPolicy
     new: BoundPolicy
@@ -186,7 +186,7 @@ class Mutant:
 
     @property
     def both(self) -> tuple[BoundPolicy, BoundPolicy]:
-        """The old one, and the new one."""
+        """Return the old one, and the new one."""
         return self.old, self.new
 
 
@@ -215,8 +215,8 @@ def _pairs(
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """A request that the validation with an index refuses alone; None if none has anything against
-    it."""
+    """Holds a request that the validation with an index refuses alone; None if none has anything
+    against it."""
 
     index: int | None
     example: Example

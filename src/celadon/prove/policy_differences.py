@@ -67,14 +67,15 @@ _WRITES: Final = (
 
 
 class Direction(enum.Enum):
-    """The way in which the new policies decide differently from the old ones."""
+    """Names the way in which the new policies decide differently from the old ones."""
 
     LOOSER = "looser"
     STRICTER = "stricter"
 
 
 class Finding(enum.Enum):
-    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+    """Names an answer of the prover. `BOUNDED` is a proof for lists and maps that are not longer
+    than a bound."""
 
     SAME = "the same"
     BOUNDED = "no difference up to a bound"
@@ -87,7 +88,8 @@ PROVED: Final = (Finding.SAME, Finding.BOUNDED)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Policies in force: an engine, and the other objects of their files, which may be params."""
+    """Holds policies in force: an engine, and the other objects of their files, which may be
+    params."""
 
     engine: Engine
     objects: Sequence[JsonObject] = ()
@@ -95,7 +97,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict of one side on a request. `decisions` are those against it."""
+    """Holds the verdict of one side on a request. `decisions` are those against it."""
 
     denied: bool = False
     warned: bool = False
@@ -111,7 +113,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request that is decided differently. The manifests have no more fields than it takes;
+    """Holds a request that is decided differently. The manifests have no more fields than it takes;
     `around` are the objects that have to be there."""
 
     request: Request
@@ -128,7 +130,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The answer for one endpoint and direction. `gaps` are what keeps it from being decided;
+    """Holds the answer for one endpoint and direction. `gaps` are what keeps it from being decided;
     `bounded` the lists of which no more than `items` items were looked at."""
 
     endpoint: Endpoint
@@ -172,16 +174,16 @@ class Differences:
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """The old one, and the new one."""
+        """Return the old one, and the new one."""
         return self.old, self.new
 
     @property
     def newest(self) -> str:
-        """The newer release of the two sides, whose objects are compared."""
+        """Return the newer release of the two sides, whose objects are compared."""
         return max((side.engine.version for side in self.sides), key=parse_version)
 
     def comparisons(self, directions: Sequence[Direction]) -> Iterator[Comparison]:
-        """The answers, endpoint by endpoint. It is the newer release meanwhile."""
+        """Yield the answers, endpoint by endpoint. It is the newer release meanwhile."""
         with answering_as(self.newest):
             for endpoint in self.endpoints():
                 yield from (self.compare(endpoint, direction) for direction in directions)
@@ -245,7 +247,8 @@ class Differences:
         return list(self.old.objects) == list(self.new.objects)
 
     def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
-        """The answer, with as many items in lists as the expressions have questions about them."""
+        """Return the answer, with as many items in lists as the expressions have questions about
+        them."""
         items, before = min(self.items, FEWEST_ITEMS), None
         while True:
             look = self.look(direction, self.scene(endpoint, items))
@@ -260,11 +263,11 @@ class Differences:
             items, before = look.needed, comparison
 
     def scene(self, endpoint: Endpoint, items: int) -> Scene:
-        """A request to an endpoint, with so many items in lists."""
+        """Return a request to an endpoint, with so many items in lists."""
         return Scene(endpoint, Inputs(items), self.newest, self.kinds)
 
     def look(self, direction: Direction, scene: Scene) -> EndpointQuestion:
-        """The question about one endpoint, with the lists of a scene."""
+        """Return the question about one endpoint, with the lists of a scene."""
         resource = scene.endpoint.resource.gvr
         changed = frozenset(hook.policy.name for hook in self._changed(resource))
         return EndpointQuestion(self, scene.endpoint, direction, changed, scene)
@@ -349,7 +352,7 @@ class EndpointQuestion:
 
     @property
     def needed(self) -> int:
-        """The items of lists that the questions can ask for."""
+        """Return the items of lists that the questions can ask for."""
         return items_needed(self.scene.inputs, self.scene.unmodelled)
 
     @property
@@ -358,7 +361,7 @@ class EndpointQuestion:
         return self.is_proved and self.needed > self.scene.inputs.items
 
     def answer(self) -> Comparison:
-        """The answer for these lists."""
+        """Return the answer for these lists."""
         sides = self.differences.sides
         before_after = sides[::-1] if self.direction is Direction.STRICTER else sides
         before, after = map(self._effects, before_after, Sought)

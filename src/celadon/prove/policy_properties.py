@@ -39,7 +39,7 @@ THAT: Final = "that"
 
 
 class Subject(enum.Enum):
-    """The requests that a property is about."""
+    """Names the requests that a property is about."""
 
     ADMITTED = "admitted"
     REFUSED = "refused"
@@ -47,9 +47,10 @@ class Subject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """`that` is claimed of all requests which the `rules` name, of which `assume` holds, and that
-    are admitted (or refused). `variables` are what both may name. With `any_params` the params of
-    policies are not those of their files."""
+    """Claims something of the requests that policies admit, or refuse. `that` is claimed of all
+    requests which the `rules` name, of which `assume` holds, and that are admitted (or refused).
+    `variables` are what both may name. With `any_params` the params of policies are not those of
+    their files."""
 
     name: str
     that: str
@@ -73,8 +74,8 @@ class Property:
                 yield path, error
 
     def policy(self) -> JsonObject:
-        """The policy that refuses what the property says is never admitted; or the one that admits
-        what it says is never refused."""
+        """Return the policy that refuses what the property says is never admitted; or the one that
+        admits what it says is never refused."""
         assumed = " && ".join(map(enclosed, self.assume)) or "true"
         that = enclosed(self.that)
         if self.subject is Subject.ADMITTED:
@@ -94,7 +95,7 @@ def policy_document(
     failures: str = "Fail",
     conditions: Sequence[Mapping[str, str]] = (),
 ) -> JsonObject:
-    """A policy with these rules and validations."""
+    """Return a policy with these rules and validations."""
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",
@@ -132,7 +133,7 @@ class Properties:
     kinds: KnownKinds = BUILT_IN
 
     def answers(self, about: Property) -> Iterator[Comparison]:
-        """The answers, endpoint by endpoint. An example is a request against the property."""
+        """Yield the answers, endpoint by endpoint. An example is a request against the property."""
         side = Side(self.side.engine) if about.any_params else self.side
         stated = side_of(about.policy(), side.engine.version)
         old, new = (stated, side) if about.subject is Subject.ADMITTED else (side, stated)
@@ -199,7 +200,8 @@ _EPHEMERAL_RULE: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A level of the standards in the version of a minor release."""
+    """Proves that policies enforce a level of the Pod Security Standards in the version of a minor
+    release."""
 
     level: str
     minor: int
@@ -219,19 +221,20 @@ class Standard:
 
     @property
     def checks(self) -> dict[str, str]:
-        """The expressions that hold of every pod that is admitted, by the names of the checks."""
+        """Return the expressions that hold of every pod that is admitted, by the names of the
+        checks."""
         return {name: check.expression for name, check in checks_of(self.level, self.minor).items()}
 
     @property
     def document(self) -> JsonObject:
-        """A policy that enforces it as the plugin does."""
+        """Return a policy that enforces it as the plugin does."""
         return self._policy((_RULE, _EPHEMERAL_RULE), self.checks.values())
 
     def asked(
         self, *checks: str, operations: Sequence[str] = (), of_all_updates: bool = False
     ) -> JsonObject:
-        """The same for proofs: of pods only, or of one check; `of_all_updates` refuses them also if
-        they change nothing that matters."""
+        """Return the same for proofs: of pods only, or of one check; `of_all_updates` refuses them
+        also if they change nothing that matters."""
         rule = {**_RULE, "operations": list(operations) or _OPERATIONS}
         expressions = [text for name, text in self.checks.items() if name in checks or not checks]
         return self._policy((rule,), expressions, of_all_updates=of_all_updates)

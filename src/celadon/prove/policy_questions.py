@@ -61,7 +61,7 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class Question(enum.Enum):
-    """A question about a validation."""
+    """Names a question about a validation."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -71,7 +71,8 @@ class Question(enum.Enum):
 
 
 class Answer(enum.Enum):
-    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+    """Names an answer of the prover. `BOUNDED` is a proof for lists and maps that are not longer
+    than a bound."""
 
     YES = "yes"
     NO = "no"
@@ -81,7 +82,7 @@ class Answer(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer about one validation at one endpoint.
+    """Holds an answer about one validation at one endpoint.
 
     `request` is the example for a yes, `around` the objects that it needs: its namespace, params.
     `reason` is why there is no answer, `offset` where in its expression that is. `bounded` are the
@@ -154,7 +155,7 @@ class Prover:
         self._engine = Engine([policy], [decode_binding(binding).value])
 
     def endpoints(self) -> Iterator[Endpoint]:
-        """The kinds and operations that the policy's rules name, subresources left out."""
+        """Yield the kinds and operations that the policy's rules name, subresources left out."""
         constraints = self.policy.spec.match_constraints
         for rule in () if constraints is None else constraints.resource_rules:
             operations = [
@@ -205,7 +206,7 @@ class Prover:
         return self._engine.policies[0].validations[index].expression.program is not None
 
     def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
-        """The answer to a question about one validation of the policy."""
+        """Return the answer to a question about one validation of the policy."""
         expression = self._engine.policies[0].validations[index].expression
         if expression.program is None:
             return Reply(index, question, Answer.UNKNOWN, endpoint, reason=expression.detail)
@@ -241,8 +242,8 @@ def _reaches_further(rule: Rule, kinds: KnownKinds) -> bool:
 
 
 def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:
-    """A binding that puts a policy in force everywhere; the catalog has the kind of its params if
-    that is a custom one."""
+    """Return a binding that puts a policy in force everywhere; the catalog has the kind of its
+    params if that is a custom one."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         kind = param_kind(policy)
@@ -259,7 +260,7 @@ def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None
 
 
 def param_kind(policy: ValidatingAdmissionPolicy) -> GroupVersionKind | None:
-    """The kind of a policy's params, if it has any."""
+    """Return the kind of a policy's params, if it has any."""
     kind = policy.spec.param_kind
     if kind is None:
         return None
@@ -286,7 +287,7 @@ class _EndpointQuestion:
         self.request = SymbolicRequest(self.endpoint, self.inputs, self.param, self.kinds)
 
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
-        """The answer about one validation."""
+        """Return the answer about one validation."""
         try:
             formula = self._wanted(index, checked, question)
         except NotModelled as error:

@@ -48,7 +48,7 @@ _EXCLUSIONS: Final = ("matchResources", "excludeResourceRules")
 
 
 class Fault(enum.Enum):
-    """The fault of a part if two policies do not differ."""
+    """Names the fault of a part if two policies do not differ."""
 
     SUPERFLUOUS = "changes nothing"
     CONTRADICTION = "admit nothing together"
@@ -56,8 +56,8 @@ class Fault(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something in a policy, and two policies of which one refuses more, if there is no fault; if
-    it goes `both_ways`, so may the other."""
+    """Holds something in a policy, and two policies of which one refuses more, if there is no
+    fault; if it goes `both_ways`, so may the other."""
 
     path: tuple[str | int, ...]
     fault: Fault
@@ -123,8 +123,8 @@ class Superfluous:
     kinds: KnownKinds = BUILT_IN
 
     def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
-        """Each part, and the answers for all endpoints; of validations that contradict each other
-        for those at which they are asked anything."""
+        """Return each part, and the answers for all endpoints; of validations that contradict each
+        other for those at which they are asked anything."""
         result = list(parts(self.document))
         queries = [(part, self._asked(part.more, part.less)) for part in result]
         queries += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]

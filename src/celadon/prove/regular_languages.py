@@ -46,7 +46,7 @@ class _PatternPart(NamedTuple):
 
 @cache
 def contained(pattern: str) -> Term | None:
-    """The texts in which the pattern is found; None for a pattern that is not right. Raises
+    """Return the texts in which the pattern is found; None for a pattern that is not right. Raises
     NotModelled."""
     try:
         ways = _ways(parse(pattern).tree)
@@ -57,7 +57,7 @@ def contained(pattern: str) -> Term | None:
 
 @cache
 def consumed(pattern: str) -> Term | None:
-    """The texts that a match of the pattern may be; None if it is not right. Raises
+    """Return the texts that a match of the pattern may be; None if it is not right. Raises
     NotModelled."""
     try:
         return _union([way.language for way in _ways(parse(pattern).tree)])
@@ -67,7 +67,7 @@ def consumed(pattern: str) -> Term | None:
 
 @cache
 def sample(pattern: str) -> str | None:
-    """A short text in which the pattern is found; None if none comes to mind."""
+    """Return a short text in which the pattern is found; None if none comes to mind."""
     try:
         # The shortest text may miss what anchors and assertions ask for, so the engine looks at it.
         text = _shortest(parse(pattern).tree)

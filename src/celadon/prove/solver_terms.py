@@ -108,7 +108,7 @@ def unknowns(term: Term) -> Iterator[str]:
 
 
 def truth(value: bool) -> Formula:  # noqa: FBT001 - the literal itself
-    """The formula that always, or never, holds."""
+    """Return the formula that always, or never, holds."""
     return TRUE if value else FALSE
 
 
@@ -124,12 +124,12 @@ def same(a: Term, b: Term) -> Formula:
 
 
 def integer(value: int) -> Term:
-    """An integer literal."""
+    """Return an integer literal."""
     return z3.IntVal(value)
 
 
 def text(value: str) -> Term:
-    """A string literal. z3 reads `\\u{41}` as one character, so a backslash is, too."""
+    """Return a string literal. z3 reads `\\u{41}` as one character, so a backslash is, too."""
     return z3.StringVal(value.replace("\\", "\\u{5c}"))
 
 
@@ -151,7 +151,7 @@ def is_text(term: Term) -> bool:
 
 
 def text_of(term: Term) -> str:
-    """The string that a literal stands for."""
+    """Return the string that a literal stands for."""
     escaped: str = term.as_string()
     return _unescaped(escaped)
 
@@ -178,7 +178,7 @@ def total(formulas: Iterable[Formula]) -> Term:
 
 
 def double_of(term: Term) -> float:
-    """The double that a literal stands for."""
+    """Return the double that a literal stands for."""
     if term.isNaN():
         return math.nan
     bits: int = z3.simplify(z3.fpToIEEEBV(term)).as_long()

@@ -199,14 +199,14 @@ class Effects(NamedTuple):
         return cls(*(either(item[number] for item in each) for number in range(3)))
 
     def where(self, condition: Formula) -> Effects:
-        """The same under a condition."""
+        """Return the same under a condition."""
         return Effects(*(both(condition, item) for item in self))
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something of a policy that is not modelled. `offset` is where in its expression that is, if
-    it is an expression."""
+    """Names something of a policy that is not modelled. `offset` is where in its expression that
+    is, if it is an expression."""
 
     reason: str
     policy: str
@@ -279,14 +279,14 @@ class Scene:
         return result
 
     def opaque(self, gap: Gap) -> Outcome:
-        """A bool or an error, and nobody knows which."""
+        """Return a bool or an error, and nobody knows which."""
         self.gaps.append(gap)
         number = len(self.gaps)
         error, value = z3.Bool(f"gap {number} fails"), z3.Bool(f"gap {number}")
         return Outcome(error, (Case(negated(error), Truth(value)),))
 
     def example(self, model: z3.ModelRef) -> Sketch:
-        """The request of a model."""
+        """Return the request of a model."""
         request, around = self.request.example(model)
         result = list(around)
         outcomes = [
@@ -360,7 +360,7 @@ def _has_path(schema: Schema, path: str) -> bool:
 
 
 def target(endpoint: Endpoint) -> Request:
-    """A request to the endpoint, as far as it is the same for all of them."""
+    """Return a request to the endpoint, as far as it is the same for all of them."""
     return Request(
         endpoint.operation,
         endpoint.kind,

@@ -101,7 +101,7 @@ class Evaluator:
     """The calls of `size` that are compared with a small number, and that number."""
 
     def evaluate(self, scope: Scope) -> Outcome:
-        """The whole expression. Raises NotModelled."""
+        """Return the whole expression. Raises NotModelled."""
         self.unmodelled.sizes.update(_sizes(self.checked.root))
         self.few.update(_few(self.checked.root))
         return self.node(self.checked.root, scope)

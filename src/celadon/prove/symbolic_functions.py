@@ -64,7 +64,7 @@ NOT_LITERAL: Final = object()
 
 
 def native(value: Value) -> object:
-    """The engine's value of a literal; `NOT_LITERAL` for what is not known."""
+    """Return the engine's value of a literal; `NOT_LITERAL` for what is not known."""
     match value:
         case Null():
             return None
@@ -131,7 +131,7 @@ def _native_map(value: Map) -> object:
 
 
 def literal(value: object) -> Value:
-    """The symbolic form of a value of the engine."""
+    """Return the symbolic form of a value of the engine."""
     match value:
         case None:
             return Null()

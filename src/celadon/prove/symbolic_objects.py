@@ -134,7 +134,7 @@ class Pattern:
 
     @property
     def formula(self) -> Formula:
-        """The same for the solver. Raises NotModelled."""
+        """Return the same for the solver. Raises NotModelled."""
         language = contained(self.pattern)
         matches = FALSE if language is None else z3.InRe(self.text, language)
         return either((negated(self.there), matches))
@@ -184,7 +184,7 @@ class Inputs:
     """What the question asks for, alternatives left aside."""
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
-        """A new unknown, called by its path."""
+        """Return a new unknown, called by its path."""
         number = self.names[path] = self.names.get(path, 0) + 1
         return z3.Const(path if number == 1 else f"{path} #{number}", sort)
 
@@ -279,8 +279,8 @@ class Inputs:
         is_custom: bool = False,
         is_stored: bool = False,
     ) -> Fields:
-        """An object of a kind; of a custom one the schema says no more than what it looks like, and
-        while it is not stored it is as a client has written it."""
+        """Return an object of a kind; of a custom one the schema says no more than what it looks
+        like, and while it is not stored it is as a client has written it."""
         value = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         always = {"metadata", "metadata.name", *always_set(gvk)}
         objects = _Objects(
@@ -291,7 +291,7 @@ class Inputs:
     def value(
         self, schema: Schema, path: str, objects: _Objects | None = None, below: Path = ()
     ) -> Outcome:
-        """A value that a schema allows."""
+        """Return a value that a schema allows."""
         objects = objects or _Objects(self, set(), {})
         schema = resolved(schema)
         if not schema.nullable:
@@ -547,7 +547,7 @@ class _Objects:
     """What is made already, by where it is."""
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
-        """An object whose fields are those of a schema."""
+        """Return an object whose fields are those of a schema."""
         fields = self.made[below] = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
@@ -630,8 +630,8 @@ class _Objects:
 
 
 def narrowed(outcome: Outcome, schema: Schema, release: str) -> Outcome:
-    """The same value as a server of an older release sees it, which knows no more fields than its
-    schema."""
+    """Return the same value as a server of an older release sees it, which knows no more fields
+    than its schema."""
     with answering_as(release):
         resolved_schema = resolved(schema)
     cases = (

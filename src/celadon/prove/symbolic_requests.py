@@ -79,7 +79,7 @@ class KnownKinds:
 
     @classmethod
     def of(cls, definitions: Iterable[JsonObject]) -> KnownKinds:
-        """The kinds of definitions; of two definitions of one kind the later one counts."""
+        """Return the kinds of definitions; of two definitions of one kind the later one counts."""
         result: dict[GroupVersionKind, CustomKind] = {}
         resources: dict[GroupVersionResource, Resource] = {}
         for definition in definitions:
@@ -89,7 +89,7 @@ class KnownKinds:
 
     @property
     def catalog(self) -> Catalog:
-        """All of them, as the server of the current release has them."""
+        """Return all of them, as the server of the current release has them."""
         catalog = known_resources()
         return catalog.with_resources(self.resources) if self.resources else catalog
 
@@ -119,8 +119,8 @@ class KnownKinds:
         return certain(Unshaped(path) if built_in is None else inputs.kind(kind, built_in, path))
 
     def completed(self, value: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """An object as the server completes it. Raises DecodeError or StatusError for what it does
-        not take."""
+        """Return an object as the server completes it. Raises DecodeError or StatusError for what
+        it does not take."""
         custom = self.custom.get(kind)
         if custom is not None:
             value = custom.prepare(dict(value)).value
@@ -138,8 +138,8 @@ BUILT_IN: Final = KnownKinds()
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A kind and operation that a policy matches. Of subresources those are modelled whose requests
-    have the whole object, such as `status`: any change of it is thought possible there."""
+    """Names a kind and operation that a policy matches. Of subresources those are modelled whose
+    requests have the whole object, such as `status`: any change of it is thought possible there."""
 
     resource: Resource
     kind: GroupVersionKind
@@ -219,8 +219,8 @@ class SymbolicRequest:
     def param(
         self, kind: GroupVersionKind, path: str, name: str, namespace: Text | str | None
     ) -> Outcome:
-        """An object that a policy is given. Of what is not known the name is, if it is empty;
-        the namespace is None for what is in none."""
+        """Return an object that a policy is given. Of what is not known the name is, if it is
+        empty; the namespace is None for what is in none."""
         outcome = self._object(path, kind)
         called = text(name) if name else self._unknown_name(path, is_label=True)
         self._assume_metadata(outcome, "name", called)
@@ -297,7 +297,7 @@ class SymbolicRequest:
         )
 
     def variable(self) -> Outcome:
-        """The variable `request`."""
+        """Return the variable `request`."""
         endpoint = self._endpoint
         kind, resource = endpoint.kind, endpoint.resource.gvr
         kinds = literal({"group": kind.group, "version": kind.version, "kind": kind.kind})
@@ -333,8 +333,8 @@ class SymbolicRequest:
         return certain(Map((*entries, Entry(TRUE, _key("userInfo"), self.user))))
 
     def example(self, model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]]:
-        """The request of a model, its objects as the server completes them; and the objects around
-        it, its namespace and the params."""
+        """Return the request of a model, its objects as the server completes them; and the objects
+        around it, its namespace and the params."""
         endpoint, inputs = self._endpoint, self._inputs
         user = inputs.json(self.user, model)
         assert isinstance(user, dict)
@@ -365,15 +365,16 @@ class SymbolicRequest:
         return request, tuple(item for item in around if item is not None)
 
     def written(self, outcome: Outcome, model: z3.ModelRef) -> JsonObject | None:
-        """An object of a model with no more than the model says of it; None if there is none."""
+        """Return an object of a model with no more than the model says of it; None if there is
+        none."""
         value = self._inputs.json(outcome, model)
         return value if isinstance(value, dict) and value else None
 
     def completed(
         self, outcome: Outcome, model: z3.ModelRef, place: Mapping[str, str] | None = None
     ) -> JsonObject | None:
-        """The same as the server completes it; `place` is its name and namespace, where the model
-        does not say them."""
+        """Return the same as the server completes it; `place` is its name and namespace, where the
+        model does not say them."""
         value = self._inputs.json(outcome, model)
         if not isinstance(value, dict) or not value:
             return None

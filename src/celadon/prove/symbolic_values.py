@@ -197,7 +197,7 @@ class Fields:
     """Fields whose names are no identifiers, by the names that expressions have for them."""
 
     def field(self, name: str) -> tuple[Formula, Outcome] | None:
-        """The same field each time."""
+        """Return the same field each time."""
         name = self.renamed.get(name, name)
         if name not in self.made:
             new = self.make(name)
@@ -220,7 +220,7 @@ class Fields:
         )
 
     def made_field(self, name: str) -> tuple[Formula, Outcome]:
-        """A field that every such object may have."""
+        """Return a field that every such object may have."""
         member = self.field(name)
         assert member is not None
         return member
@@ -279,7 +279,7 @@ def certain(value: Value) -> Outcome:
 
 
 def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
-    """The cases, with scalars of one kind made one."""
+    """Return the cases, with scalars of one kind made one."""
     merged: dict[type, Case] = {}
     others: list[Case] = []
     for case in cases:
@@ -501,8 +501,8 @@ _OF: Final[Mapping[str, Measure]] = {
 
 
 def measure_read_by(function: str) -> Measure | None:
-    """The kind of what a function gives that reads a text. What others give is not measured: a
-    quantity that was computed, say, is equal to nothing (as in Kubernetes)."""
+    """Return the kind of what a function gives that reads a text. What others give is not measured:
+    a quantity that was computed, say, is equal to nothing (as in Kubernetes)."""
     return _OF.get(function)
 
 

@@ -300,7 +300,7 @@ class Parts:
     whole: List | None = None
 
     def item(self, unmodelled: Unmodelled, place: int) -> Item:
-        """The part at a place, if the separator is known."""
+        """Return the part at a place, if the separator is known."""
         self._add(unmodelled, place + 1)
         if place not in self.places:
             self.places.add(place)
@@ -343,8 +343,8 @@ class Parts:
         return z3.Concat(*terms) if len(terms) > 1 else terms[0]
 
     def listed(self, unmodelled: Unmodelled) -> List:
-        """All of them, of which there are no more than items in lists, and those that literals in
-        the text have."""
+        """Return all of them, of which there are no more than items in lists, and those that
+        literals in the text have."""
         if self.whole is None:
             named = (number for number in unmodelled.counted if number <= _MOST_PARTS)
             most = max(unmodelled.inputs.items, *named, _FEWEST_PARTS)
@@ -436,7 +436,7 @@ class Unmodelled:
     def call(
         self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
     ) -> Outcome:
-        """A call whose result is unknown but for its type."""
+        """Return a call whose result is unknown but for its type."""
         call = self._call(function, arguments, result, member=member)
         succeeds = negated(call.fails)
         value: Value = call.asked if call.result is None else call.result

@@ -77,7 +77,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One change of one key. `entry` is None for a deletion, `previous` for a creation."""
+    """Tells of one change of one key. `entry` is None for a deletion, `previous` for a creation."""
 
     revision: int
     key: str
@@ -97,7 +97,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The key's entry has this `mod_revision`; 0: there is none."""
+    """Demands that a key's entry has this `mod_revision`; 0: there is none."""
 
     key: str
     mod_revision: int
@@ -177,8 +177,9 @@ def delete(key: str, mod_revision: int | None = None) -> Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The transaction happened. `events` are parallel to its operations; None for a deletion that
-    found nothing. `revision` is that of the events, or the current one if there are none."""
+    """Says that a transaction happened. `events` are parallel to its operations; None for a
+    deletion that found nothing. `revision` is that of the events, or the current one if there are
+    none."""
 
     revision: int
     events: tuple[Event | None, ...]
@@ -186,8 +187,8 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A condition did not hold and nothing happened. `current` is parallel to the conditions: what
-    is there at `revision`, None where nothing is."""
+    """Says that a condition did not hold and nothing happened. `current` is parallel to the
+    conditions: what is there at `revision`, None where nothing is."""
 
     revision: int
     current: tuple[Entry | None, ...]
@@ -230,7 +231,7 @@ class Store(Protocol):
     """Keys with values and revisions, transactions on them, and who watches them."""
 
     def revision(self) -> int:
-        """The newest revision that can be read here."""
+        """Return the newest revision that can be read here."""
 
     @property
     def is_shared(self) -> bool:
@@ -345,7 +346,8 @@ class RevisionError(StoreError):
 
 
 class Compacted(RevisionError):
-    """`oldest` is the oldest revision that can still be read or watched from."""
+    """Says that a revision is no longer kept (HTTP 410 in the API). `oldest` is the oldest revision
+    that can still be read or watched from."""
 
     def __init__(self, requested: int, oldest: int) -> None:
         super().__init__(f"revision {requested} is compacted, the oldest is {oldest}", requested)
@@ -353,7 +355,7 @@ class Compacted(RevisionError):
 
 
 class FutureRevision(RevisionError):
-    """`current` is the newest revision there is."""
+    """Says that a revision is not there yet. `current` is the newest revision there is."""
 
     def __init__(self, requested: int, current: int) -> None:
         super().__init__(f"revision {requested} is in the future, now is {current}", requested)
@@ -361,7 +363,7 @@ class FutureRevision(RevisionError):
 
 
 class WatchEnded(StoreError):
-    """The watch was closed, or its `notify` failed."""
+    """Says that a watch was closed, or its `notify` failed."""
 
 
 class WatchOverflow(WatchEnded):
@@ -373,8 +375,8 @@ class WatchOverflow(WatchEnded):
 
 
 class WatchLost(WatchEnded):
-    """The store has been out of touch for longer than the history reaches back: what happened
-    meanwhile can only be seen by listing again."""
+    """Says that the store has been out of touch for longer than the history reaches back: what
+    happened meanwhile can only be seen by listing again."""
 
     def __init__(self) -> None:
         super().__init__("the watch was cancelled: the store has missed changes")
@@ -385,7 +387,8 @@ class StoreClosed(StoreError):
 
 
 class FileError(StoreError):
-    """`path` as it was given to open the store, `message` what is wrong with it."""
+    """Says what is wrong with the file of a store. `path` as it was given to open the store,
+    `message` what is wrong with it."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"`{path}`: {message}")

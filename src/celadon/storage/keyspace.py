@@ -229,8 +229,8 @@ MARKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`events` and `seconds` to keep, and `bytes` of values that have been replaced; None: no
-    bound.
+    """Holds how much history is kept: `events` and `seconds` to keep, and `bytes` of values that
+    have been replaced; None: no bound.
 
     The defaults are generous for a client that turns pages or comes back after a restart
     (kube-apiserver keeps 5 to 10 minutes of history) and bound memory and the time to open a file.
@@ -260,7 +260,7 @@ class Schedule:
             self._marks.append((now, revision))
 
     def due(self, space: Keyspace) -> int:
-        """The revision to compact to; `space.compacted` when nothing is due."""
+        """Return the revision to compact to; `space.compacted` when nothing is due."""
         by_number, by_bytes = self._due_by_number(space), self._due_by_bytes(space)
         return max(space.compacted, self._due_by_age(), by_number, by_bytes)
 

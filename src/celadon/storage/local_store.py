@@ -378,8 +378,8 @@ def open_memory(
     carry: Carrier = at_once,
     beginning: contract.Page | None = None,
 ) -> LocalStore:
-    """An empty store, or one with the entries of a page, at its revision, which is the oldest that
-    can be read. Writes are carried out by the caller: unless `carry` delays them (see
+    """Return an empty store, or one with the entries of a page, at its revision, which is the
+    oldest that can be read. Writes are carried out by the caller: unless `carry` delays them (see
     `LocalStore`), futures are done on return, and watches have been notified by then. `retention`
     as `Retention()` unless given; `clocks` the system's."""
     space = Keyspace() if beginning is None else _keyspace(beginning)

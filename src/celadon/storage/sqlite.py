@@ -147,7 +147,8 @@ def open_sqlite(
     carry: Carrier = at_once,
     soon: Carrier = at_once,
 ) -> LocalStore:
-    """The store in that file, which is created if missing (its folder is not). Raises FileError.
+    """Return the store in that file, which is created if missing (its folder is not). Raises
+    FileError.
 
     `retention` as `Retention()` unless given; `clocks` the system's. `max_bytes`: a quota for the
     file; what would make it larger fails with DiskFull. Beside the file, SQLite keeps its

@@ -49,7 +49,7 @@ def mark_path(path: str) -> str:
 
 
 def read_mark(path: str) -> int:
-    """The revision that the mark of a data file says; 0 without a mark that can be read."""
+    """Return the revision that the mark of a data file says; 0 without a mark that can be read."""
     try:
         with open(mark_path(path), "rb") as file:
             content = file.read(_PLACES * _DISTANCE)
@@ -422,8 +422,8 @@ def check(path: str) -> DataReport:
 
 
 def backup(path: str, target: str) -> DataReport:
-    """A copy at `target`, which must not be there, with everything that was acknowledged before.
-    It is there as a whole or not at all. Raises FileError."""
+    """Return a copy at `target`, which must not be there, with everything that was acknowledged
+    before. It is there as a whole or not at all. Raises FileError."""
     if os.path.lexists(target):
         raise FileExists(target, "it is there already")
     with _draft(target) as draft:

@@ -91,7 +91,7 @@ class VirtualClock:
         return timer
 
     def next_due(self) -> float | None:
-        """The seconds of the first thing that is to happen, if there is any."""
+        """Return the seconds of the first thing that is to happen, if there is any."""
         while self._due and self._due[0][2].is_cancelled:
             heapq.heappop(self._due)
         return self._due[0][0] if self._due else None
@@ -189,8 +189,8 @@ async def fresh_server(
     port: int,
     clock: VirtualClock | None = None,
 ) -> apiserver.ApiServer:
-    """A server that has started, in the running loop. `users` by their tokens, for as long as the
-    server runs; `port` is where its clients will find it; `clock` makes workloads run."""
+    """Return a server that has started, in the running loop. `users` by their tokens, for as long
+    as the server runs; `port` is where its clients will find it; `clock` makes workloads run."""
     key = (options.version, options.all_versions)
     if key not in _BEGINNINGS:
         first = await _started(options, {}, port, None)
@@ -252,8 +252,9 @@ CONTENT_TYPES: Final = {
 
 
 class RequestRefused(Exception):
-    """The server said no. The text is its message; `status` is the Status object it sent, `code`
-    the HTTP code, `reason` the word for it (`Invalid`, `Forbidden`, `NotFound`, ...)."""
+    """Says that the server refused a request. The text is its message; `status` is the Status
+    object it sent, `code` the HTTP code, `reason` the word for it (`Invalid`, `Forbidden`,
+    `NotFound`, ...)."""
 
     def __init__(self, code: int, status: JsonObject, place: str = "") -> None:
         message = str(status.get("message") or "")
@@ -265,8 +266,8 @@ class RequestRefused(Exception):
 
 
 class HandlerAccess:
-    """A server in memory for as long as an `async with` block lasts. `users` are by their tokens;
-    more may come while the server runs."""
+    """Runs a server in memory for as long as an `async with` block lasts. `users` are by their
+    tokens; more may come while the server runs."""
 
     def __init__(self, options: ServerOptions | None = None, port: int = 0) -> None:
         self.admin_token = new_token()
@@ -309,9 +310,9 @@ class HandlerAccess:
         token: str = "",
         content_type: str = "",
     ) -> Any:  # noqa: ANN401 - any JSON
-        """The object that the server answers with (a text, where it does not answer with JSON).
-        `path` is with the query; `body` is JSON; `token` is the administrator's unless given.
-        Raises RequestRefused. Not for watches."""
+        """Return the object that the server answers with (a text, where it does not answer with
+        JSON). `path` is with the query; `body` is JSON; `token` is the administrator's unless
+        given. Raises RequestRefused. Not for watches."""
         headers = [("authorization", f"Bearer {token or self.admin_token}")]
         sent = b""
         if body is not None:
@@ -327,8 +328,8 @@ class HandlerAccess:
     async def create(
         self, manifests: Manifest | Iterable[Manifest], token: str = ""
     ) -> list[JsonDict]:
-        """The objects as the server has them then. Namespaces and CustomResourceDefinitions come
-        first. Raises RequestRefused, with the place of the object, and ManifestError."""
+        """Return the objects as the server has them then. Namespaces and CustomResourceDefinitions
+        come first. Raises RequestRefused, with the place of the object, and ManifestError."""
         return [
             await self._created(place, obj, token)
             for place, obj in in_creation_order(given_objects(as_manifests(manifests)))

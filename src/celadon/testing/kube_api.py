@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClientAccess:
-    """`kubeconfig` and `certificate_authority` are files, which last as long as the server. Over
-    plain HTTP, the second has nothing in it."""
+    """Says how clients reach the server. `kubeconfig` and `certificate_authority` are files, which
+    last as long as the server. Over plain HTTP, the second has nothing in it."""
 
     url: str
     token: str
@@ -57,7 +57,8 @@ class ClientAccess:
     certificate_authority: Path
 
     def environment(self) -> dict[str, str]:
-        """The environment for a program that looks for a cluster: kubectl, helm, an operator."""
+        """Return the environment for a program that looks for a cluster: kubectl, helm, an
+        operator."""
         return {**os.environ, "KUBECONFIG": str(self.kubeconfig)}
 
     def kubernetes_client(self) -> kubernetes.client.ApiClient:
@@ -175,7 +176,7 @@ _NOT_RUNNING: Final = "the server does not run: use `with` or `start`"
 
 
 class KubeApi:
-    """A server of the caller's own. Its methods may be called from any thread.
+    """Runs a server of the caller's own. Its methods may be called from any thread.
 
     `manifests` are created before it is ready: objects, files or folders, or one of them. `options`
     say how it differs from a usual server.
@@ -194,7 +195,8 @@ class KubeApi:
 
     @property
     def admin(self) -> ClientAccess:
-        """The way in for somebody who may do everything. Raises RuntimeError before the start."""
+        """Return the way in for somebody who may do everything. Raises RuntimeError before the
+        start."""
         if self._admin is None:
             raise RuntimeError(_NOT_RUNNING)
         return self._admin
@@ -210,7 +212,7 @@ class KubeApi:
         return self.admin.kubeconfig
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> ClientAccess:
-        """The way in for a user who may do what roles allow, no more: nothing, at first."""
+        """Return the way in for a user who may do what roles allow, no more: nothing, at first."""
         token = handler_access.new_token()
         self._handler.users[token] = User(name, tuple(groups))
         return self._access(token)

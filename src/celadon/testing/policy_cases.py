@@ -30,7 +30,7 @@ Manifest: TypeAlias = JsonObject | str | os.PathLike[str]
 
 
 class ManifestError(ValueError):
-    """A manifest that cannot be read; the text begins with the file and the line."""
+    """Says that a manifest cannot be read; the text begins with the file and the line."""
 
 
 def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
@@ -78,8 +78,8 @@ _NAME: Final = "test"
 
 
 class CaseFailed(AssertionError):
-    """A case did not come out as expected, or means nothing; `results` are those of its versions,
-    and the text says why."""
+    """Says that a case did not come out as expected, or means nothing; `results` are those of its
+    versions, and the text says why."""
 
     def __init__(self, results: tuple[policy_test_door.CaseResult, ...]) -> None:
         self.results = results
@@ -90,7 +90,7 @@ class CaseFailed(AssertionError):
 
 
 class PolicyCases:
-    """Policies, what there is in their cluster, and cases about them."""
+    """Runs cases about policies, and holds what there is in their cluster."""
 
     def __init__(
         self,

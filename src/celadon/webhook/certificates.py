@@ -245,7 +245,7 @@ def pair_in(data: Mapping[str, str]) -> self_signed.Pair:
 
 
 def bundle_in(data: Mapping[str, str]) -> bytes:
-    """The authorities, as PEM; empty if the Secret names none."""
+    """Return the authorities, as PEM; empty if the Secret names none."""
     return _decoded(data, "ca.crt") if data.get("ca.crt") else b""
 
 
@@ -357,7 +357,7 @@ class SecretCertificate:
         return self._secrets.get(self.namespace, self.name)
 
     def trusted(self) -> bytes:
-        """The authorities that the Secret names (PEM), for the `caBundle`; may be empty."""
+        """Return the authorities that the Secret names (PEM), for the `caBundle`; may be empty."""
         secret = self.secret()
         try:
             return b"" if secret is None else bundle_in(secret.get("data") or {})

@@ -42,7 +42,7 @@ MOST_CODE: Final = 599
 
 
 class Denied(Exception):
-    """The request is refused with this message.
+    """Refuses a request with this message when it is raised.
 
     `code` is the HTTP status that the client of the API gets, 400 to 599; `reason` is that of the
     Status, by the code unless it is given; `details` are its details, as in the API (`causes`,
@@ -88,12 +88,12 @@ Object = JsonDict
 
 
 class NoObject(LookupError):
-    """`Request.object` of a request that has none."""
+    """Says that `Request.object` was read of a request that has none."""
 
 
 @dataclass(slots=True)
 class Request:
-    """One request that an API server asks about.
+    """Describes one request that an API server asks about.
 
     A mutating handler changes `object`, or returns another. `old_object` is what is stored now:
     None for CREATE and CONNECT. `kind` and `resource` are those of the objects here,
@@ -124,8 +124,8 @@ class Request:
 
     @property
     def object(self) -> Object:
-        """The object as it is to be; of CONNECT the options of the connection. Raises NoObject
-        for DELETE."""
+        """Return the object as it is to be; of CONNECT the options of the connection. Raises
+        NoObject for DELETE."""
         if self.given is None:
             text = f"{self.operation.value} has no object, see `old_object`"
             raise NoObject(text)
@@ -298,8 +298,8 @@ DEFAULT_TIMEOUT_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A function, whether it may change objects, and how an API server is to ask it. `name` is
-    the first part of the webhook's name and the last of its path."""
+    """Holds a function that answers reviews, whether it may change objects, and how an API server
+    is to ask it. `name` is the first part of the webhook's name and the last of its path."""
 
     function: Callable[[Request], Any]
     name: str

@@ -188,8 +188,8 @@ class Unanswered(Exception):
 async def settled(
     verdict: Callable[[], admission.Verdict], question: Unanswered
 ) -> admission.Verdict:
-    """The verdict when all questions are answered, this one first. Raises what finding an answer
-    raises, TooManyQuestions."""
+    """Return the verdict when all questions are answered, this one first. Raises what finding an
+    answer raises, TooManyQuestions."""
     for _ in range(MOST_QUESTIONS):
         await question.find()
         try:
@@ -315,8 +315,8 @@ class Decider:
             self.findings.append(Finding(policy, messages, failed or errors))
 
     async def settled(self, question: Unanswered) -> admission.Verdict:
-        """The verdict when all questions are answered, this one first. Raises what finding an
-        answer raises, TooManyQuestions."""
+        """Return the verdict when all questions are answered, this one first. Raises what finding
+        an answer raises, TooManyQuestions."""
         return await settled(self.verdict, question)
 
 
@@ -401,7 +401,7 @@ WOULD_DENY: Final = "would_deny"
 
 
 def without_denial(verdict: admission.Verdict) -> admission.Verdict:
-    """An allowing verdict whose first warning is the sentence of the denial."""
+    """Return an allowing verdict whose first warning is the sentence of the denial."""
     if verdict.allowed:
         return verdict
     decisions = () if verdict.denial is None else (verdict.denial,)

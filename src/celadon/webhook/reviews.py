@@ -46,7 +46,7 @@ class Review:
 
 
 def decode_review(document: object, size: int | None = None) -> Review:
-    """The review of a document, whose text was `size` bytes. Raises ReviewError."""
+    """Return the review of a document, whose text was `size` bytes. Raises ReviewError."""
     review = _typed(document, dict, "the body")
     api_version = review.get("apiVersion")
     if api_version not in REVIEW_VERSIONS or review.get("kind") != REVIEW_KIND:
@@ -176,7 +176,8 @@ _HASH_CHARACTERS: Final = 10
 
 
 def answer_review(review: Review, verdict: Verdict, patch: Sequence[JsonObject] = ()) -> JsonDict:
-    """The review that answers, in the version of the one that asks; `patch` is a JSON patch."""
+    """Return the review that answers, in the version of the one that asks; `patch` is a JSON
+    patch."""
     response: JsonDict = {"uid": review.request.uid, "allowed": verdict.allowed}
     if verdict.status is not None:
         response["status"] = verdict.status
@@ -191,7 +192,7 @@ def answer_review(review: Review, verdict: Verdict, patch: Sequence[JsonObject] 
 
 
 def hook_annotations(published: Mapping[str, str]) -> dict[str, str]:
-    """The annotations of a verdict under keys that an API server takes from a webhook."""
+    """Return the annotations of a verdict under keys that an API server takes from a webhook."""
     return {_hook_key(name): text for name, text in published.items()}
 
 

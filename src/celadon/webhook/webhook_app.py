@@ -189,14 +189,14 @@ class Disconnected(Exception):
 
 
 def path_of(scope: Scope) -> str:
-    """The path below the place where the application is mounted."""
+    """Return the path below the place where the application is mounted."""
     path: str = scope.get("path", "")
     root: str = scope.get("root_path", "")
     return path[len(root) :] if root and path.startswith(root) else path
 
 
 def header(scope: Scope, name: bytes) -> str:
-    """The first of a name, in lower case; empty if there is none."""
+    """Return the first of a name, in lower case; empty if there is none."""
     headers = (value for key, value in scope.get("headers", ()) if key.lower() == name)
     return next(headers, b"").decode("latin-1")
 
@@ -232,7 +232,7 @@ async def answer(
 
 
 def refusal(code: int, text: str) -> JsonDict:
-    """A Status that says why there is no review: API servers show its message."""
+    """Return a Status that says why there is no review: API servers show its message."""
     head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return {**head, "message": text, "code": code}
 
@@ -252,8 +252,8 @@ async def lifespan(receive: Receive, send: Send) -> None:
 
 
 async def handled(handler: Handler, review: Review) -> JsonDict:
-    """The review that answers. Raises what the function raises, but for denials. Functions that
-    are not async run in a thread."""
+    """Return the review that answers. Raises what the function raises, but for denials. Functions
+    that are not async run in a thread."""
     request = handler_request(review.request)
     before = _copied(request.given) if handler.mutating else None
     try:
@@ -340,8 +340,8 @@ ANYWHERE: Final = "https://127.0.0.1"
 
 
 class Webhook:
-    """`name` is that of the configurations, and what follows the names of handlers in those of
-    webhooks: a domain with two parts at least."""
+    """Serves handlers as an ASGI application. `name` is that of the configurations, and what
+    follows the names of handlers in those of webhooks: a domain with two parts at least."""
 
     def __init__(self, name: str, handlers: Iterable[Handler] = ()) -> None:
         self.name = name
@@ -351,7 +351,7 @@ class Webhook:
 
     @property
     def handlers(self) -> tuple[Handler, ...]:
-        """All of them, in the order in which they were added."""
+        """Return all of them, in the order in which they were added."""
         return tuple(self._handlers.values())
 
     def add(self, handler: Handler) -> Handler:

@@ -94,7 +94,7 @@ class InstallationSettings:
 
     @property
     def exclusions(self) -> tuple[str, ...]:
-        """The namespaces that are sent nothing."""
+        """Return the namespaces that are sent nothing."""
         own_namespaces = (self.namespace,) if self.excludes_own_namespace else ()
         return tuple(dict.fromkeys((*own_namespaces, *self.excluded_namespaces)))
 
@@ -454,7 +454,7 @@ def _narrowed(rule: registration.Rule, covered: frozenset[str]) -> registration.
 
 
 def rule_document(rule: registration.Rule) -> JsonObject:
-    """A rule as a configuration has it."""
+    """Return a rule as a configuration has it."""
     return {
         "apiGroups": list(rule.api_groups),
         "apiVersions": list(rule.api_versions),

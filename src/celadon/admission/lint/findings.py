@@ -71,7 +71,8 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FieldPosition:
-    """`offset` counts the characters of the field's text; None is the field as a whole."""
+    """Names a place in a field. `offset` counts the characters of the field's text; None is the
+    field as a whole."""
 
     document: int
     path: FieldPath = fieldpath.ROOT
@@ -79,13 +80,14 @@ class FieldPosition:
 
     @property
     def field(self) -> str:
-        """The path as the API server prints it; empty for the object itself."""
+        """Return the path as the API server prints it; empty for the object itself."""
         return self.path.text
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The characters from `spot.offset` up to `end` become `text`; `old` is what they are now."""
+    """Proposes, as a fix, that the characters from `spot.offset` up to `end` become `text`; `old`
+    is what they are now."""
 
     spot: FieldPosition
     old: str
@@ -94,7 +96,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The list item at this field goes."""
+    """Proposes, as a fix, to remove the list item at this field."""
 
     spot: FieldPosition
 
@@ -105,8 +107,9 @@ Fix = Replacement | Removal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`code` is that of the rule. The message obeys the house's second law; `help` says what to do.
-    `fix` is there when the change is safe: it alters no decision but the one that is wrong."""
+    """Says what a lint rule has found, and where. `code` is that of the rule. The message obeys the
+    house's second law; `help` says what to do. `fix` is there when the change is safe: it alters no
+    decision but the one that is wrong."""
 
     code: str
     spot: FieldPosition
@@ -167,7 +170,7 @@ def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
 
 
 def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
-    """A path in the corrected document as one in the document that was written."""
+    """Return a path in the corrected document as one in the document that was written."""
     for item in reversed(renamed):
         length = len(item.steps)
         if steps[:length] == item.steps:
@@ -176,7 +179,7 @@ def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
 
 
 def written_finding(finding: Finding, renamed: Sequence[Renamed]) -> Finding:
-    """A finding about the corrected document as one about that which was written."""
+    """Return a finding about the corrected document as one about that which was written."""
     if not renamed:
         return finding
     fix = finding.fix

@@ -105,7 +105,7 @@ def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
 
 
 def node_of_rule(schema: Schema, path: Path) -> Schema | None:
-    """The schema that a rule at `schema` reads by this path, in which names are escaped."""
+    """Return the schema that a rule at `schema` reads by this path, in which names are escaped."""
     schemas = _nodes_of_rule(schema, path)
     return schemas[0] if schemas else None
 
@@ -255,7 +255,7 @@ class Names:
         self._open.clear()
 
     def variable(self, node: syntax.Expr) -> PolicyExpression | None:
-        """The expression that `variables.x` means."""
+        """Return the expression that `variables.x` means."""
         if node.__class__ is syntax.Select and not node.test_only:
             base = node.operand
             if base.__class__ is syntax.Ident and base.name == _VARIABLES:
@@ -263,7 +263,7 @@ class Names:
         return None
 
     def path(self, node: syntax.Expr) -> Path | None:
-        """The path that a chain of selections and indices reads."""
+        """Return the path that a chain of selections and indices reads."""
         steps: list[str] = []
         while True:
             if node.__class__ is syntax.Select:

@@ -195,7 +195,7 @@ class ActualTypes:
         self._bases: dict[_BaseKey, Environment] = {}
 
     def kinds(self, case: lint_context.PolicyCase) -> list[kube.GroupVersionKind]:
-        """The matched kinds whose schema is known."""
+        """Return the matched kinds whose schema is known."""
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
     def mistakes(self, case: lint_context.PolicyCase) -> list[Mistake]:

@@ -43,7 +43,7 @@ OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
 
 
 def operations_of(rules: Iterable[ResourceRule]) -> frozenset[str]:
-    """The operations that any of the rules names."""
+    """Return the operations that any of the rules names."""
     named = {operation for rule in rules for operation in rule.operations}
     return OPERATIONS if ALL in named else OPERATIONS & named
 
@@ -208,8 +208,9 @@ class MutatingCase:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`version` is the cluster's; `further_releases` are releases that have to run the policies,
-    too. `large_object` is the size (bytes of JSON) of an object that must still be affordable."""
+    """Holds the settings that lint rules know. `version` is the cluster's; `further_releases` are
+    releases that have to run the policies, too. `large_object` is the size (bytes of JSON) of an
+    object that must still be affordable."""
 
     version: str
     further_releases: tuple[str, ...] = ()
@@ -274,7 +275,7 @@ class RuleCase:
 
     @property
     def sources(self) -> tuple[schemas.ValidationRule, ...]:
-        """The rules as they are written."""
+        """Return the rules as they are written."""
         return self.node.rules
 
 
@@ -331,7 +332,7 @@ class Bundle:
 
     @cached_property
     def bound(self) -> Mapping[str, list[BindingCase]]:
-        """The bindings of each policy, by its name."""
+        """Return the bindings of each policy, by its name."""
         result: dict[str, list[BindingCase]] = {}
         for case in self.bindings:
             result.setdefault(case.spec.policy_name, []).append(case)
@@ -446,7 +447,7 @@ class LintMemory:
         return prepared
 
     def rules(self, make: Callable[[], tuple[RuleCase, ...]]) -> tuple[RuleCase, ...]:
-        """The rules in the definitions, made if they are not known."""
+        """Return the rules in the definitions, made if they are not known."""
         if self._rules is None:
             self._rules = make()
         return self._rules
@@ -507,8 +508,9 @@ Check = Callable[[Bundle], Iterable[Report]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`doc` is one paragraph. `bad` and `good` are YAML, documents or the `spec` of a policy about
-    Deployments that are created or updated; the bad one makes the rule speak, the good one not."""
+    """Records one lint rule: its code, its name, its texts and its function. `doc` is one
+    paragraph. `bad` and `good` are YAML, documents or the `spec` of a policy about Deployments that
+    are created or updated; the bad one makes the rule speak, the good one not."""
 
     code: str
     name: str

@@ -152,8 +152,8 @@ def _compiled(
 def prepare(
     documents: Sequence[Mapping[str, Json]], settings: Settings, memory: LintMemory | None = None
 ) -> Bundle:
-    """The documents of a run; their numbers are those of the findings. What `memory` knows is not
-    made again."""
+    """Return the documents of a run; their numbers are those of the findings. What `memory` knows
+    is not made again."""
     memory = memory or LintMemory()
     kinds = [metadata.gvk(document) for document in documents]
     definitions = tuple(
@@ -458,7 +458,8 @@ def _place(finding: Finding) -> tuple[int, str, int, str]:
 def chosen(
     select: Sequence[str], ignore: Sequence[str], rules: Sequence[Rule] = RULES
 ) -> list[Rule]:
-    """The rules whose code or name begins with one of `select` (none: all) and none of `ignore`."""
+    """Return the rules whose code or name begins with one of `select` (none: all) and none of
+    `ignore`."""
     return [
         rule for rule in rules if (not select or _named(rule, select)) and not _named(rule, ignore)
     ]
@@ -485,7 +486,8 @@ Steps = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class TypedScope:
-    """`kind` is that of `object`, `object_type` its fields; None if nobody knows them."""
+    """Holds what expressions at one place may name, with types. `kind` is that of `object`,
+    `object_type` its fields; None if nobody knows them."""
 
     environment: Environment
     kind: GroupVersionKind | None = None
@@ -493,8 +495,8 @@ class TypedScope:
 
 
 class TypedScopes:
-    """The scopes of all documents that stand beside these definitions; the types of a kind are
-    made once."""
+    """Makes the scopes of all documents that stand beside these definitions; the types of a kind
+    are made once."""
 
     def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
         all_definitions = [
@@ -519,7 +521,7 @@ class TypedScopes:
         """Both of the document that was looked at last, by the owner of its expressions."""
 
     def at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
-        """The scopes of the expression there, at least one."""
+        """Return the scopes of the expression there, at least one."""
         with answering_as(self._version):
             return self._at(document, path)
 

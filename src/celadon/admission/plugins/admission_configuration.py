@@ -51,7 +51,7 @@ def refuse(errors: Sequence[FieldError]) -> None:
 
 
 def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
-    """A list of objects that may be missing. Raises BadConfiguration for anything else."""
+    """Return a list of objects that may be missing. Raises BadConfiguration for anything else."""
     items = document.get(field) or ()
     if not isinstance(items, list | tuple) or not all(isinstance(item, dict) for item in items):
         raise BadConfiguration(f"{field}: a list of objects is expected")
@@ -59,7 +59,7 @@ def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
 
 
 def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
-    """A list of texts that may be missing. Raises BadConfiguration for anything else."""
+    """Return a list of texts that may be missing. Raises BadConfiguration for anything else."""
     texts = document.get(field) or ()
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise BadConfiguration(f"{field}: a list of texts is expected")
@@ -67,7 +67,7 @@ def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
 
 
 def text_in(document: JsonObject, field: str) -> str:
-    """A text that may be missing. Raises BadConfiguration for anything else."""
+    """Return a text that may be missing. Raises BadConfiguration for anything else."""
     result = document.get(field)
     if result is not None and not isinstance(result, str):
         raise BadConfiguration(f"{field}: a text is expected")

@@ -43,7 +43,7 @@ ALWAYS_DENY: Final = Behaviour(
 
 
 def class_of_claim(claim: kube.JsonObject) -> str:
-    """The storage class that a claim asks for; empty if it names none."""
+    """Return the storage class that a claim asks for; empty if it names none."""
     annotations = kube.metadata.annotations(claim)
     if STORAGE_CLASS in annotations:
         return annotations[STORAGE_CLASS]

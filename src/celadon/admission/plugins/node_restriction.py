@@ -307,7 +307,7 @@ def _taints(node: JsonObject) -> object:
 
 
 def forbidden_labels(new: Mapping[str, str], old: Mapping[str, str]) -> list[str]:
-    """The changed labels that are not a kubelet's to change."""
+    """Return the changed labels that are not a kubelet's to change."""
     changed = {key for key in {*new, *old} if new.get(key) != old.get(key)}
     return sorted(key for key in changed if not _is_kubelets(key))
 

@@ -197,9 +197,9 @@ class _Step:
 
 
 class PluginChain:
-    """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
-    policies, webhooks and quotas, which need more than a look at the world, are the caller's.
-    `gates` are feature gates that somebody switched on, or off."""
+    """Asks the enabled plugins, in their order. `names` are those of
+    `celadon.kube.resources.PLUGINS`; policies, webhooks and quotas, which need more than a look at
+    the world, are the caller's. `gates` are feature gates that somebody switched on, or off."""
 
     def __init__(
         self,
@@ -220,9 +220,9 @@ class PluginChain:
     def mutate(
         self, draft: Draft | None, request: Request, world: World, stands: Stands | None = None
     ) -> StatusError | None:
-        """The first half of all plugins; the refusal of the first that has one. Changes the draft,
-        which is None where there is no object; else `request.object` is what it is making. `stands`
-        is asked about each refusal, if somebody wants to be."""
+        """Return the first half of all plugins; the refusal of the first that has one. Changes the
+        draft, which is None where there is no object; else `request.object` is what it is making.
+        `stands` is asked about each refusal, if somebody wants to be."""
         obj = _NOTHING if draft is None else draft.made
         changed = False
         for step in self._mutating_steps(request):
@@ -240,8 +240,8 @@ class PluginChain:
     def admit_again(
         self, obj: dict[str, Json], request: Request, world: World, stands: Stands | None = None
     ) -> StatusError | None:
-        """The first half about an object that has been through it, and that may be changed once
-        more: what rules of plugins fill in is there already."""
+        """Return the first half about an object that has been through it, and that may be changed
+        once more: what rules of plugins fill in is there already."""
         for step in self._mutating_steps(request):
             if step.mutate is not None:
                 refusal = step.mutate(obj, request, world)
@@ -250,7 +250,7 @@ class PluginChain:
         return None
 
     def concerned(self, request: Request) -> tuple[str, ...]:
-        """The plugins that may have something against a request for such an endpoint."""
+        """Return the plugins that may have something against a request for such an endpoint."""
         endpoint = _endpoint(request)
         concerned = self._concerned.get(endpoint)
         if concerned is None:
@@ -266,7 +266,7 @@ class PluginChain:
         return concerned
 
     def validate(self, request: Request, world: World, stands: Stands | None = None) -> Opinion:
-        """The second half of all plugins, up to the first refusal. `stands` as above."""
+        """Validate the second half of all plugins, up to the first refusal. `stands` as above."""
         steps = self._validating_steps(request)
         return _validated(steps, request, world, stands) if steps else FINE
 

@@ -85,7 +85,7 @@ class Check:
 
     @property
     def expression(self) -> str:
-        """The whole check; `true` if it has no parts."""
+        """Return the whole check; `true` if it has no parts."""
         terms = [_inside(part, self.parts) for part in self.parts if not part.containers]
         loops: dict[tuple[str, ...], dict[str, list[Part]]] = {}
         for part in self.parts:
@@ -209,7 +209,7 @@ class _Checks:
         return {**self.baseline(), **self.restricted()}
 
     def baseline(self) -> Mapping[tuple[str, int], Check]:
-        """The checks of the level `baseline`."""
+        """Return the checks of the level `baseline`."""
         return {
             ("appArmorProfile", 0): Check((*self.profile("appArmorProfile"), self.annotations())),
             ("capabilities_baseline", 0): Check((_added(standards.BASELINE_CAPABILITIES),)),
@@ -251,7 +251,7 @@ class _Checks:
         }
 
     def restricted(self) -> Mapping[tuple[str, int], Check]:
-        """The checks that the level `restricted` adds."""
+        """Return the checks that the level `restricted` adds."""
         windows = f"{self.spec}.?os.?name.orValue('') == 'windows'"
         not_zero = self.everywhere(
             f"{_FIELD}.runAsUser", "{0}.?securityContext.?runAsUser.orValue(1) != 0"

@@ -381,7 +381,7 @@ def has_own_users(spec: JsonObject) -> bool:
 
 
 def unless_own_users(check: Check) -> Check:
-    """A check that does not matter for pods in a user namespace."""
+    """Return a check that does not matter for pods in a user namespace."""
 
     def relaxed(meta: JsonObject, spec: JsonObject) -> Violation | None:
         return None if has_own_users(spec) else check(meta, spec)
@@ -522,7 +522,7 @@ OTHER_VOLUMES: Final = (
 
 
 def unless_windows(check: Check) -> Check:
-    """A check of what only Linux knows."""
+    """Return a check of what only Linux knows."""
 
     def linux(meta: JsonObject, spec: JsonObject) -> Violation | None:
         if (spec.get("os") or {}).get("name") == "windows":

@@ -135,7 +135,7 @@ def counts_for_pods(name: str) -> bool:
 
 
 def usage_of_pod(pod: JsonObject, now: str) -> dict[str, Quantity]:
-    """A pod that has ended is one object, and nothing else."""
+    """Return a pod that has ended is one object, and nothing else."""
     result = {COUNT_PODS: ONE}
     spec = pod.get("spec") or {}
     if not has_ended(pod, now):
@@ -432,8 +432,8 @@ def _crosses(term: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LimitedResource:
-    """`contains` are parts of the names of what is counted, `scopes` selectors as they stand in the
-    scope selector of a quota."""
+    """Names a resource that nobody may use without a quota. `contains` are parts of the names of
+    what is counted, `scopes` selectors as they stand in the scope selector of a quota."""
 
     resource: GroupResource
     contains: tuple[str, ...] = ()
@@ -495,7 +495,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The refusal if a request does not fit; else its charges by the names of the quotas."""
+    """Holds the refusal if a request does not fit; else its charges by the names of the quotas."""
 
     refusal: StatusError | None = None
     charges: Mapping[str, Charge] = field(default_factory=dict)
@@ -530,9 +530,9 @@ def fit(
     limited: Sequence[LimitedResource] = (),
     times: int = 1,
 ) -> Fit:
-    """`quotas` are those of the request's namespace, `now` is the time as objects have it; without
-    a quota nobody may use what is `limited`. With `times`, so many new objects like this one are
-    asked for at once."""
+    """Return whether a request fits into its quotas, and what it charges. `quotas` are those of the
+    request's namespace, `now` is the time as objects have it; without a quota nobody may use what
+    is `limited`. With `times`, so many new objects like this one are asked for at once."""
     resource, new = request.resource.group_resource, request.object
     if new is None:
         return FITS

@@ -140,7 +140,8 @@ class FrameSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFrame:
-    """A policy at one endpoint. For requests of the `plain_sizes` nothing needs to be counted."""
+    """Holds what a policy is compiled to at one endpoint. For requests of the `plain_sizes` nothing
+    needs to be counted."""
 
     name: str
     param_kind: registration_types.ParamKind | None
@@ -176,7 +177,7 @@ def compile_frame(
     Mapping[str, compiled_expressions.Expression],
     tuple[compiled_expressions.Condition, ...],
 ]:
-    """The variables and match conditions of a stored policy, and the scope for all else."""
+    """Return the variables and match conditions of a stored policy, and the scope for all else."""
     scope = compiled_expressions.PolicyScope(
         version,
         has_params=spec.param_kind is not None,

@@ -189,7 +189,7 @@ def _names(rule: registration_types.Rule) -> frozenset[str] | None:
 def uncovered(
     rule: registration_types.Rule, target: Target, resource: kube.GroupVersionResource
 ) -> str:
-    """The first field of a rule by which it does not cover the resource, the target's or one
+    """Return the first field of a rule by which it does not cover the resource, the target's or one
     equivalent to it; empty if it does. Names are not looked at."""
     if not _in_scope(rule.scope, target):
         return "scope"
@@ -232,8 +232,8 @@ class Miss(enum.Enum):
 
 
 def matches(match: MatchPlan, labels: Labels) -> Hit | None:
-    """The hit that applies to the request; None for a `Miss`. A selector that cannot be used is an
-    error only for requests the rules cover: MatchError."""
+    """Return the hit that applies to the request; None for a `Miss`. A selector that cannot be used
+    is an error only for requests the rules cover: MatchError."""
     if match.direct is not None:
         return match.direct
     outcome = hit_or_miss(match, labels)
@@ -337,8 +337,8 @@ class Binding(Protocol):
 
 
 class PolicyEngine(Protocol):
-    """An engine of policies of one type; those, and their bindings, are what was decoded from
-    documents of its kinds."""
+    """Judges by the policies of one type; policies and bindings are what was decoded from documents
+    of its kinds."""
 
     def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
         """Return an engine with others in place of those that are objects; what stays is not
@@ -385,7 +385,7 @@ class Hook(Generic[C]):
 
     @property
     def compiled(self) -> C:
-        """The policy, compiled now if it was not."""
+        """Return the policy, compiled now if it was not."""
         return self.program.compiled
 
 
@@ -604,7 +604,7 @@ def misconfigured_binding(
 def unconverted(
     bound: BoundCandidate, error: ConversionError, source: decision_source.Source
 ) -> Misconfigured:
-    """A binding whose policy needs an object in a version in which it cannot be had."""
+    """Return a binding whose policy needs an object in a version in which it cannot be had."""
     misconfigured = misconfigured_binding(bound, str(error), source)
     return replace(misconfigured, is_open=isinstance(error, WebhookNotCalled))
 

@@ -312,7 +312,7 @@ class MutatingEngine:
         policies: Iterable[MutatingAdmissionPolicy],
         bindings: Iterable[MutatingAdmissionPolicyBinding],
     ) -> MutatingEngine:
-        """An engine for another set; policies that are as before are not compiled again.
+        """Return an engine for another set; policies that are as before are not compiled again.
         Static ones stay."""
         hooks = self._hooks.with_objects(policies, bindings)
         return MutatingEngine(version=self.version, hooks=hooks)
@@ -322,7 +322,8 @@ class MutatingEngine:
         policies: Iterable[MutatingAdmissionPolicy],
         bindings: Iterable[MutatingAdmissionPolicyBinding],
     ) -> MutatingEngine:
-        """An engine with another set of static policies, likewise, and the others as they are."""
+        """Return an engine with another set of static policies, likewise, and the others as they
+        are."""
         hooks = self._hooks.with_static(policies, bindings)
         return MutatingEngine(version=self.version, hooks=hooks)
 
@@ -358,8 +359,8 @@ class MutatingEngine:
         return PolicyRounds(self._candidates, world, kinds, observer, contexts)
 
     def hooks_for(self, request: Request) -> tuple[matching.Hook[CompiledMutatingPolicy], ...]:
-        """The policies that requests for a resource are shown to, in the order in which they are
-        asked."""
+        """Return the policies that requests for a resource are shown to, in the order in which they
+        are asked."""
         deletes = request.operation is Operation.DELETE
         return () if deletes else self._hooks.seeing(request.resource)
 
@@ -391,8 +392,8 @@ class PolicyRounds:
         self._reinvocation = Reinvocation()
 
     def run(self, request: Request, number: int) -> JsonObject | None:
-        """The object as round 0 leaves it, or round 1 with the object as the other plugins have
-        left it. Raises StatusError where the request is refused."""
+        """Return the object as round 0 leaves it, or round 1 with the object as the other plugins
+        have left it. Raises StatusError where the request is refused."""
         state = self._reinvocation
         if number and request.object != state.last:
             state.changed()

@@ -108,8 +108,8 @@ class ParamFinder:
 
 
 def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
-    """The namespace where a request in `namespace` finds its params, empty for params that are in
-    none. ParamError."""
+    """Return the namespace where a request in `namespace` finds its params, empty for params that
+    are in none. ParamError."""
     if source.namespaced:
         params_namespace = ref.namespace or namespace
         if not params_namespace:

@@ -254,7 +254,7 @@ _TARGET: Final = "*structpb.Value"
 
 
 def json_value(value: object, data: DataValues) -> Json:
-    """A JSON value. MutationRefused for what is none."""
+    """Return a JSON value. MutationRefused for what is none."""
     if isinstance(value, PatchObject):
         require_type_names(value)
     try:

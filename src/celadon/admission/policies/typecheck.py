@@ -218,7 +218,7 @@ class _ResourceNames:
 def types_to_check(
     spec: registration_types.PolicySpec, names: _ResourceNames
 ) -> list[GroupVersionKind]:
-    """The kinds that the controller looks at, sorted."""
+    """Return the kinds that the controller looks at, sorted."""
     result: set[GroupVersionKind] = set()
     constraints = spec.match_constraints
     for rule in () if constraints is None else constraints.resource_rules:

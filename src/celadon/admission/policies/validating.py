@@ -175,7 +175,7 @@ class Engine:
         policies: Iterable[ValidatingAdmissionPolicy],
         bindings: Iterable[ValidatingAdmissionPolicyBinding],
     ) -> Engine:
-        """An engine for another set; policies that are as before are not compiled again.
+        """Return an engine for another set; policies that are as before are not compiled again.
         Static ones stay."""
         return Engine(version=self.version, hooks=self._hooks.with_objects(policies, bindings))
 
@@ -184,7 +184,8 @@ class Engine:
         policies: Iterable[ValidatingAdmissionPolicy],
         bindings: Iterable[ValidatingAdmissionPolicyBinding],
     ) -> Engine:
-        """An engine with another set of static policies, likewise, and the others as they are."""
+        """Return an engine with another set of static policies, likewise, and the others as they
+        are."""
         return Engine(version=self.version, hooks=self._hooks.with_static(policies, bindings))
 
     def prepare(self) -> Engine:
@@ -208,9 +209,10 @@ class Engine:
         return _judged(endpoint, RequestContext(request, world), None, observer) or ALLOWED
 
     def noted(self, request: Request, world: World) -> Verdict:
-        """The verdict of `review`, with notes on what came of every policy and binding that may
-        concern the request; `unconcerned` has those on all others. What a conversion webhook would
-        have to tell that the world does not call is noted as undecided, and decides nothing."""
+        """Return the verdict of `review`, with notes on what came of every policy and binding that
+        may concern the request; `unconcerned` has those on all others. What a conversion webhook
+        would have to tell that the world does not call is noted as undecided, and decides
+        nothing."""
         notes: list[Note] = []
         endpoint = self._endpoints.of(request, world.catalog)
         verdict = _judged(endpoint, RequestContext(request, world), notes)
@@ -219,7 +221,7 @@ class Engine:
     def candidates(
         self, request: Request, world: World
     ) -> Sequence[matching.Candidate[compiled_policy.CompiledPolicy]]:
-        """The policies that may have something to say about requests to this endpoint."""
+        """Return the policies that may have something to say about requests to this endpoint."""
         return self._endpoints.of(request, world.catalog).candidates
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
@@ -239,8 +241,8 @@ class Engine:
     def hooks_for(
         self, resource: GroupVersionResource
     ) -> tuple[matching.Hook[compiled_policy.CompiledPolicy], ...]:
-        """The policies that requests for a resource are shown to, in the order in which they are
-        asked."""
+        """Return the policies that requests for a resource are shown to, in the order in which they
+        are asked."""
         return self._hooks.seeing(resource)
 
     def explain(
@@ -527,7 +529,7 @@ class _Dispatch:
 def decision_of(
     policy: str, binding: matching.Binding, param: str, finding: compiled_policy.Finding
 ) -> Decision:
-    """A finding as what a binding makes of it."""
+    """Return a finding as what a binding makes of it."""
     return Decision(
         policy,
         binding.name,

@@ -355,8 +355,8 @@ T = TypeVar("T", covariant=True)
 
 
 class RegistrationError(ValueError):
-    """The document is not an object of its kind; the text is the API server's. `path` leads to the
-    value that does not fit, `why` is the decoder's part of the text."""
+    """Says that a document is not an object of its kind; the text is the API server's. `path` leads
+    to the value that does not fit, `why` is the decoder's part of the text."""
 
     def __init__(self, kind: str, version: str, error: schemas.DecodeError) -> None:
         super().__init__(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
@@ -366,7 +366,8 @@ class RegistrationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Decoded(Generic[T]):
-    """`document` has apiVersion and kind, defaults, and nothing unknown or empty."""
+    """Holds a registration object and its document. `document` has apiVersion and kind, defaults,
+    and nothing unknown or empty."""
 
     value: T
     document: JsonDict
@@ -376,7 +377,8 @@ class Decoded(Generic[T]):
 def decode_object(
     document: object, kind: str, version: str = "v1"
 ) -> Decoded[registration.RegistrationObject]:
-    """`version` is the API version of the document, without the group."""
+    """Return a document of a registration kind, decoded and defaulted. `version` is the API version
+    of the document, without the group."""
     entry = BY_KIND[kind]
     gvk = struct_of(kind, version)
     try:
@@ -397,8 +399,8 @@ def decode_object(
 
 
 def struct_of(kind: str, version: str) -> GroupVersionKind:
-    """The kind whose Go struct reads it: for a version that the release does not serve, its best
-    one; all have the same fields."""
+    """Return the kind whose Go struct reads it: for a version that the release does not serve, its
+    best one; all have the same fields."""
     every = (
         GroupVersionKind(ADMISSION_REGISTRATION, api_version, kind)
         for api_version in (version, *registration.VERSIONS)
@@ -457,8 +459,9 @@ AnyKind = TypeVar("AnyKind")
 
 
 class RememberedDecoding(Generic[AnyKind]):
-    """The decoded objects of one kind. `problems` are the texts about those that could not be
-    decoded the last time, by name: they were stored by another release, and take no part."""
+    """Decodes the objects of one kind, and remembers them. `problems` are the texts about those
+    that could not be decoded the last time, by name: they were stored by another release, and take
+    no part."""
 
     def __init__(self, decode: Callable[[JsonObject], AnyKind]) -> None:
         self._decode = decode

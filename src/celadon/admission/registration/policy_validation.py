@@ -90,7 +90,7 @@ def _selector(selector: JsonObject | None, path: FieldPath) -> list[FieldError]:
 
 
 def validate_named_rule(rule: Rule, path: FieldPath) -> list[FieldError]:
-    """A rule that may carry resource names."""
+    """Validate a rule that may carry resource names."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for i, name in enumerate(rule.resource_names):
@@ -480,8 +480,8 @@ def validate_policy(
     old: registration_types.ValidatingAdmissionPolicy | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
-    """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
-    that make a variable an old expression."""
+    """Validate a defaulted policy; `old` is the stored object on update. Old validations are the
+    only texts that make a variable an old expression."""
     spec = policy.spec
     old_expressions = _StoredExpressions.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
@@ -627,7 +627,7 @@ def validate_mutating_policy(
     old: registration_types.MutatingAdmissionPolicy | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
-    """A defaulted policy; `old` is the stored object on update."""
+    """Validate a defaulted policy; `old` is the stored object on update."""
     spec = policy.spec
     scope = PolicyScope(
         version or current_release(),
@@ -718,7 +718,7 @@ NOT_FOUND_ACTIONS: Final = (
 
 
 def validate_binding(binding: registration_types.Binding) -> list[FieldError]:
-    """A defaulted binding of either kind."""
+    """Validate a defaulted binding of either kind."""
     spec = binding.spec
     errors = validate_object_meta(binding.metadata)
     name = SPEC.child("policyName")

@@ -117,7 +117,7 @@ def validate_webhooks(
     old: registration_types.WebhookConfiguration | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
-    """A defaulted configuration; `old` is the stored object on update."""
+    """Validate a defaulted configuration; `old` is the stored object on update."""
     hooks, version = configuration.webhooks, version or current_release()
     demands = _Demands() if old is None else _demands(hooks, old.webhooks)
     errors = policy_validation.validate_object_meta(configuration.metadata)
@@ -265,8 +265,8 @@ def _review_versions(
 def validate_create(
     obj: registration_types.RegistrationObject, version: str | None = None
 ) -> list[FieldError]:
-    """A defaulted object; `version` is the release for which its expressions are compiled, if that
-    is not the current one."""
+    """Validate a defaulted object that is created; `version` is the release for which its
+    expressions are compiled, if that is not the current one."""
     return _validate(obj, None, version or current_release())
 
 
@@ -275,7 +275,7 @@ def validate_update(
     old: registration_types.RegistrationObject,
     version: str | None = None,
 ) -> list[FieldError]:
-    """`old` is the stored object, of the same kind."""
+    """Validate an object that is updated; `old` is the stored object, of the same kind."""
     return _validate(obj, old, version or current_release())
 
 
@@ -500,7 +500,7 @@ _NAME: Final = FieldPath("metadata", "name")
 
 
 def typed(document: JsonObject) -> registration.RegistrationObject:
-    """The typed form of a document that has been decoded."""
+    """Return the typed form of a document that has been decoded."""
     return BY_KIND[document["kind"]].typed(document)
 
 

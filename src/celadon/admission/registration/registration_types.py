@@ -62,7 +62,7 @@ class ParamRef:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule with operations; `resource_names` only in policies and bindings."""
+    """Matches resources and operations; `resource_names` are only in policies and bindings."""
 
     operations: tuple[str, ...] = ()
     api_groups: tuple[str, ...] = ()
@@ -216,7 +216,8 @@ class ServiceReference:
 
 @dataclass(frozen=True, slots=True)
 class WebhookClientConfig:
-    """`ca_bundle` is base64 text; what it holds is not looked at before a call."""
+    """Says how a webhook is reached. `ca_bundle` is base64 text; what it holds is not looked at
+    before a call."""
 
     url: str | None = None
     service: ServiceReference | None = None
@@ -243,7 +244,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookConfiguration(Registered):
-    """A ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
+    """Holds a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
 
     webhooks: tuple[Webhook, ...] = ()
     mutating: bool = False

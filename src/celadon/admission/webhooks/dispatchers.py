@@ -66,7 +66,7 @@ NO_ERROR: Final = "no_error"
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One hook that was asked, as metrics count it. `error_type` is empty for an answer that
+    """Records a call of one hook as metrics count it. `error_type` is empty for an answer that
     allows; `code` is that of the answer or of the failure, 0 for errors of the server's own.
     `message` says why the request was refused, or what went wrong."""
 
@@ -79,7 +79,7 @@ class CallRecord:
 
     @staticmethod
     def denial(hook: Hook, denial: StatusError) -> CallRecord:
-        """An answer that does not allow."""
+        """Return an answer that does not allow."""
         return CallRecord(
             hook, rejected=True, code=denial.code, error_type=NO_ERROR, message=str(denial)
         )
@@ -93,7 +93,7 @@ class CallRecord:
 
     @staticmethod
     def failure(hook: Hook, error: CallError) -> CallRecord:
-        """A call that failed, which the failure policy decides upon."""
+        """Return a call that failed, which the failure policy decides upon."""
         ignored = hook.ignores_failures
         text = error.of(hook.name)
         return CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored, text)
@@ -101,9 +101,9 @@ class CallRecord:
 
 @dataclass(slots=True)
 class WebhookNotes:
-    """`warnings` are texts as they came; of `annotations` the first value of a key stays.
-    `request_annotations` are for audit levels from Request on only. `unasked` are hooks that were
-    to be asked, but nobody has."""
+    """Collects what webhooks say beside their verdicts. `warnings` are texts as they came; of
+    `annotations` the first value of a key stays. `request_annotations` are for audit levels from
+    Request on only. `unasked` are hooks that were to be asked, but nobody has."""
 
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class WebhookNotes:
 
 
 def patch_annotation(hook: Hook, round_number: int) -> str:
-    """The key under which `WebhookNotes.patch` notes a patch."""
+    """Return the key under which `WebhookNotes.patch` notes a patch."""
     return f"{PATCH}{_place(round_number, hook)}"
 
 
@@ -180,8 +180,9 @@ class Readmit(Protocol):
 
 
 class MutatingPhase:
-    """The mutating webhooks of one request. `coarse_times` is whether the object carries times
-    finer than its JSON has, so that the first patch changes it whatever it does."""
+    """Calls the mutating webhooks of one request, one after the other. `coarse_times` is whether
+    the object carries times finer than its JSON has, so that the first patch changes it whatever it
+    does."""
 
     def __init__(
         self,
@@ -349,8 +350,9 @@ def _undecodable(reason: str) -> Exception:
 
 
 class ValidatingPhase:
-    """One request before its validating webhooks. `calls` are to be made, all of them; `refusal` is
-    the first to come up. The constructor raises StatusError when it cannot be told whom to ask."""
+    """Brings one request before its validating webhooks. `calls` are to be made, all of them;
+    `refusal` is the first to come up. The constructor raises StatusError when it cannot be told
+    whom to ask."""
 
     def __init__(
         self,

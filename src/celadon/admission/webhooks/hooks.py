@@ -72,8 +72,9 @@ class OnDemandConditions:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """`index` is its place among all hooks of its type; `uid` names it for good, also among hooks
-    of one name in one configuration."""
+    """Holds one webhook of a configuration, with its conditions compiled. `index` is its place
+    among all hooks of its type; `uid` names it for good, also among hooks of one name in one
+    configuration."""
 
     configuration: str
     webhook: Webhook
@@ -85,7 +86,7 @@ class Hook:
 
     @property
     def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
-        """The compiled match conditions; the first call compiles them."""
+        """Return the compiled match conditions; the first call compiles them."""
         return self.compiled.conditions
 
     @property
@@ -101,7 +102,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A hook that a request goes to, as `hit` says."""
+    """Names a hook that a request goes to; `hit` says why."""
 
     hook: Hook
     hit: Hit
@@ -109,8 +110,8 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """A hook whose rules and selectors matched, but whose conditions did not: the name of the false
-    one, or the text of an error that the failure policy ignores."""
+    """Names a hook whose rules and selectors matched, but whose conditions did not: the name of the
+    false one, or the text of an error that the failure policy ignores."""
 
     hook: Hook
     result: compiled_expressions.ConditionResult
@@ -294,7 +295,7 @@ WITHOUT_SIDE_EFFECTS: Final = frozenset({"None", "NoneOnDryRun"})
 
 
 def failed(hook: Hook, error: CallError) -> StatusError:
-    """A call that failed, with failure policy Fail."""
+    """Return a call that failed, with failure policy Fail."""
     return status.internal_error(error.of(hook.name))
 
 
@@ -304,7 +305,7 @@ def dry_run_unsupported(hook: Hook) -> StatusError:
 
 
 def modified_nothing(hook: Hook) -> StatusError:
-    """A patch where there is no object."""
+    """Return a patch where there is no object."""
     return status.internal_error(
         f"admission webhook {quote(hook.name)} attempted to modify the object, which is not "
         "supported for this operation"
@@ -312,7 +313,7 @@ def modified_nothing(hook: Hook) -> StatusError:
 
 
 def denied(hook: Hook, answer: JsonObject | None) -> StatusError:
-    """An answer that does not allow; `answer` is its Status, if there is one."""
+    """Return an answer that does not allow; `answer` is its Status, if there is one."""
     answer = answer or {}
     code = answer.get("code", 0)
     outcome = answer.get("status", "")
@@ -389,7 +390,7 @@ _NOT_ACCEPTABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer. `content_type` is None when there is no such header."""
+    """Holds the HTTP answer of a webhook. `content_type` is None when there is no such header."""
 
     code: int
     body: bytes
@@ -411,11 +412,11 @@ class NoReply:
 
 
 class UnreadableBody(Exception):
-    """A body that is no document; the text is what Go's reader says."""
+    """Says that a body is no document; the text is what Go's reader says."""
 
 
 class CallError(Exception):
-    """A call that failed, which the failure policy decides upon. `code` is for metrics."""
+    """Says that a call failed; the failure policy decides what follows. `code` is for metrics."""
 
     def __init__(self, text: str, code: int = UNAVAILABLE, *, canceled: bool = False) -> None:
         super().__init__(text)
@@ -428,7 +429,8 @@ class CallError(Exception):
 
 
 def failed_call(reason: str, code: int | None = None) -> CallError:
-    """A call that was made and went wrong, by what answered or (without `code`) on the way."""
+    """Return a call that was made and went wrong, by what answered or (without `code`) on the
+    way."""
     code = code_of_failure(UNAVAILABLE) if code is None else code
     return CallError(f"failed to call webhook: {reason}", code)
 

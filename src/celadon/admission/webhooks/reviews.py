@@ -46,7 +46,7 @@ KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in A
 
 
 class WebhookCall(Protocol):
-    """This is what is sent to a webhook, of admission or of conversion, and where that is."""
+    """Holds what is sent to a webhook, of admission or of conversion, and where it is sent."""
 
     @property
     def client_config(self) -> WebhookClientConfig:
@@ -66,7 +66,8 @@ class WebhookCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a webhook. `document` is the review; `body` its text as it is sent."""
+    """Holds one call of an admission webhook. `document` is the review; `body` its text as it is
+    sent."""
 
     hook: hooks.Hook
     api_version: str
@@ -75,7 +76,7 @@ class Call:
 
     @property
     def body(self) -> bytes:
-        """The text of the review, with the line end that Go's encoder writes."""
+        """Return the text of the review, with the line end that Go's encoder writes."""
         return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
 
     @property
@@ -90,8 +91,8 @@ class Call:
 
 
 def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> Call:
-    """The call of a hook that was selected. StatusError for a dry run that the webhook does not
-    support, CallError where no version of the review would do, ConversionError."""
+    """Return the call of a hook that was selected. StatusError for a dry run that the webhook does
+    not support, CallError where no version of the review would do, ConversionError."""
     hook, hit = selected.hook, selected.hit
     request = context.request
     if request.dry_run and hook.webhook.side_effects not in hooks.WITHOUT_SIDE_EFFECTS:
@@ -119,7 +120,8 @@ def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> C
 
 
 def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
-    """The URL of a call; `timeout_seconds` is what is left of the time, None for no limit."""
+    """Return the URL of a call; `timeout_seconds` is what is left of the time, None for no
+    limit."""
     if config.service is not None:
         service = config.service
         port = HTTPS_PORT if service.port is None else service.port
@@ -177,7 +179,8 @@ class HookAnswer:
 def read_answer(
     call: Call, reply: hooks.Reply | hooks.NoReply, as_json: hooks.AsJson, *, mutating: bool
 ) -> HookAnswer:
-    """The answer to a call; CallError where there is none, or one that must not be trusted."""
+    """Return the answer to a call; CallError where there is none, or one that must not be
+    trusted."""
     if isinstance(reply, hooks.NoReply):
         code = hooks.code_of_failure(reply.code)
         raise hooks.CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)

@@ -30,9 +30,9 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
-    the others say by which authorities (a file, too), common names and headers any front proxy is
-    known."""
+    """Holds the flags of kube-apiserver about front proxies. `certificate` and `key` are the files
+    of what we show (PEM); the others say by which authorities (a file, too), common names and
+    headers any front proxy is known."""
 
     certificate: Path | None = None
     key: Path | None = None
@@ -133,7 +133,7 @@ class RemoteApiServices:
     by_version: Mapping[GroupVersion, RemoteApiService]
 
     def named(self, name: str) -> RemoteApiService | None:
-        """The one of that name, which says its version and its group."""
+        """Return the one of that name, which says its version and its group."""
         version, _, group = name.partition(".")
         return self.by_version.get(GroupVersion(group, version))
 

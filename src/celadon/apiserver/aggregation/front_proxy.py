@@ -215,8 +215,8 @@ class ExtensionServers:
         headers: Iterable[Header],
         body: bytes = b"",
     ) -> httpcore.Response:
-        """An answer of which the head has come; who asked must close it. Raises NetworkFailure,
-        UnusableRoots."""
+        """Return an answer of which the head has come; who asked must close it. Raises
+        NetworkFailure, UnusableRoots."""
         sent = [(name.encode(), value.encode("utf-8", "replace")) for name, value in headers]
         # Go sends a length with each method that may have a body, zero if there is none.
         if body or method not in _REPEATABLE:
@@ -259,8 +259,8 @@ class ExtensionServers:
             raise NetworkFailure(text) from None
 
     async def upgrade(self, service: RemoteApiService, request: bytes) -> UpgradedConnection:
-        """The connection that answers a request for another protocol, at the end of the head of its
-        answer. Raises NetworkFailure, UnusableRoots."""
+        """Return the connection that answers a request for another protocol, at the end of the head
+        of its answer. Raises NetworkFailure, UnusableRoots."""
         stream = await self._network.connect_tcp(service.host, service.port)
         assert isinstance(stream, GoStream)
         try:

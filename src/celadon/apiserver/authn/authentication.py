@@ -309,7 +309,7 @@ def _completed(user: User) -> User:
 
 
 def bearer_token(header: str) -> tuple[str, tuple[str, ...]]:
-    """The token of an Authorization header, empty if it has none, and warnings."""
+    """Return the token of an Authorization header, empty if it has none, and warnings."""
     parts = header.strip(_SPACE).split(" ", 2)
     if len(parts) < 2 or parts[0].lower() != "bearer":
         return "", ()

@@ -61,7 +61,7 @@ def extra_key(header: str) -> str:
 
 
 def node_of(name: str) -> str | None:
-    """The node that has this user name; None for others."""
+    """Return the node that has this user name; None for others."""
     if not name.startswith(NODE_PREFIX):
         return None
     node = name.removeprefix(NODE_PREFIX)

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 
 class SignerOnDemand:
-    """`pem` gives the private key, and may raise what reading it raises. `more` are PEM texts of
-    keys and certificates: what was signed by one of them is good as well."""
+    """Reads the key that signs tokens when it is first needed. `pem` gives the private key, and may
+    raise what reading it raises. `more` are PEM texts of keys and certificates: what was signed by
+    one of them is good as well."""
 
     def __init__(self, pem: Callable[[], bytes], more: Sequence[bytes] = ()) -> None:
         self._pem = pem

@@ -40,7 +40,7 @@ def encoded(data: bytes) -> str:
 
 
 def encoded_json(value: JsonObject) -> str:
-    """A member of a token that is a JSON object; its members are sorted by name."""
+    """Return a member of a token that is a JSON object; its members are sorted by name."""
     return encoded(json.dumps(value, separators=(",", ":"), sort_keys=True).encode())
 
 

@@ -89,7 +89,7 @@ class Signer:
 
     # The document is the same as upstream's byte by byte, so its order is that of go-jose's struct.
     def web_key(self) -> dict[str, str]:
-        """The public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
+        """Return the public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
         public = self.public_key
         common = {"kid": key_id(public), "alg": _algorithm(public)}
         if isinstance(public, rsa.RSAPublicKey):
@@ -113,9 +113,9 @@ _BLOCK: Final = late_pattern(rb"(?s)-----BEGIN ([A-Z0-9 ]+)-----(?:(?!-----).)*+
 
 
 def public_keys(pem: bytes) -> list[PublicKey]:
-    """All keys of a file as `--service-account-key-file` names it: public keys, the public halves
-    of private ones, and those of certificates. Raises KeyFileError where there are none, and for
-    one that is neither RSA nor ECDSA on P-256."""
+    """Return all keys of a file as `--service-account-key-file` names it: public keys, the public
+    halves of private ones, and those of certificates. Raises KeyFileError where there are none, and
+    for one that is neither RSA nor ECDSA on P-256."""
     keys = [_public_key(block[1].decode(), block[0]) for block in _BLOCK.finditer(pem)]
     if not keys:
         raise signed_tokens.KeyFileError("there is no key and no certificate in it")

@@ -48,7 +48,8 @@ class AuthorizerChain:
     authorizers: tuple[kube.AuthorizerBackend, ...]
 
     def authorize(self, attributes: kube.Attributes) -> kube.Answer:
-        """The first ruling that is not NO_OPINION; without one, all that the authorizers said."""
+        """Return the first ruling that is not NO_OPINION; without one, all that the authorizers
+        said."""
         if kube.MASTERS in attributes.user.groups:
             return kube.Ruling.ALLOW, "", None
         reasons: list[str] = []
@@ -129,8 +130,8 @@ def check_access(
     authorizer: kube.AuthorizerBackend,
     annotate: Callable[[Mapping[str, str]], None] = lambda _: None,
 ) -> str:
-    """The reason for which it is allowed; raises StatusError: 403, or 500 if it was an error that
-    prevented an answer. `annotate` is given what the audit event says about it."""
+    """Return the reason for which it is allowed; raises StatusError: 403, or 500 if it was an error
+    that prevented an answer. `annotate` is given what the audit event says about it."""
     ruling, reason, error = authorizer.authorize(attributes)
     if ruling is kube.Ruling.ALLOW:
         annotate({DECISION: "allow", REASON: reason})

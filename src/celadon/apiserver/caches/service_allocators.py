@@ -33,7 +33,7 @@ CLUSTER_ADDRESSES: Final = "10.0.0.0/24"
 
 
 def first_address(addresses: str) -> str:
-    """The first of a range that a Service may have: that of the server's own."""
+    """Return the first of a range that a Service may have: that of the server's own."""
     return str(ipaddress.IPv4Network(addresses)[1])
 
 
@@ -218,7 +218,7 @@ class LiveNetwork:
 
     @property
     def claims(self) -> Collection[Condition]:
-        """The first for each key, which is the strictest."""
+        """Return the first for each key, which is the strictest."""
         return self._claims.values()
 
     def _claim(self, claim: Condition) -> None:

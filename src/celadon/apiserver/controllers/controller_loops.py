@@ -494,8 +494,8 @@ of ConfigMaps."""
 
 
 def controllers_named(text: str, *, pods_run: bool = False) -> frozenset[str]:
-    """`*`, names, and names with `-` before them, separated by commas. Where pods run, `*` stands
-    for all. Raises ValueError."""
+    """Return the controllers that a flag names: `*`, names, and names with `-` before them,
+    separated by commas. Where pods run, `*` stands for all. Raises ValueError."""
     chosen: set[str] = set()
     refused: set[str] = set()
     for word in filter(None, (text.strip() for text in text.split(","))):

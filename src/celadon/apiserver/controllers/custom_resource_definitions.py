@@ -43,7 +43,7 @@ _KIND: Final = "kind "
 
 
 def named_status(definition: JsonObject, names: AcceptedNames, now: str) -> JsonObject:
-    """The status with accepted names and what follows from them. `names` are those of all
+    """Return the status with accepted names and what follows from them. `names` are those of all
     definitions; `now` is a time as objects have it."""
     status = definition.get("status") or {}
     conditions: Sequence[JsonObject] = status.get("conditions") or ()
@@ -65,7 +65,7 @@ def named_status(definition: JsonObject, names: AcceptedNames, now: str) -> Json
 
 
 def established_status(definition: JsonObject, now: str) -> JsonObject:
-    """The status of a definition that is served from now on, once its names are accepted."""
+    """Return the status of a definition that is served from now on, once its names are accepted."""
     status = definition.get("status") or {}
     conditions = status.get("conditions") or ()
     if not loops.is_true(conditions, NAMES_ACCEPTED) or loops.is_true(conditions, ESTABLISHED):

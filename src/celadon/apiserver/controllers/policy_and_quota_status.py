@@ -119,8 +119,8 @@ class PolicyTypeChecks:
 
 
 def merged_status(former: JsonObject, update: JsonObject) -> JsonDict:
-    """The status of a policy with what was found. Before 1.36, who took away all warnings that
-    there were was left without the field that had held them."""
+    """Return the status of a policy with what was found. Before 1.36, who took away all warnings
+    that there were was left without the field that had held them."""
     status = {**former, **update}
     if former.get("typeChecking") and not update["typeChecking"] and not is_since("1.36"):
         del status["typeChecking"]

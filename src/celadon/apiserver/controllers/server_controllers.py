@@ -73,7 +73,7 @@ class ControllerSurroundings:
     aggregator: Aggregator | None = None
 
     def timestamp(self) -> str:
-        """The time as objects have it."""
+        """Return the time as objects have it."""
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def number(self) -> int:
@@ -100,7 +100,7 @@ class ControllerSurroundings:
 
 
 def built_in(gvr: GroupVersionResource) -> Resource:
-    """A resource that every server has."""
+    """Return a resource that every server has."""
     resource = known_resources(all_versions=True).by_gvr(gvr)
     assert resource is not None, f"no {gvr}"
     return resource

@@ -67,7 +67,7 @@ class PublishedGroup:
     custom: bool
 
     def version(self, name: str) -> PublishedVersion | None:
-        """The version of that name, if it is offered."""
+        """Return the version of that name, if it is offered."""
         return next(
             (version for version in self.versions if version.group_version.version == name), None
         )
@@ -153,7 +153,7 @@ class PublishedApis:
         )
 
     def group(self, name: str) -> PublishedGroup | None:
-        """The group of that name, if this server offers it."""
+        """Return the group of that name, if this server offers it."""
         return next((group for group in (self.core, *self.groups) if group.name == name), None)
 
 

@@ -216,7 +216,7 @@ class ServerVersion:
 
     @property
     def emulation(self) -> str:
-        """The release that the server answers as."""
+        """Return the release that the server answers as."""
         return self.emulated or self.release
 
     @property

@@ -151,8 +151,8 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
 
 
 def swagger_schema(schema: JsonObject) -> JsonDict:
-    """A schema without what version 2 cannot say: mentions stand alone, alternatives become texts.
-    Defaults are left out, too."""
+    """Return a schema without what version 2 cannot say: mentions stand alone, alternatives become
+    texts. Defaults are left out, too."""
     if "$ref" in schema:
         return {"$ref": DEFINITIONS + schema["$ref"].removeprefix(REFERENCE_PREFIX)}
     mention = schema.get("allOf", ())

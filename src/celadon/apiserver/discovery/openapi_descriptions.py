@@ -156,7 +156,7 @@ class ClientTexts:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of what names the version of the package."""
+        """Return a hash of what names the version of the package."""
         return hashlib.sha512(self._version.encode()).hexdigest()
 
     def of(self, name: str) -> Texts | None:

@@ -219,8 +219,8 @@ class FlowControl:
         self._update()
 
     def classify(self, user: User, info: RequestInfo) -> Flow | None:
-        """The flow of a request by what is stored now; None for connections and their like, which
-        last as long as they want."""
+        """Return the flow of a request by what is stored now; None for connections and their like,
+        which last as long as they want."""
         try:
             if self._stored.refresh():
                 self._update()
@@ -247,7 +247,7 @@ class FlowControl:
         return flow
 
     def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
-        """The seats that a request of the flow takes."""
+        """Return the seats that a request of the flow takes."""
         watched = watch_count(info, self._watches)
         if watched is not None:
             self._counts.watches.observe(watched, flow.labels)
@@ -267,7 +267,8 @@ class FlowControl:
     # As `Handle` of `apf_filter.go`, in two halves: what decides at once, and `seated` for who
     # waits.
     def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
-        """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
+        """Return a request that executes or waits, until it leaves its level. Raises
+        TooManyRequests."""
         if self._clock() >= self._next_adjustment:
             self.adjust()
         try:

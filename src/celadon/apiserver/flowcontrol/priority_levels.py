@@ -77,7 +77,7 @@ class Estimate:
 
     @property
     def seat_seconds(self) -> float:
-        """The work that it is taken to be."""
+        """Return the work that it is taken to be."""
         return EXPECTED_SECONDS * self.seats + self.final_seconds * self.final_seats
 
 
@@ -191,7 +191,7 @@ Stored = Callable[[RequestInfo], StoredKind | None]
 def estimate(
     request: HttpRequest, info: RequestInfo, most: int, stored: Stored, watches: WatchCounts
 ) -> Estimate:
-    """The seats of a request, of which a level gives it so many at most (0: as for all)."""
+    """Return the seats of a request, of which a level gives it so many at most (0: as for all)."""
     if not info.is_resource:
         return ONE_SEAT
     if info.verb in ("list", "watch"):
@@ -444,7 +444,7 @@ class Turn:
 
 
 def dealt_hand(flow: str, queues: int, size: int) -> tuple[int, ...]:
-    """The queues that a flow may use: drawn from all of them, by a hash of the flow."""
+    """Return the queues that a flow may use: drawn from all of them, by a hash of the flow."""
     number = int.from_bytes(hashlib.sha256(flow.encode()).digest()[:8], "little")
     deck, hand = list(range(queues)), []
     for _ in range(size):
@@ -515,7 +515,7 @@ class PriorityLevel:
         return dealt_hand(f"{schema}\0{distinguisher}", self.queue_count, self.hand_size)
 
     def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
-        """A request that executes or waits, until it leaves. Raises Rejection."""
+        """Return a request that executes or waits, until it leaves. Raises Rejection."""
         if self.limit is None:
             now = self._clock()
             self.demand.add(1, now)

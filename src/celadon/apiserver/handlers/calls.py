@@ -86,7 +86,7 @@ def wanted_seconds(request: HttpRequest) -> float:
 
 
 def time_left(seconds: float) -> Callable[[], float]:
-    """A clock that says how many seconds are left of so many, from now on."""
+    """Return a clock that says how many seconds are left of so many, from now on."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     return lambda: end - loop.time()
@@ -127,7 +127,8 @@ class Call:
 
     @remembered
     def content_type(self) -> str:
-        """The media type without parameters; JSON if none was sent, empty if it is unreadable."""
+        """Return the media type without parameters; JSON if none was sent, empty if it is
+        unreadable."""
         header = self.request.header("content-type")
         if not header:
             return JSON
@@ -196,7 +197,7 @@ class SentBody:
 
 
 def checked_body(call: Call) -> bytes:
-    """The bytes that came. Raises StatusError 413 if there are too many."""
+    """Return the bytes that came. Raises StatusError 413 if there are too many."""
     body = call.request.body
     if len(body) > LIMIT:
         raise status.request_entity_too_large(f"limit is {LIMIT}")
@@ -210,7 +211,8 @@ def require_body_type(call: Call, types: Sequence[str] = ()) -> None:
 
 
 def read_sent(call: Call, context: DefaultingContext) -> Incoming:
-    """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
+    """Return the object in the body. Raises StatusError: as `read_body`, or 400 for another
+    kind."""
     target = call.target
     try:
         body = read_body(call, call.field_validation)
@@ -237,7 +239,7 @@ def read_body(call: Call, field_validation: str) -> SentBody:
 
 
 def read_delete_body(call: Call) -> bytes | Document:
-    """The options of a deletion, in any type whatever is deleted. Raises StatusError: as
+    """Return the options of a deletion, in any type whatever is deleted. Raises StatusError: as
     `read_body`, in words of its own."""
     body = checked_body(call)
     require_body_type(call, BUILT_IN_TYPES)
@@ -349,7 +351,7 @@ class Configuration:
 
 
 def read_configuration(call: Call) -> Configuration:
-    """The body of an apply. Raises StatusError: 413, 400."""
+    """Return the body of an apply. Raises StatusError: 413, 400."""
     try:
         document = _document(checked_body(call))
     except _Unreadable as error:

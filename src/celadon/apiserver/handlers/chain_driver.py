@@ -134,7 +134,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         self.asked: WebhookNotes | None = None
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
-        """The first half of the plugins, and before them whether anything of the kind may come."""
+        """Return the first half of the plugins, and before them whether anything of the kind may
+        come."""
         return self._kept_out(request) or self.of.plugins.mutate(draft, request, self.of.world)
 
     def _kept_out(self, request: Request) -> StatusError | None:
@@ -185,7 +186,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return readmit
 
     def validate(self, request: Request) -> Opinion:
-        """The second half of the plugins."""
+        """Validate the second half of the plugins."""
         return self.of.plugins.validate(request, self.of.world)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:

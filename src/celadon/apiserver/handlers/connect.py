@@ -85,8 +85,8 @@ def destination(text: str, kind: str) -> Destination:
 
 
 def kubelet_of(world: Lookups, namespace: str, name: str, container: str | None) -> str:
-    """The address of the kubelet of a pod's container; None is for what is not about one. Raises
-    StatusError."""
+    """Return the address of the kubelet of a pod's container; None is for what is not about one.
+    Raises StatusError."""
     pod = existing(world, PODS, namespace, name)
     if container is not None:
         container_of(pod, container)
@@ -111,8 +111,8 @@ def pod_address(world: Lookups, namespace: str, text: str) -> str:
 
 
 def container_of(pod: JsonObject, wanted_name: str) -> str:
-    """The container that is meant; `wanted_name` is empty where the request does not say. Raises
-    StatusError 400."""
+    """Return the container that is meant; `wanted_name` is empty where the request does not say.
+    Raises StatusError 400."""
     name, spec = metadata.name(pod), pod.get("spec") or {}
     names = [
         item["name"]

@@ -76,7 +76,7 @@ class ObjectList:
     remaining: int | None = None
 
     def meta(self) -> JsonDict:
-        """The list's `metadata`."""
+        """Return the list's `metadata`."""
         meta: JsonDict = {"resourceVersion": str(self.revision)}
         if self.continue_token:
             meta["continue"] = self.continue_token
@@ -102,7 +102,7 @@ class Reader:
         self._conversions = conversions
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> object_store.StoredObject:
-        """The object of a GET, as it is stored. Raises StatusError."""
+        """Return the object of a GET, as it is stored. Raises StatusError."""
         if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
@@ -115,8 +115,8 @@ class Reader:
         return self.existing(endpoint)
 
     def existing(self, endpoint: Endpoint) -> object_store.StoredObject:
-        """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
-        no name of an object."""
+        """Return the stored object of an endpoint with a name. Raises StatusError: 404, or 400 for
+        what is no name of an object."""
         resource = endpoint.resource
         status.require_name(endpoint.name)
         if resource.namespaced and not endpoint.namespace:
@@ -127,8 +127,8 @@ class Reader:
         return stored
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
-        """A stored object in the version of a resource. Raises StatusError 500 where a webhook
-        converts and cannot. That belongs to a worker (`may_wait`)."""
+        """Return a stored object in the version of a resource. Raises StatusError 500 where a
+        webhook converts and cannot. That belongs to a worker (`may_wait`)."""
         custom = self._custom(resource.gvk) if resource.custom else None
         if custom is None:
             return self._world.convert(obj, resource.gvk)
@@ -139,7 +139,7 @@ class Reader:
         )
 
     def all_shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
-        """The same of many, as lists show them."""
+        """Return the same of many, as lists show them."""
         if not resource.custom:
             return self._all_of_kind(objects, resource.gvk)
         custom = self._custom(resource.gvk)
@@ -161,7 +161,8 @@ class Reader:
         ]
 
     def cached(self, obj: JsonObject, resource: Resource) -> JsonObject:
-        """The same of one that is going to be written, which upstream takes from its cache."""
+        """Return the same of one that is going to be written, which upstream takes from its
+        cache."""
         (result,) = self.all_shown([obj], resource)
         return result
 
@@ -406,7 +407,7 @@ def _unreadable(error: ValueError) -> StatusError:
 
 
 def too_large(revision: int, current: int, retry_seconds: int = RETRY_SECONDS) -> StatusError:
-    """A revision that is still to come, and has not come in time."""
+    """Return a revision that is still to come, and has not come in time."""
     message = f"Timeout: Too large resource version: {revision}, current: {current}"
     cause = StatusCause("Too large resource version", "ResourceVersionTooLarge")
     details = StatusDetails(causes=(cause,), retry_after_seconds=retry_seconds)

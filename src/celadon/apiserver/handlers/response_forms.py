@@ -77,8 +77,8 @@ class Forms:
 
     # `ensureNonNilItems` of k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
     def require_no_list(self, obj: JsonObject) -> None:
-        """StatusError (500) for a custom resource with a list of `items`, which upstream takes for
-        a list of objects and then misses the Go field."""
+        """Raise StatusError (500) for a custom resource with a list of `items`, which upstream
+        takes for a list of objects and then misses the Go field."""
         if self.call.endpoint.resource.custom and isinstance(obj.get("items"), list):
             raise status.plain_error(_NO_LIST)
 
@@ -111,7 +111,7 @@ class Forms:
     def plain_list(
         self, meta: JsonObject, objects: Sequence[JsonObject], texts: ObjectTexts
     ) -> bytes:
-        """A whole list as compact JSON, joined from the texts of its objects."""
+        """Return a whole list as compact JSON, joined from the texts of its objects."""
         resource = self.call.endpoint.resource
         empty = self._whole_list(meta, ())
         written = sorted_json_bytes(empty) if resource.custom else json_bytes(empty)
@@ -119,7 +119,7 @@ class Forms:
         return texts.items(objects, resource, before + b'"items":[', b"]" + after + b"\n")
 
     def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
-        """The object of an event; None where the form has no place for any."""
+        """Return the object of an event; None where the form has no place for any."""
         obj = event.object
         if event.type == ERROR:
             return obj

@@ -57,7 +57,7 @@ _SELECTORS: Final = ("fieldSelector", "labelSelector")
 
 
 def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
-    """A review as the release takes it: 1.31 forgets selectors unless a gate is on."""
+    """Return a review as the release takes it: 1.31 forgets selectors unless a gate is on."""
     spec = review.get("spec") or {}
     resource_attributes = spec.get("resourceAttributes")
     if is_since("1.32") or not resource_attributes or gates.get(SELECTORS_GATE, False):
@@ -373,8 +373,8 @@ def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
 def token_review(
     review: JsonObject, authenticator: Authenticator, now: datetime.datetime
 ) -> tuple[JsonDict, tuple[str, ...]]:
-    """The answer, and warnings. The token is tried as if a request had come with it, so one with a
-    space before it is nobody's: that of the anonymous user. Raises StatusError (400)."""
+    """Return the answer, and warnings. The token is tried as if a request had come with it, so one
+    with a space before it is nobody's: that of the anonymous user. Raises StatusError (400)."""
     spec = review.get("spec") or {}
     token = spec.get("token")
     if not token:
@@ -435,8 +435,9 @@ class TokenIssuer:
     def prepared(
         self, request: JsonObject, namespace: str, name: str, now: datetime.datetime, uid: str = ""
     ) -> JsonDict:
-        """A TokenRequest (decoded and defaulted) for this account with all that it left open, which
-        is what admission sees. `uid` is what the client says of the account. Raises StatusError."""
+        """Return a TokenRequest (decoded and defaulted) for this account with all that it left
+        open, which is what admission sees. `uid` is what the client says of the account. Raises
+        StatusError."""
         _require_own(request, namespace, name)
         if not namespace:
             raise status.namespace_required()
@@ -458,7 +459,7 @@ class TokenIssuer:
     def issued(
         self, request: JsonObject, now: datetime.datetime, token_id: str
     ) -> tuple[JsonDict, tuple[tuple[str, str], ...]]:
-        """The answer to a prepared request, and annotations of the audit event. Raises
+        """Return the answer to a prepared request, and annotations of the audit event. Raises
         StatusError."""
         spec, name, namespace = request["spec"], metadata.name(request), metadata.namespace(request)
         account = self._get(well_known_values.SERVICE_ACCOUNTS, namespace, name)

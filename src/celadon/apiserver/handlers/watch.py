@@ -511,7 +511,7 @@ def _too_old(revision: int, oldest: int) -> StatusError:
 
 
 def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:
-    """The zero object of the kind with nothing but a resource version."""
+    """Return the zero object of the kind with nothing but a resource version."""
     meta: JsonDict = {"resourceVersion": str(revision)}
     if initial_end:
         meta["annotations"] = {INITIAL_EVENTS_END: "true"}

@@ -629,5 +629,6 @@ def _take_managers(scale: JsonDict) -> object:
 
 
 def in_order(obj: JsonDict) -> JsonDict:
-    """An object as it is stored and written out: the members as in the structs of its kind."""
+    """Return an object as it is stored and written out: the members as in the structs of its
+    kind."""
     return in_message_order(obj)

@@ -241,9 +241,9 @@ class Admission:
         dry_run: bool | None = None,
         name: str | None = None,
     ) -> kube.JsonObject | None:
-        """The object as it was admitted: the options of a connection may have been changed. Raises
-        Denied, StatusError. `options` and `dry_run` are given where they are not those of the
-        query: for deletions, whose options may be a body."""
+        """Return the object as it was admitted: the options of a connection may have been changed.
+        Raises Denied, StatusError. `options` and `dry_run` are given where they are not those of
+        the query: for deletions, whose options may be a body."""
         if options is None and operation is not Operation.CONNECT:
             options = write_requests.write_options(operation, call.options)
         if dry_run is None:

@@ -96,7 +96,7 @@ def _date(second: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """The defaults are upstream's where it has any."""
+    """Holds the limits of one connection. The defaults are upstream's where it has any."""
 
     head_bytes: int = (1 << 20) + 4096
     """Request line and headers together (Go's net/http, `DefaultMaxHeaderBytes` and what it reads

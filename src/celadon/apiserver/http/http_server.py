@@ -257,9 +257,9 @@ def within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:
 
 
 class HttpServer:
-    """`ready` is called when connections are accepted; `prompt` may answer requests before
-    `handler` is asked. `signed_for` tells whose authorities have signed a client's certificate,
-    where there are others than those of clients."""
+    """Accepts connections and answers their requests. `ready` is called when connections are
+    accepted; `prompt` may answer requests before `handler` is asked. `signed_for` tells whose
+    authorities have signed a client's certificate, where there are others than those of clients."""
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class UnreadableTarget(ValueError):
 
 
 def request_target(method: bytes, raw: bytes) -> bytes:
-    """The path and the query, as they were sent. Raises UnreadableTarget."""
+    """Return the path and the query, as they were sent. Raises UnreadableTarget."""
     if _ORDINARY.fullmatch(raw) is not None:
         return raw
     if method == b"CONNECT" and not raw.startswith(b"/"):

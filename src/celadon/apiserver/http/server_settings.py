@@ -90,7 +90,8 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """`HOST:PORT`, `:PORT`, `PORT` or `[::1]:PORT`. Raises ValueError."""
+    """Return the address that a text names: `HOST:PORT`, `:PORT`, `PORT` or `[::1]:PORT`. Raises
+    ValueError."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
@@ -112,11 +113,12 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """`data` is a file or MEMORY; `manifests` are objects that are created at the start, each with
-    the place it was read from; for `shutdown_delay` seconds after it was told to end, the server
-    says that it is not ready and goes on. `read_manifests`, if given, is asked for the manifests
-    again and again; it raises StartError for what cannot be read. `credentials` is the folder of
-    keys, if not beside the data; `etcd` is where objects are kept instead of in `data`."""
+    """Holds the settings of a server process. `data` is a file or MEMORY; `manifests` are objects
+    that are created at the start, each with the place it was read from; for `shutdown_delay`
+    seconds after it was told to end, the server says that it is not ready and goes on.
+    `read_manifests`, if given, is asked for the manifests again and again; it raises StartError for
+    what cannot be read. `credentials` is the folder of keys, if not beside the data; `etcd` is
+    where objects are kept instead of in `data`."""
 
     data: str = MEMORY
     etcd: EtcdSettings | None = None
@@ -453,7 +455,7 @@ def _context(*authorities: Path | None) -> ssl.SSLContext:
 
 
 def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
-    """A client may show a certificate; one that the authorities did not sign is refused."""
+    """Let clients show a certificate; one that the authorities did not sign is refused."""
     context.verify_mode = ssl.CERT_OPTIONAL
     trust_as_go(context)
     try:

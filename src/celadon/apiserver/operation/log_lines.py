@@ -54,12 +54,12 @@ def is_said(verbosity: int) -> bool:
 
 
 def say(verbosity: int, message: str, fields: JsonObject = _MESSAGE_ONLY) -> None:
-    """A message with its fields, in their order."""
+    """Log a message with its fields, in their order."""
     LOGGER.log(level_of(verbosity), message, extra={_FIELDS: fields})
 
 
 def warn(message: str, fields: JsonObject = _MESSAGE_ONLY) -> None:
-    """Something that an operator should look at."""
+    """Log something that an operator should look at."""
     LOGGER.warning(message, extra={_FIELDS: fields})
 
 

@@ -35,7 +35,8 @@ _ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """`stability` is upstream's (STABLE, BETA, ALPHA), empty for what upstream does not have."""
+    """Describes a metric. `stability` is upstream's (STABLE, BETA, ALPHA), empty for what upstream
+    does not have."""
 
     name: str
     help: str
@@ -90,7 +91,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class ReadCounter:
-    """A counter that somebody else keeps."""
+    """Shows a counter that somebody else keeps."""
 
     description: Description
     read: Callable[[], Mapping[Labels, float]]
@@ -180,7 +181,8 @@ def counted_since(families: Iterable[Family], before: Counts) -> Counts:
 
 
 def add_counts(families: Sequence[Family], more: Mapping[str, list[list[Any]]]) -> None:
-    """`more` has been through JSON, where keys are texts."""
+    """Add the counts of another process to those here. `more` has been through JSON, where keys are
+    texts."""
     for place, rows in more.items():
         family = families[int(place)]
         for labels, *numbers in rows:
@@ -198,8 +200,8 @@ def _numbers(value: float | Series) -> list[float]:
 
 
 def exposed(families: Iterable[Family]) -> Callable[[], str]:
-    """All families as Prometheus reads them; one without series is left out. What they show is
-    taken at once, and written by what is returned."""
+    """Return all families as Prometheus reads them; one without series is left out. What they show
+    is taken at once, and written by what is returned."""
     lines = [family.lines() for family in families]
     return lambda: "".join(chain.from_iterable(lines))
 

@@ -42,10 +42,11 @@ TIMED_OUT: Final = plain_text(
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """The defaults are those of kube-apiserver; 0 is no limit. `seconds` is for the answer,
-    `watch_seconds` the least time that a watch without a time of its own lasts: up to twice as
-    long. `watches` is ours: how many may be open. With `fairness`, `reading` and `mutating`
-    together are the seats that priority levels share."""
+    """Holds how many requests are served at once, and for how long. The defaults are those of
+    kube-apiserver; 0 is no limit. `seconds` is for the answer, `watch_seconds` the least time that
+    a watch without a time of its own lasts: up to twice as long. `watches` is ours: how many may be
+    open. With `fairness`, `reading` and `mutating` together are the seats that priority levels
+    share."""
 
     reading: int = 400
     mutating: int = 200
@@ -216,8 +217,8 @@ class _Begun(Generic[T]):
 def started(
     loop: asyncio.AbstractEventLoop, work: Coroutine[_Wait, None, None]
 ) -> asyncio.Task[None] | None:
-    """The task of what is left of the work; None if it is done. Raises what the work raises before
-    it waits."""
+    """Return the task of what is left of the work; None if it is done. Raises what the work raises
+    before it waits."""
     try:
         waits_for = work.send(None)
     except StopIteration:

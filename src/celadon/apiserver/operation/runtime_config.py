@@ -38,7 +38,7 @@ class RuntimeConfig:
     switches: Mapping[str, bool] = field(default_factory=dict)
 
     def catalog(self, gates: Mapping[str, bool]) -> Catalog:
-        """The built-in resources that are served; some of them only with a feature gate."""
+        """Return the built-in resources that are served; some of them only with a feature gate."""
         if not self.switches:
             return known_resources()
         every = known_resources(all_versions=True)
@@ -105,8 +105,8 @@ def _known_keys() -> frozenset[str]:
 def feature_gates(
     text: str, version: str | None = None, emulated: str | None = None
 ) -> Mapping[str, bool]:
-    """The gates that are not as by default in a release, by default the current one, and in what it
-    emulates. Raises ValueError, in upstream's words; VersionError."""
+    """Return the gates that are not as by default in a release, by default the current one, and in
+    what it emulates. Raises ValueError, in upstream's words; VersionError."""
     emulated = emulated or version or releases.emulated_release()
     version = version or releases.current_release()
     parse_version(version)

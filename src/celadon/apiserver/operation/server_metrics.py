@@ -529,8 +529,8 @@ def _page(families: Iterable[Family]) -> Callable[[], HttpAnswer]:
 def request_labels(
     request: HttpRequest, info: RequestInfo, resource: Resource | None
 ) -> tuple[str, Labels]:
-    """The verb, and values for RESOURCE_LABELS. What nobody serves has none: clients could invent
-    an endless number of names."""
+    """Return the verb, and values for RESOURCE_LABELS. What nobody serves has none: clients could
+    invent an endless number of names."""
     if not info.is_resource:
         return VERBS.get(info.verb, "other"), ("", "", "", _known_path(info.path), "")
     verb = "CONNECT" if info.subresource in CONNECTING else VERBS.get(info.verb, "other")

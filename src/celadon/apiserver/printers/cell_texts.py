@@ -48,7 +48,7 @@ LONGEST: Final = (2**63 - 1) // 10**9
 
 
 def at(value: object, *path: str) -> Any:  # noqa: ANN401 - any JSON
-    """The value that the members lead to; None where one is not there."""
+    """Return the value that the members lead to; None where one is not there."""
     for name in path:
         if not isinstance(value, Mapping):
             return None
@@ -96,7 +96,7 @@ def elapsed(duration: float) -> str:
 
 
 def joined(values: Sequence[str], *, separator: str = ",", total: int | None = None) -> str:
-    """The values given, and how many more there are when `total` says so."""
+    """Return the values given, and how many more there are when `total` says so."""
     message = separator.join(values)
     rest = 0 if total is None else total - len(values)
     return f"{message} + {rest} more..." if rest > 0 else message

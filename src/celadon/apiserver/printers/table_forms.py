@@ -342,7 +342,8 @@ def object_table(shape: TableShape, obj: JsonObject, form: TableForm, now: float
 def event_table(
     shape: TableShape, obj: JsonObject, form: TableForm, now: float, *, first: bool
 ) -> JsonDict:
-    """The object of a watch event, bookmarks included; only the first of a stream has columns."""
+    """Return the object of a watch event, bookmarks included; only the first of a stream has
+    columns."""
     table = object_table(shape, obj, form, now)
     return table if first else {**table, "columnDefinitions": None}
 
@@ -401,7 +402,7 @@ def _refused(message: str) -> StatusError:
 
 
 def go_type(kind: GroupVersionKind) -> str:
-    """The type inside the server, where all versions of a kind are one."""
+    """Return the type inside the server, where all versions of a kind are one."""
     package = _PACKAGES.get(kind.group, kind.group.split(".")[0])
     return f"{package}.{kind.kind}"
 

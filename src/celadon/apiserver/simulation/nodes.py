@@ -77,8 +77,8 @@ class Kubelets:
         return (self._pods.prefix, self._nodes.prefix, *self._sources)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """A pod on a node; all pods on a node that comes back; pods that lack a ConfigMap or a
-        Secret when one comes or changes."""
+        """Return a pod on a node; all pods on a node that comes back; pods that lack a ConfigMap or
+        a Secret when one comes or changes."""
         if change.key.startswith(self._sources):
             namespace = metadata.namespace(change.new) if change.new is not None else ""
             return tuple(self._lacking.get(namespace, ()))
@@ -399,7 +399,7 @@ class Nodes:
         return (self._nodes.prefix, self._namespaces.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """A node that has changed; once, those that are to be made."""
+        """Yield a node that has changed; once, those that are to be made."""
         if self._missing is None:
             numbers = range(1, self._around.settings.nodes + 1)
             self._missing = {f"node-{number}": number for number in numbers}
@@ -570,7 +570,7 @@ class PodEvictions:
         return (self._pods.prefix, self._nodes.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """A pod that gets a node; all pods of a node whose taints change, or that goes."""
+        """Return a pod that gets a node; all pods of a node whose taints change, or that goes."""
         if change.key.startswith(self._pods.prefix):
             new = change.new
             is_placed = (

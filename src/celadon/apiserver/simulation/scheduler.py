@@ -137,7 +137,7 @@ class Scheduler:
         return tuple(view.prefix for view in views)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        """A pod that waits, room that is free, a node that has changed, a claim."""
+        """Return a pod that waits, room that is free, a node that has changed, a claim."""
         old, new = change.old, change.new
         if change.key.startswith(self._pods.prefix):
             has_left = new is None or not node_filters.takes_room(new)

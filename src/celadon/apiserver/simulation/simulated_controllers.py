@@ -172,14 +172,14 @@ class PlannedController(workload_controller.WorkloadController):
     async def decided(
         self, count: int, plan: Callable[..., T], workload: JsonObject, *args: object
     ) -> T:
-        """The plan that a function makes, which is made in a worker if so many objects are looked
-        at, or one so large, that others would wait for it."""
+        """Return the plan that a function makes, which is made in a worker if so many objects are
+        looked at, or one so large, that others would wait for it."""
         if count <= FEW:
             return await self.worked_out(plan, workload, *args)
         return await self.aside(plan, workload, *args)
 
     async def claimed(self, gvr: GroupVersionResource, workload: JsonObject) -> list[JsonObject]:
-        """The objects of a dependent resource that are the workload's. Raises Stale."""
+        """Return the objects of a dependent resource that are the workload's. Raises Stale."""
         return await workload_controller.Dependents(self.around.view(gvr), self.requests).claimed(
             workload
         )

@@ -50,7 +50,7 @@ class Surroundings:
         return None if entry is None else entry.object
 
     def timestamp(self) -> str:
-        """The time as objects have it."""
+        """Return the time as objects have it."""
         return facts.time_text(self.now())
 
     def requests(self, account: str) -> cluster_client.Requests:

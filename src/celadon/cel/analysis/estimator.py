@@ -69,7 +69,7 @@ class Sizes(Protocol):
     """This is what is known of the sizes of inputs."""
 
     def size(self, path: Path, type_: Type) -> Range | None:
-        """The size of the value at a path, or None where nothing is known."""
+        """Return the size of the value at a path, or None where nothing is known."""
 
 
 def estimate(

@@ -64,7 +64,7 @@ class Chain(NamedTuple):
         return any(step.optional for step in self.steps)
 
     def constant_keys(self) -> tuple[str, ...] | None:
-        """The keys, if all of them are constant strings and none is optional."""
+        """Return the keys, if all of them are constant strings and none is optional."""
         keys = tuple(
             step.key
             for step in self.steps
@@ -74,7 +74,7 @@ class Chain(NamedTuple):
 
 
 def last_step(node: Expr) -> tuple[Expr, Step] | None:
-    """The operand and the qualifier this node adds, or None if it is not part of a chain."""
+    """Return the operand and the qualifier this node adds, or None if it is not part of a chain."""
     if isinstance(node, Select):
         return None if node.test_only else (node.operand, Step(node, node.field))
     if isinstance(node, Call) and node.target is None and len(node.args) == 2:
@@ -103,7 +103,7 @@ def is_conditional(node: Expr) -> TypeGuard[Call]:
 
 
 def chain_of(node: Expr) -> Chain:
-    """The longest chain that ends in this node (no steps if it is not a select or index)."""
+    """Return the longest chain that ends in this node (no steps if it is not a select or index)."""
     steps: list[Step] = []
     while (last := last_step(node)) is not None:
         node, step = last
@@ -172,7 +172,7 @@ class ResolvedCall:
         self._impl: declarations.Impl | None = None
 
     def impl(self, ids: tuple[str, ...]) -> declarations.Impl | None:
-        """The callable that runs such a call, argument checks included."""
+        """Return the callable that runs such a call, argument checks included."""
         if self._impl is None and self.function is not None:
             self._impl = self.function.singleton or implementation(self.function, ids)
         return self._impl
@@ -271,15 +271,15 @@ class Context:
         return isinstance(node, Literal) or node.id in self.folded
 
     def constant(self, node: Expr) -> Any:
-        """The value of a node for which `is_constant` holds."""
+        """Return the value of a node for which `is_constant` holds."""
         if node.id in self.folded:
             return self.folded[node.id]
         assert isinstance(node, Literal), "callers ask is_constant first"
         return node.value
 
     def overload_ids(self, node: Call) -> tuple[str, ...]:
-        """The overloads that the checker left open, in declaration order; empty for unchecked
-        calls."""
+        """Return the overloads that the checker left open, in declaration order; empty for
+        unchecked calls."""
         reference = self.checked.references.get(node.id)
         return reference.overloads if reference else ()
 
@@ -352,7 +352,7 @@ class Context:
         return self.certain(node) is kind if not is_row or self.is_constant(node) else False
 
     def function(self, node: Call) -> declarations.Function | None:
-        """The declaration behind a call; None for a function that nobody declared (unchecked
+        """Return the declaration behind a call; None for a function that nobody declared (unchecked
         trees)."""
         return self.functions.get(node.function)
 
@@ -370,14 +370,16 @@ class Context:
         return call
 
     def impl(self, node: Call) -> declarations.Impl | None:
-        """The callable that runs this call, argument checks included; None if nothing can."""
+        """Return the callable that runs this call, argument checks included; None if nothing
+        can."""
         resolved = self.resolved_call(node)
         if resolved.function is not None and self.has_constant_pattern(node):
             return searching(resolved.function)
         return resolved.impl(self.overload_ids(node))
 
     def direct_impl(self, node: Call) -> declarations.Impl | None:
-        """The callable without the checks that what is known of the arguments makes needless."""
+        """Return the callable without the checks that what is known of the arguments makes
+        needless."""
         overload, function = self.overload(node), self.function(node)
         if (
             overload is None
@@ -426,7 +428,7 @@ class Context:
         return self.is_constant(pattern) and self.constant(pattern).__class__ is str
 
     def overload(self, node: Call) -> declarations.Overload | None:
-        """The overload the checker settled on, or None while several are possible."""
+        """Return the overload the checker settled on, or None while several are possible."""
         return self.resolved_call(node).overload
 
     def is_made(self, node: Expr, expected: Type) -> bool:
@@ -453,7 +455,7 @@ class Context:
         return form if all(o.inline is form for o in candidates) else None
 
     def cost_rule(self, node: Call) -> CostRule | None:
-        """The rule that charges this call; None is cel-go's default of 1."""
+        """Return the rule that charges this call; None is cel-go's default of 1."""
         return self.resolved_call(node).cost_rule
 
     def certain(self, node: Expr) -> type | None:
@@ -530,7 +532,7 @@ def _takes_all(node: Expr, t: Type) -> bool:
 
 
 def terms(node: Call) -> list[Expr]:
-    """The operands of a run of the same logical operator, left to right."""
+    """Return the operands of a run of the same logical operator, left to right."""
     result: list[Expr] = []
     stack: list[Expr] = [node]
     while stack:
@@ -651,8 +653,8 @@ def mapped_element(node: Comprehension) -> Expr | None:
 
 
 def macro_call(node: Comprehension) -> Call | None:
-    """A call of a macro that expands to a node of this meaning, for people to read; None if no
-    macro does. Its variables get negative ids, which no parsed node has."""
+    """Return a call of a macro that expands to a node of this meaning, for people to read; None if
+    no macro does. Its variables get negative ids, which no parsed node has."""
     shape = classify(node)
     match shape:
         case Bind():

@@ -91,7 +91,7 @@ _OPT_SELECT_REFERENCE = Reference(OPT_SELECT, ("select_optional_field",))
 
 
 def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
-    """The checked tree, or None with the issues that say why there is none."""
+    """Return the checked tree, or None with the issues that say why there is none."""
     checker = _Checker(ast, scope)
     try:
         root = _CHECK[ast.root.__class__](checker, ast.root)
@@ -165,7 +165,7 @@ class _Checker:
                 types[node_id] = substitute(t, to_dyn=True)
 
     def known(self, t: Type) -> Type:
-        """The type with what is known of its parameters filled in."""
+        """Return the type with what is known of its parameters filled in."""
         return self.substitution.substitute(t) if t.params or t.kind is _PARAM else t
 
     def new_variable(self) -> Type:
@@ -605,7 +605,7 @@ Locals = frozenset[str]
 
 
 def without_check(ast: Ast, declarations: Declarations) -> CheckedAst:
-    """The tree with names resolved as far as declarations allow; all types dyn."""
+    """Return the tree with names resolved as far as declarations allow; all types dyn."""
     resolver = _Resolver(declarations)
     root = resolver.resolve(ast.root, frozenset())
     return CheckedAst(

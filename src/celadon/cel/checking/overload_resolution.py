@@ -260,7 +260,7 @@ class Substitution:
 
 
 def most_general(a: Type, b: Type) -> Type:
-    """The less specific of two types that go together; `a` when they are equal."""
+    """Return the less specific of two types that go together; `a` when they are equal."""
     return a if a is b or _is_equal_or_less_specific(a, b) else b
 
 
@@ -310,7 +310,7 @@ class Resolution(NamedTuple):
 
 
 def fresh_variable(number: int) -> Type:
-    """The type parameter `_var<number>`, which stands for a type still to be found."""
+    """Return the type parameter `_var<number>`, which stands for a type still to be found."""
     return _FRESH[number] if number < 64 else type_param(f"_var{number}")
 
 

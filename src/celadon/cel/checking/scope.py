@@ -136,7 +136,8 @@ _NAME_BY_WRAPPED: Final = {
 
 
 def message_name(t: Type) -> str | None:
-    """The message whose fields a literal of that type may set; None if it is no such type."""
+    """Return the message whose fields a literal of that type may set; None if it is no such
+    type."""
     if t.kind is Kind.OBJECT:
         return t.name
     if t.kind is Kind.WRAPPER:
@@ -428,7 +429,8 @@ class Declarations:
         )
 
     def find_identifier(self, name: str) -> Identifier | None:
-        """The variable, type or constant of that name, as written (dots, container, aliases)."""
+        """Return the variable, type or constant of that name, as written (dots, container,
+        aliases)."""
         identifier = self._identifiers.get(name)
         if identifier is None:
             for candidate in self.candidates(name):
@@ -439,7 +441,7 @@ class Declarations:
         return identifier
 
     def find_type(self, name: str) -> Identifier | None:
-        """The type of that name, as written, whatever else has the name."""
+        """Return the type of that name, as written, whatever else has the name."""
         types = map(self._global_type, self.candidates(name))
         return next((type_ for type_ in types if type_ is not None), None)
 
@@ -465,7 +467,8 @@ class Declarations:
         return not self.has_schema
 
     def message_of(self, identifier: Identifier) -> str | None:
-        """The message whose fields a literal `a.b.C{}` of that type may set; None if it is none."""
+        """Return the message whose fields a literal `a.b.C{}` of that type may set; None if it is
+        none."""
         if self.has_schema and identifier.reference.name == "list":
             return None
         return message_name(identifier.type.params[0])
@@ -491,7 +494,7 @@ class Declarations:
         return t if self.has_schema and self.older_schemas else type_of(t)
 
     def find_function(self, name: str) -> FunctionIndex | None:
-        """The function of that name, as written."""
+        """Return the function of that name, as written."""
         index = self._indices.get(name)
         if index is None or self.container or self.aliases:
             for candidate in self.candidates(name):
@@ -505,7 +508,7 @@ class Declarations:
         return index
 
     def find_object(self, name: str) -> ObjectType | None:
-        """The type with fields of that full name, the well-known ones included."""
+        """Return the type with fields of that full name, the well-known ones included."""
         objects = self.objects.get(name) or OBJECTS.get(name)
         if objects is None and self.family is not None:
             return self.family(name)

@@ -61,7 +61,7 @@ class Uncounted(Exception):
 
 
 def counted_module(context: tree_context.Context) -> GeneratedModule | None:
-    """The module whose function `counted(a, L)` returns the value and the cost, or what
+    """Return the module whose function `counted(a, L)` returns the value and the cost, or what
     `exact(a, L)` gives, a name that whoever loads it defines. None for what the counted variant
     cannot express."""
     emitter = Emitter()
@@ -136,14 +136,15 @@ class Counted(Metered):
             self._pending = pending
 
     def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
-        """The node computed by a function of its own, because the nesting is too deep here."""
+        """Return the node computed by a function of its own, because the nesting is too deep
+        here."""
         result = super().outlined(node, write)
         self._changes += 1
         self._sums += 1
         return result
 
     def lazy(self, node: Expr) -> str:
-        """A local that computes the node at its first use."""
+        """Return a local that computes the node at its first use."""
         with self._own_prefixes():
             return super().lazy(node)
 
@@ -234,7 +235,8 @@ class Counted(Metered):
         return True
 
     def resolved(self, node: Expr, atom: str) -> str:
-        """The value of an attribute; gives up on an optional that would not come out as it was."""
+        """Return the value of an attribute; gives up on an optional that would not come out as it
+        was."""
         if not self.context.may_reopen(node):
             return atom
         return self.emitter.assign(f"{self.emitter.runtime('settled_optional')}({atom})", node.id)

@@ -322,7 +322,7 @@ class _Evaluated:
         self._atoms = w.atoms
 
     def value(self, node: Expr) -> str:
-        """The source of the node's value."""
+        """Return the source of the node's value."""
         if self.context.is_constant(node):
             return self.emitter.constant(self.context.constant(node))
         return self._atoms[node.id]

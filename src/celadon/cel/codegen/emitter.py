@@ -77,15 +77,15 @@ class Emitter:
         return {"@unpaidWork": self.unpaid_work}
 
     def callee(self, context: Context, node: Call, impl: Impl | None) -> list[str]:
-        """The sources of what is called where `impl` would run, and of what it is given before the
-        arguments."""
+        """Return the sources of what is called where `impl` would run, and of what it is given
+        before the arguments."""
         function = context.function(node)
         if not self.unpaid_work or function is None or not context.is_unpaid(node):
             return [self.bind(impl, "f")]
         return [self.bind(function.unpaid, "f"), self.unpaid_work, self.bind(impl, "f")]
 
     def call(self, context: Context, node: Call, impl: Impl | None, args: Iterable[str]) -> str:
-        """The source of such a call."""
+        """Return the source of such a call."""
         function, *given = self.callee(context, node, impl)
         return f"{function}({', '.join([*given, *args])})"
 
@@ -144,7 +144,7 @@ class Emitter:
         self.lines, self.nodes, self.indent, self.loops, self._node = saved
 
     def constant(self, value: Any) -> str:
-        """The source of a constant: a literal for plain numbers, else a minted global."""
+        """Return the source of a constant: a literal for plain numbers, else a minted global."""
         kind = value.__class__
         if value is None or kind is bool:
             return repr(value)
@@ -153,9 +153,9 @@ class Emitter:
         return self.named(value)
 
     def key(self, value: Any) -> str:
-        """The source of a constant that keys or compares: of a text, a minted literal whose place
-        it takes once the module is compiled, which is faster than a global name. Not for operands
-        that Python's compiler may compute with: beside it must stand no constant."""
+        """Return the source of a constant that keys or compares: of a text, a minted literal whose
+        place it takes once the module is compiled, which is faster than a global name. Not for
+        operands that Python's compiler may compute with: beside it must stand no constant."""
         if value.__class__ is not str:
             return self.constant(value)
         if value not in self._literals:
@@ -191,7 +191,7 @@ class Emitter:
         return name
 
     def finish(self, parameters: Mapping[str, str]) -> GeneratedModule:
-        """Everything written, once the last function is complete."""
+        """Return everything written, once the last function is complete."""
         text: list[str] = []
         nodes: list[int] = []
         for lines, ids in self._finished:
@@ -226,17 +226,17 @@ class PlainWriter(Writer, Protocol):
     """The walk of the plain variant (`plain.Plain`)."""
 
     def value(self, node: Expr) -> str:
-        """The source of the node's value, to be used exactly once."""
+        """Return the source of the node's value, to be used exactly once."""
 
     def atom(self, node: Expr) -> str:
         """A name or literal for the node's value, safe to write more than once."""
 
     def boolean(self, node: Expr) -> str:
-        """The source of the node's value as a Python bool; raises when run if it is none."""
+        """Return the source of the node's value as a Python bool; raises when run if it is none."""
 
     def maybe(self, node: Expr) -> tuple[str, str] | None:
-        """An optional as a condition that holds when it is present and the source of the value
-        then, without building it; None if this node has no such form."""
+        """Return an optional as a condition that holds when it is present and the source of the
+        value then, without building it; None if this node has no such form."""
 
     def scope(self, names: Mapping[str, str]) -> AbstractContextManager[None]:
         """Variables visible inside: CEL name to Python name."""
@@ -250,7 +250,7 @@ class MeteredWriter(Writer, Protocol):
         marks the chosen branch of a conditional, which is not charged again."""
 
     def base(self, base: Expr) -> str:
-        """The value that a chain starts from, nothing charged for an identifier."""
+        """Return the value that a chain starts from, nothing charged for an identifier."""
 
     def steps(self, base: str, steps: tuple[Step, ...]) -> str:
         """Apply qualifiers to a value."""
@@ -259,13 +259,14 @@ class MeteredWriter(Writer, Protocol):
         """Is it a name of the expression's own rather than an input?"""
 
     def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
-        """The node computed by a function of its own. `write` writes it, if not as a value."""
+        """Return the node computed by a function of its own. `write` writes it, if not as a
+        value."""
 
     def reached(self, node: Expr, atom: str) -> None:
         """The atom holds the value of a node that is evaluated as part of a larger one."""
 
     def lazy(self, node: Expr) -> str:
-        """A local that computes the node at its first use."""
+        """Return a local that computes the node at its first use."""
 
     def charge(self, units: int = 1) -> None:
         """Add single steps to what the next `flush` writes out."""
@@ -277,7 +278,7 @@ class MeteredWriter(Writer, Protocol):
         """Charge a computed amount, and check the limit."""
 
     def is_error(self, atom: str) -> str:
-        """The source of the test whether the atom holds an error."""
+        """Return the source of the test whether the atom holds an error."""
 
     def never_fails(self, node: Expr) -> bool:
         """Is the node sure to be a value, no error?"""
@@ -291,16 +292,16 @@ class MeteredWriter(Writer, Protocol):
         """The body assigns `result` from the atoms of a `sequence`, unless that failed."""
 
     def branch(self, header: str, node: int = 0) -> AbstractContextManager[None]:
-        """A block that may not run; pending charges stay on their own side."""
+        """Return a block that may not run; pending charges stay on their own side."""
 
     def resolved(self, node: Expr, atom: str) -> str:
-        """The node's value as it comes out of an attribute."""
+        """Return the node's value as it comes out of an attribute."""
 
     def terms(self, node: Call) -> list[Expr]:
         """Return what a run of logical operators is evaluated as."""
 
     def loop(self, header: str, node: Comprehension) -> AbstractContextManager[None]:
-        """The loop of a comprehension, and what is inside."""
+        """Return the loop of a comprehension, and what is inside."""
 
     def round(self, node: Comprehension, names: Mapping[str, str]) -> None:
         """Begin a round of a loop, with its variables."""

@@ -56,17 +56,17 @@ WholeForm = Callable[[Context, Call], MeteredCall | None]
 
 
 def always(write: MeteredCall) -> WholeForm:
-    """The form that never declines."""
+    """Return the form that never declines."""
     return lambda context, node: write
 
 
 def operands(node: Call) -> tuple[Expr, ...]:
-    """The receiver, if any, and the arguments."""
+    """Return the receiver, if any, and the arguments."""
     return node.args if node.target is None else (node.target, *node.args)
 
 
 def is_class(w: Writer, atom: str, kind: str) -> str:
-    """The source of the test whether a value is of exactly that class."""
+    """Return the source of the test whether a value is of exactly that class."""
     return f"{atom}.__class__ is {w.emitter.runtime(kind)}"
 
 
@@ -86,7 +86,8 @@ def repeats(w: Writer, node: Call) -> bool:
 
 
 def operator_call(w: Writer, node: Call, function: str, *operands: str) -> str:
-    """The source of a call of an operator's implementation, a run-time function of that name."""
+    """Return the source of a call of an operator's implementation, a run-time function of that
+    name."""
     if repeats(w, node):
         return w.emitter.call(w.context, node, w.context.impl(node), operands)
     return f"{w.emitter.runtime(function)}({', '.join(operands)})"
@@ -256,15 +257,15 @@ def _joined_texts(w: PlainWriter, node: Call) -> str | None:
 
 
 def joined(texts: list[str]) -> str:
-    """The source of texts put together."""
+    """Return the source of texts put together."""
     if len(texts) >= _SEVERAL:
         return "f'" + "".join(f"{{{text}}}" for text in texts) + "'"
     return " + ".join(texts)
 
 
 def text_addends(c: Context, node: Call) -> list[Expr] | None:
-    """The addends of a row of additions one of which is a text: then all must be. None for any
-    other call."""
+    """Return the addends of a row of additions one of which is a text: then all must be. None for
+    any other call."""
     if node.function != syntax.ADD:
         return None
     parts = _addends(node)
@@ -422,7 +423,7 @@ def _metered_block(w: MeteredWriter, node: Call) -> str:
 
 
 def block_slots(node: Expr) -> tuple[Expr, ...]:
-    """The slots of a block; its macro made sure that they are written as a list."""
+    """Return the slots of a block; its macro made sure that they are written as a list."""
     assert isinstance(node, ListLiteral), "`cel.block` refuses anything else"
     return node.elements
 

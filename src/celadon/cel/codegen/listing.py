@@ -26,13 +26,14 @@ _COMMENT_COLUMN: Final = 64
 
 
 def listing(module: GeneratedModule, context: Context) -> str:
-    """The legend of the module's names as comments, and its annotated lines."""
+    """Return the legend of the module's names as comments, and its annotated lines."""
     lines = annotated(module.source, module.nodes, context)
     return "\n".join([*_legend(module, context), *lines])
 
 
 def annotated(source: str, nodes: Sequence[int], context: Context) -> Iterator[str]:
-    """The lines of a module, each with the CEL of its node as a comment, without line feeds."""
+    """Yield the lines of a module, each with the CEL of its node as a comment, without line
+    feeds."""
     texts = _fragments(context)
     lines = source.splitlines()
     column = min(max(map(len, lines)), _COMMENT_COLUMN)

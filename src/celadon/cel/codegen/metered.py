@@ -51,7 +51,7 @@ METERED_PARAMETERS: Final = {
 
 
 def metered_module(context: Context) -> GeneratedModule:
-    """The module whose function `metered(a, L)` returns the value or error, and the cost."""
+    """Return the module whose function `metered(a, L)` returns the value or error, and the cost."""
     emitter = Emitter()
     Metered(context, emitter).write("metered")
     return emitter.finish(METERED_PARAMETERS)
@@ -102,7 +102,7 @@ class Metered:
         self._inputs, self._pending = outer, pending
 
     def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
-        """The node computed by a function of its own, because the nesting is too deep here.
+        """Return the node computed by a function of its own, because the nesting is too deep here.
         `write` writes it, if not as a value."""
         e = self.emitter
         self.flush()
@@ -115,7 +115,7 @@ class Metered:
         return result
 
     def lazy(self, node: Expr) -> str:
-        """A local that computes the node at its first use (see `runtime.Lazy`)."""
+        """Return a local that computes the node at its first use (see `runtime.Lazy`)."""
         e = self.emitter
         self.flush()
         compute, bound = e.name("g"), e.name("b")
@@ -173,7 +173,7 @@ class Metered:
     # --- errors -------------------------------------------------------------------------------
 
     def is_error(self, atom: str) -> str:
-        """The source of a test: error values have exactly this class."""
+        """Return the source of a test: error values have exactly this class."""
         return f"{atom}.__class__ is {self.emitter.runtime('EvaluationError')}"
 
     # --- values -------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class Metered:
         return self.resolved(node, name)
 
     def resolved(self, node: Expr, atom: str) -> str:
-        """The value of an attribute: an optional may not come out as it went in."""
+        """Return the value of an attribute: an optional may not come out as it went in."""
         if not self.context.may_reopen(node):
             return atom
         e = self.emitter
@@ -264,7 +264,7 @@ class Metered:
         return self._inputs[name][0]
 
     def base(self, base: Expr) -> str:
-        """The value that a chain starts from, nothing charged for an identifier."""
+        """Return the value that a chain starts from, nothing charged for an identifier."""
         if not isinstance(base, Ident) or self._is_constant_ident(base):
             return self.value(base)
         name = self._name(base)
@@ -592,7 +592,8 @@ _HASHABLE = frozenset({str, int, bool, float, Uint})
 
 
 def traced_module(context: Context) -> GeneratedModule:
-    """The module whose function `traced(a, L, r)` returns the value or error, and the cost."""
+    """Return the module whose function `traced(a, L, r)` returns the value or error, and the
+    cost."""
     emitter = Emitter()
     _Traced(context, emitter).write("traced")
     return emitter.finish({**METERED_PARAMETERS, "r": "the recorder"})

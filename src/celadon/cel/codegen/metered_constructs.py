@@ -36,7 +36,7 @@ def writer(context: tree_context.Context, node: Call) -> MeteredCall:
 
 
 def general(w: MeteredWriter, node: Call) -> str:
-    """The atom of any call that is not logic and not part of a chain."""
+    """Return the atom of any call that is not logic and not part of a chain."""
     e = w.emitter
     parts = operands(node)
     impl = w.context.direct_impl(node) or unknown_function(node.function)
@@ -104,13 +104,13 @@ def charge(w: MeteredWriter, node: Call, atoms: list[str], result: str) -> None:
 
 
 def tracked(w: Writer, rule: CostRule, atoms: list[str], result: str) -> str:
-    """The source of what the rule says that a call cost."""
+    """Return the source of what the rule says that a call cost."""
     arguments = f"{', '.join(atoms)}," if atoms else ""
     return f"{w.emitter.bind(rule.tracked, 'm')}(({arguments}), {result})"
 
 
 def native(w: Writer, node: Call, atoms: list[str]) -> Native | None:
-    """The native form of a call with these evaluated operands, if it has one."""
+    """Return the native form of a call with these evaluated operands, if it has one."""
     if (texts := w.context.remembered(node)) is not None:
         return _recalled(w, texts, atoms[0])
     form = w.context.inline(node)
@@ -143,7 +143,7 @@ def _amount(
 
 
 def struct(w: MeteredWriter, node: Struct) -> str:
-    """A message literal: the fields in order, then the type's constructor."""
+    """Return a message literal: the fields in order, then the type's constructor."""
     e = w.emitter
     construct = e.bind(w.context.constructor(node.type_name), "f")
     optional = frozenset(i for i, field in enumerate(node.fields) if field.optional)
@@ -174,7 +174,7 @@ def struct(w: MeteredWriter, node: Struct) -> str:
 
 
 def key(w: MeteredWriter, node: Expr | None) -> str:
-    """The atom of a computed key."""
+    """Return the atom of a computed key."""
     assert node is not None, "constant keys are handled in runs"
     e = w.emitter
     if e.is_deep() and not isinstance(node, Ident):
@@ -310,7 +310,7 @@ CALL = 1
 
 
 def comprehension(w: MeteredWriter, node: Comprehension) -> str:
-    """The atom of a comprehension's value."""
+    """Return the atom of a comprehension's value."""
     shape = tree_context.classify(node)
     match shape:
         case tree_context.Bind():

@@ -44,7 +44,7 @@ from celadon.cel.types import DYN, Kind
 
 
 def call(w: PlainWriter, node: Call) -> str:
-    """The source of any call that is not logic and not part of a chain."""
+    """Return the source of any call that is not logic and not part of a chain."""
     if (known_code := _known(w, node)) is not None:
         return known_code
     form = w.context.inline(node)
@@ -95,8 +95,8 @@ class Unsupported(Exception):
 
 
 def plain_module(context: tree_context.Context) -> GeneratedModule | None:
-    """The module whose function `plain(a)` returns the value, or what `exact(a)` gives, a name that
-    whoever loads it defines. None for what the plain variant cannot express."""
+    """Return the module whose function `plain(a)` returns the value, or what `exact(a)` gives, a
+    name that whoever loads it defines. None for what the plain variant cannot express."""
     emitter = Emitter()
     try:
         Plain(context, emitter, shared_prefixes(context.checked.root)).write("plain")
@@ -155,7 +155,7 @@ class Plain:
     # --- values ----------------------------------------------------------------------------
 
     def value(self, node: Expr) -> str:
-        """The source of the node's value, to be used exactly once."""
+        """Return the source of the node's value, to be used exactly once."""
         if self.context.is_constant(node):
             return self.emitter.constant(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):
@@ -192,7 +192,7 @@ class Plain:
         return code if code.isidentifier() else self.emitter.assign(code, node.id)
 
     def boolean(self, node: Expr) -> str:
-        """The value as a Python bool; anything else raises."""
+        """Return the value as a Python bool; anything else raises."""
         code = self.value(node)
         if self.context.certain(node) is bool:
             return code
@@ -278,14 +278,14 @@ class Plain:
         return self.atom(node)
 
     def optional_chain(self, chain: tree_context.Chain) -> str:
-        """The chain as an Optional."""
+        """Return the chain as an Optional."""
         e = self.emitter
         test, value = self.optional_parts(chain)
         return f"({e.runtime('Optional')}({value}) if {test} else {e.runtime('NONE')})"
 
     def maybe(self, node: Expr) -> tuple[str, str] | None:
-        """An optional as a condition that holds when it is present and the source of the value
-        then, without building it; None if this node has no such form."""
+        """Return an optional as a condition that holds when it is present and the source of the
+        value then, without building it; None if this node has no such form."""
         chain = tree_context.chain_of(node)
         if chain.is_optional:
             return self.optional_parts(chain)
@@ -307,8 +307,8 @@ class Plain:
         return None if captured[0] else (test, body)
 
     def optional_parts(self, chain: tree_context.Chain) -> tuple[str, str]:
-        """An optional chain as a condition that holds when it is present, and the name that has
-        the value then. A base that is an Optional itself gives up."""
+        """Return an optional chain as a condition that holds when it is present, and the name that
+        has the value then. A base that is an Optional itself gives up."""
         e = self.emitter
         first = next(i for i, step in enumerate(chain.steps) if step.optional)
         code = self._steps(chain.base, chain.steps[:first])

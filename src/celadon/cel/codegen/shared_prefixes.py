@@ -55,7 +55,7 @@ class SharedPrefixes:
         self.available[key] = name
 
     def repeated_key(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> Key | None:
-        """The key of a prefix that is worth keeping once it has been computed."""
+        """Return the key of a prefix that is worth keeping once it has been computed."""
         if not isinstance(base, Ident) or base.id not in self.scopes:
             return None
         keys = _constant_keys(steps)

@@ -82,7 +82,7 @@ def last(elements: list[Value]) -> Optional:
 
 
 def unwrap(optionals: list[Any]) -> list[Any]:
-    """The values of those that are present."""
+    """Return the values of those that are present."""
     for optional in optionals:
         if optional.__class__ is not Optional:
             raise EvaluationError(f"value {display(optional)} is not optional")

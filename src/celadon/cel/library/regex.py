@@ -37,7 +37,8 @@ def _with_one_group(pattern: str) -> re2.Pattern:
 
 
 def extract(text: str, pattern: str) -> Optional:
-    """The first match, or what its only group took; absent if there is none or it is empty."""
+    """Return the first match, or what its only group took; absent if there is none or it is
+    empty."""
     compiled = _with_one_group(pattern)
     spans = compiled.match_groups(text)
     if spans is None:

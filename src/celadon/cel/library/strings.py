@@ -73,7 +73,7 @@ def char_at(s: str, index: int) -> str:
 
 
 def index_of(s: str, part: str, offset: int = 0) -> int:
-    """The first position at or after the offset, or -1. An empty part is at any offset."""
+    """Return the first position at or after the offset, or -1. An empty part is at any offset."""
     if not part:
         return offset
     if offset < 0:

@@ -409,7 +409,7 @@ def predict(
     precedence: int,
     look: Lookahead,
 ) -> int:
-    """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
+    """Return the number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     paths = _paths_of(network)
     node = paths.start(decision, precedence)
     ahead = 1
@@ -500,7 +500,7 @@ class Machine:
         self._last_error_states: set[int] = set()
 
     def parse(self) -> ParseNode:
-        """The parse tree. Raises `ParseStopped`."""
+        """Return the parse tree. Raises `ParseStopped`."""
         running: list[tuple[OpenRule, _Routine]] = [self._begin("start", 0, None)]
         result: ParseNode | None = None
         while running:

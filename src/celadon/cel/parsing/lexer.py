@@ -87,7 +87,7 @@ class TokenList(NamedTuple):
 
 
 def tokenize(text: str) -> TokenList | None:
-    """All tokens, or None if some part of the text is no token."""
+    """Return all tokens, or None if some part of the text is no token."""
     kinds: list[str] = []
     texts: list[str] = []
     offsets: list[int] = []
@@ -340,5 +340,5 @@ BINARY: Final = (
 
 
 def signs(strength: int) -> tuple[str, ...]:
-    """The signs of the binary operators that bind that strongly."""
+    """Return the signs of the binary operators that bind that strongly."""
     return tuple(item.sign for item in BINARY if item.strength == strength)

@@ -97,8 +97,8 @@ class Expansion:
         return self._nodes.older_texts
 
     def literal(self, value: LiteralValue) -> Literal:
-        """A literal, with an id of its own at the place of the macro's call. So have all nodes made
-        here."""
+        """Return a literal, with an id of its own at the place of the macro's call. So have all
+        nodes made here."""
         return Literal(self._nodes.new_id(self._offset), value)
 
     def ident(self, name: str) -> Ident:
@@ -155,7 +155,8 @@ Expander: TypeAlias = Callable[[Expansion, Expr | None, Sequence[Expr]], Expr | 
 
 
 class Macro(NamedTuple):
-    """`arg_count` may be `ANY_COUNT`; `member` macros have a receiver."""
+    """Records a macro: its name, its arguments and its expansion. `arg_count` may be `ANY_COUNT`;
+    `member` macros have a receiver."""
 
     name: str
     arg_count: int
@@ -168,8 +169,8 @@ MacroTable: TypeAlias = dict[str, dict[tuple[int, bool], Macro]]
 
 
 def find_macro(table: MacroTable, function: str, args: int, *, member: bool) -> Macro | None:
-    """The macro that takes a call of that form, one for any number of arguments last; None if the
-    call stays a call."""
+    """Return the macro that takes a call of that form, one for any number of arguments last; None
+    if the call stays a call."""
     by_shape = table.get(function)
     if by_shape is None:
         return None

@@ -21,7 +21,7 @@ __all__ = ["ParseOptions", "parse"]
 
 
 def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
-    """The tree, or None and what is wrong."""
+    """Return the tree, or None and what is wrong."""
     issues = Issues(source)
     size, limit = len(source.text), options.limits.code_points
     if size > limit:

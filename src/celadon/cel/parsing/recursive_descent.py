@@ -193,7 +193,7 @@ class _Pending(NamedTuple):
 
 
 def descend(source: Source, options: ParseOptions) -> Ast | None:
-    """The tree, or None if anything is wrong. Raises `CopyLimitExceeded`."""
+    """Return the tree, or None if anything is wrong. Raises `CopyLimitExceeded`."""
     tokenized = lexer.tokenize(source.text)
     if tokenized is None:
         return None

@@ -43,8 +43,8 @@ def unparse(ast: syntax.Ast) -> str:
 
 
 def fragments(ast: syntax.Ast) -> dict[int, str]:
-    """The text of every node, by its id, but for those that only the expansion of a macro has.
-    Parts that no source text gives are `...`."""
+    """Return the text of every node, by its id, but for those that only the expansion of a macro
+    has. Parts that no source text gives are `...`."""
     return _written(ast, _Writer(ast.macro_calls, unknown="..."))
 
 
@@ -73,7 +73,7 @@ class _Writer:
         self.texts: dict[int, str] = {}
 
     def origin(self, node: syntax.Expr) -> syntax.Expr:
-        """The macro call that became this node, or the node."""
+        """Return the macro call that became this node, or the node."""
         origin = self._macro_calls.get(node.id, node)
         if isinstance(origin, syntax.Comprehension) and self._unknown is None:
             raise UnparseError("macro calls were not kept when this was parsed")
@@ -335,7 +335,7 @@ _ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | {
 
 
 def literal_text(value: syntax.LiteralValue) -> str:
-    """A literal as CEL would write it, always on one line."""
+    """Return a literal as CEL would write it, always on one line."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -151,7 +151,7 @@ def build(
     fields: Mapping[str, Field],
     data: Mapping[str, Value],
 ) -> ProtoMessage:
-    """The message of that type with these fields set. Raises EvaluationError."""
+    """Return the message of that type with these fields set. Raises EvaluationError."""
     arguments: dict[str, Value] = {}
     extensions: list[tuple[Field, Value]] = []
     for name, value in data.items():
@@ -394,7 +394,7 @@ MAX_DEPTH: Final = 45
 
 
 def value_message(cls: Any, value: Any, depth: int = 0) -> Any:
-    """A message of the class, which is that of `google.protobuf.Value`."""
+    """Return a message of the class, which is that of `google.protobuf.Value`."""
     kind = value.__class__
     if value is None:
         return cls(null_value=0)

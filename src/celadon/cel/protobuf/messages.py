@@ -152,7 +152,7 @@ class Field:
     absent_is_null: bool = False
 
     def raw(self, message: Any) -> Any:
-        """The field's content as protobuf gives it, extensions included."""
+        """Return the field's content as protobuf gives it, extensions included."""
         if self.descriptor.is_extension:
             return message.Extensions[self.descriptor]
         return getattr(message, self.name)
@@ -238,7 +238,8 @@ class MessageTypes(Protocol):
 
 
 class Message(Record):
-    """A message. `message` is protobuf's own; whoever holds it must not change it any more.
+    """Shows a protobuf message to expressions. `message` is protobuf's own; whoever holds it must
+    not change it any more.
 
     Fields are converted when they are first read, and kept.
     """
@@ -287,7 +288,7 @@ class Message(Record):
 
 
 class EnumValue(Opaque):
-    """A value of an enum that is a type of its own; any 32-bit number is one."""
+    """Holds a value of an enum that is a type of its own; any 32-bit number is one."""
 
     __slots__ = ("number",)
     names: ClassVar[dict[str, int]]

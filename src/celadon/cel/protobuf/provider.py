@@ -153,7 +153,7 @@ class Registry:
 
 
 class ProtobufTypes:
-    """The message types and enums of a descriptor pool, for `Environment(types=...)`.
+    """Provides the message types and enums of a descriptor pool, for `Environment(types=...)`.
 
     Without a pool, protobuf's default one, which has what generated modules define. Enums are ints,
     as in cel-go; those named in `strong_enums` are types of their own, with conversions from
@@ -188,7 +188,7 @@ class ProtobufTypes:
         )
 
     def find_object(self, name: str) -> ObjectType | None:
-        """The message type of that full name, with its fields; None if the pool has none."""
+        """Return the message type of that full name, with its fields; None if the pool has none."""
         object_type = self._objects.get(name)
         if object_type is None:
             descriptor = self._registry.descriptor(name)

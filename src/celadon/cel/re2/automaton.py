@@ -85,7 +85,7 @@ class Alphabet:
         return self._classes[bisect_right(self._starts, ord(char)) - 1]
 
     def mask(self, chars: CharSet) -> int:
-        """The classes that make up a set this alphabet was built with."""
+        """Return the classes that make up a set this alphabet was built with."""
         mask = self._masks.get(chars)
         if mask is None:
             mask = 0

@@ -118,7 +118,7 @@ class Analysis:
             return False
 
     def short_limit(self, *, anchored: bool, find_all: bool = False) -> int:
-        """The length of subjects up to which `re` is quick whatever they are; 0 for none.
+        """Return the length of subjects up to which `re` is quick whatever they are; 0 for none.
 
         `find_all` allows for as many searches as the subject is long."""
         try:

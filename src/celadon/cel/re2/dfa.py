@@ -265,7 +265,7 @@ class Question:
 
 
 def question(tree: Node) -> Question:
-    """The simplest question with the same answer as searching for `tree`."""
+    """Return the simplest question with the same answer as searching for `tree`."""
     reduced = _reduce(tree)
     if starts_anchored(reduced):
         parts = _parts(reduced)

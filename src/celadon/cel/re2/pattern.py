@@ -82,7 +82,8 @@ _MAX_TEXTS = 8
 
 
 def plain_search(question: Question) -> Search | None:
-    """The search, when the pattern is a handful of texts at the start, the end, or anywhere."""
+    """Return the search, when the pattern is a handful of texts at the start, the end, or
+    anywhere."""
     parts = question.tree.subs if isinstance(question.tree, Concat) else (question.tree,)
     ends = parts[-1] == _END
     texts = _texts_of(parts[:-1] if ends else parts)
@@ -201,8 +202,8 @@ class Strategy(enum.Enum):
 
 
 class Pattern:
-    """A pattern of RE2. Matches are Go's: leftmost, then most preferred. Positions count code
-    points.
+    """Matches texts by a pattern of RE2. Matches are Go's: leftmost, then most preferred. Positions
+    count code points.
 
     `search_fn(text)` is true if there is a match and false if not, though not necessarily a bool:
     the fastest way to ask. It raises TypeError when `text` is not a `str`. `groups` is the number
@@ -289,8 +290,8 @@ class Pattern:
         return result
 
     def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
-        """The first match at or after `position`: its span, then one per group, None for groups
-        that took no part. None when there is no match."""
+        """Return the first match at or after `position`: its span, then one per group, None for
+        groups that took no part. None when there is no match."""
         all_groups = self._all_groups(text, 1, position)
         return _spans(all_groups[0]) if all_groups else None
 

@@ -57,7 +57,7 @@ _MAX_DEPTH = 40
 
 
 def single_char_set(node: Node) -> CharSet | None:
-    """The set of a node that matches exactly one character by itself."""
+    """Return the set of a node that matches exactly one character by itself."""
     if isinstance(node, Chars):
         return node.chars
     if isinstance(node, Literal) and len(node.text) == 1:

@@ -47,7 +47,7 @@ class ErrorCode(enum.Enum):
 
 
 class RegexError(ValueError):
-    """A pattern RE2 refuses. `str()` of it is Go's text."""
+    """Says that RE2 refuses a pattern. `str()` of it is Go's text."""
 
     def __init__(self, code: ErrorCode, fragment: str) -> None:
         super().__init__(f"error parsing regexp: {code.value}: `{fragment}`")
@@ -130,7 +130,7 @@ def orbit(code_point: int) -> tuple[int, ...]:
 
 
 def fold(chars: CharSet) -> CharSet:
-    """The set with every other case of its members added."""
+    """Return the set with every other case of its members added."""
     return (_small_folded if len(chars) <= _SMALL else _folded)(chars)
 
 

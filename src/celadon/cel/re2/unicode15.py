@@ -179,7 +179,8 @@ def load_scripts() -> dict[str, tuple[tuple[int, int], ...]]:
 
 
 def load_orbits() -> list[tuple[int, ...]]:
-    """The sets of more than one code point that are equal under simple case folding, ascending."""
+    """Return the sets of more than one code point that are equal under simple case folding,
+    ascending."""
     orbits = []
     first = 0
     for word in _unpack(_ORBITS).split():

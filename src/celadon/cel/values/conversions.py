@@ -172,7 +172,7 @@ def bool_to_string(b: bool) -> str:
 
 
 def bytes_to_string(b: bytes) -> str:
-    """The bytes as UTF-8. Raises EvaluationError if they are none."""
+    """Return the bytes as UTF-8. Raises EvaluationError if they are none."""
     try:
         return b.decode()
     except UnicodeDecodeError as error:
@@ -180,7 +180,7 @@ def bytes_to_string(b: bytes) -> str:
 
 
 def double_to_string(value: float) -> str:
-    """The shortest text that reads back the same, as Go writes it: `1e+21`, `+Inf`."""
+    """Return the shortest text that reads back the same, as Go writes it: `1e+21`, `+Inf`."""
     return go_float(value)
 
 
@@ -444,7 +444,7 @@ def unknown_type(name: str, _: Fields) -> NoReturn:
 
 
 def conversion_failed(field: str, reason: str) -> EvaluationError:
-    """A value that a field, given with the name of its message, cannot take."""
+    """Return a value that a field, given with the name of its message, cannot take."""
     return EvaluationError(f"field type conversion error for {field} value type: {reason}")
 
 
@@ -468,13 +468,13 @@ def _any(fields: Fields) -> object:
 
 
 def unpacking_error(type_url: str) -> EvaluationError:
-    """An `Any` of a type that is not known."""
+    """Return an `Any` of a type that is not known."""
     reason = "not found" if type_url else "invalid empty type URL"
     return EvaluationError(f'anypb.UnmarshalNew() failed for type "{type_url}": proto: {reason}')
 
 
 def single(value: float) -> float:
-    """The value as a 32-bit float holds it; too large ones are infinite."""
+    """Return the value as a 32-bit float holds it; too large ones are infinite."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:

@@ -239,7 +239,7 @@ def not_equal(a: object, b: object, pay: Pay | None = None) -> bool:
 
 
 def refusal(operator: str, left: object, having: frozenset[type]) -> EvaluationError:
-    """The error of an operator that the operands do not support; `having` has the trait."""
+    """Return the error of an operator that the operands do not support; `having` has the trait."""
     if left.__class__ in having or left.__class__ in RECEIVERS:
         return no_such_overload()
     return no_such_overload(operator)

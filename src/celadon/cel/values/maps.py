@@ -155,7 +155,8 @@ def make_map(pairs: Iterable[tuple[Value, Value]]) -> AnyMap:
 
 
 def make_strict_map(pairs: Iterable[tuple[Value, Value]]) -> AnyMap:
-    """A map literal as the specification has it: only keys that JSON-like maps have, each once."""
+    """Return a map literal as the specification has it: only keys that JSON-like maps have, each
+    once."""
     result: AnyMap = {}
     for key, value in pairs:
         if key.__class__ not in _SPECIFIED_KEYS:

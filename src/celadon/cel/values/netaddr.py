@@ -41,7 +41,7 @@ class Addr:
         return self.bits == V6_BITS and self.value >> 32 == 0xFFFF
 
     def unmapped(self) -> Addr:
-        """The IPv4 address that is mapped into IPv6; any other address itself."""
+        """Return the IPv4 address that is mapped into IPv6; any other address itself."""
         return Addr(self.value & 0xFFFFFFFF, V4_BITS) if self.is_v4_mapped else self
 
     @property

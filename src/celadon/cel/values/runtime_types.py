@@ -56,7 +56,7 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
 
 
 class Opaque:
-    """A value of an abstract type.
+    """Is the base of values of abstract types.
 
     `cel_type` is its type, the same for all values of a class; `go_name` what Go's `%T` prints for
     it in error texts, `go_content` what it prints for a Go value inside that cel-go cannot make a
@@ -105,12 +105,12 @@ class Opaque:
         return False
 
     def display(self) -> str:
-        """The text that results and error messages show."""
+        """Return the text that results and error messages show."""
         return f"{self.cel_type.name}"
 
 
 class Record(Opaque):
-    """An abstract value with fields, such as a protobuf message.
+    """Is the base of abstract values with fields, such as a protobuf message.
 
     `record["name"]` is the value of a field, its default if it is not set, and `has` says whether
     it is set; both raise EvaluationError for a name that is no field. Unlike other abstract values,
@@ -143,7 +143,8 @@ def no_such_field(field: str) -> EvaluationError:
 
 
 class Optional:
-    """An optional value. A present null is `Optional(None)`; absence is the one object `NONE`."""
+    """Holds an optional value. A present null is `Optional(None)`; absence is the one object
+    `NONE`."""
 
     __slots__ = ("value",)
 
@@ -380,15 +381,17 @@ ANY = None
 
 
 class AttributePattern(NamedTuple):
-    """An attribute that is not known: a variable and keys. What lies below or above it is unknown
-    too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a whole."""
+    """Names an attribute that is not known: a variable and keys. What lies below or above it is
+    unknown too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a
+    whole."""
 
     variable: str
     keys: tuple[str | int | bool | None, ...] = ()
 
 
 class Unknown(NamedTuple):
-    """A result that waits for inputs; `nodes` are the ids of the attributes it waits for."""
+    """Stands for a result that waits for inputs; `nodes` are the ids of the attributes it waits
+    for."""
 
     nodes: frozenset[int]
 

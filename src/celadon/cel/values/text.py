@@ -48,7 +48,7 @@ def check_length(length: int) -> None:
 
 
 def too_long() -> EvaluationError:
-    """The error of what would be more than memory is for."""
+    """Return the error of what would be more than memory is for."""
     return EvaluationError(CostLimitExceeded().message)
 
 
@@ -199,7 +199,7 @@ MAX_UINT = (1 << 64) - 1
 
 
 class Uint(int):
-    """An unsigned 64-bit number. The constructor does not check the range; operations do."""
+    """Holds an unsigned 64-bit number. The constructor does not check the range; operations do."""
 
     __slots__ = ()
 

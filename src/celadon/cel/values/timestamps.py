@@ -45,7 +45,8 @@ _DAYS_BEFORE_1970: Final = 719468
 
 
 class Duration:
-    """`nanoseconds` is any int64; operations check the range, the constructor does not."""
+    """Holds a duration. `nanoseconds` is any int64; operations check the range, the constructor
+    does not."""
 
     __slots__ = ("nanoseconds",)
 
@@ -85,7 +86,8 @@ class Duration:
 
 
 class Timestamp:
-    """`seconds` since 1970 (floored), `nanos` in [0, 1e9), and the offset it prints with."""
+    """Holds a timestamp: `seconds` since 1970 (floored), `nanos` in [0, 1e9), and the offset it
+    prints with."""
 
     __slots__ = ("nanos", "offset_minutes", "seconds")
 
@@ -137,7 +139,7 @@ def timestamp_overflow() -> EvaluationError:
 
 
 def timestamp_at(unix_nanoseconds: int, offset_minutes: int = 0) -> Timestamp:
-    """The timestamp at that many nanoseconds since 1970, if it is in range."""
+    """Return the timestamp at that many nanoseconds since 1970, if it is in range."""
     seconds, nanos = divmod(unix_nanoseconds, NANOS)
     if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise timestamp_overflow()
@@ -348,8 +350,8 @@ def _atoi(text: str) -> int:
 
 
 def full_year(t: Timestamp, zone: str | None = None) -> int:
-    """The year, in UTC or the zone (a name, or an offset like `+02:00`). Raises EvaluationError for
-    an unknown zone, as all with a zone do."""
+    """Return the year, in UTC or the zone (a name, or an offset like `+02:00`). Raises
+    EvaluationError for an unknown zone, as all with a zone do."""
     return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[0]
 
 
@@ -423,7 +425,7 @@ def duration_milliseconds(d: Duration) -> int:
 
 
 def duration_millisecond_part(d: Duration) -> int:
-    """The milliseconds beyond whole seconds, with the sign of the duration."""
+    """Return the milliseconds beyond whole seconds, with the sign of the duration."""
     part = abs(d.nanoseconds) // 1_000_000 % 1000
     return -part if d.nanoseconds < 0 else part
 

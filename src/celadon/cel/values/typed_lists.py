@@ -170,7 +170,7 @@ _NO_VALUE = "unsupported conversion to ref.Val: "
 
 
 def reopened(value: Value) -> Any:
-    """The value of an attribute, given what it would be if nothing happened to optionals."""
+    """Return the value of an attribute, given what it would be if nothing happened to optionals."""
     if value.__class__ is not Optional or value is NONE or value.value.__class__ in _SETTLED:
         return value
     return Optional(_again(value.value))
@@ -202,8 +202,8 @@ def settled_optional(value: Value) -> Any:
 
 
 def go_text(value: Value) -> str:
-    """The Go value inside as a string: of an optional that in its content, of a type its name.
-    Raises EvaluationError if it is none."""
+    """Return the Go value inside as a string: of an optional that in its content, of a type its
+    name. Raises EvaluationError if it is none."""
     content = _again(value)
     if content.__class__ is not str:
         raise no_such_overload()
@@ -211,7 +211,7 @@ def go_text(value: Value) -> str:
 
 
 def go_integer(value: Value) -> int:
-    """The Go value inside as an int64, likewise."""
+    """Return the Go value inside as an int64, likewise."""
     content = _again(value)
     if content.__class__ is not int:
         raise no_such_overload()

@@ -67,7 +67,7 @@ class Piece(NamedTuple):
         return len(self.text) or None
 
     def head(self) -> Head | None:
-        """The type, if the text tells it at once and looks whole."""
+        """Return the type, if the text tells it at once and looks whole."""
         if self.document is not None:
             value = self.document.value
             return Head(value["apiVersion"], value["kind"])
@@ -110,7 +110,7 @@ class Piece(NamedTuple):
 
 
 def read_pieces(text: Text, first_line: int = 1) -> Iterator[Piece | Problem]:
-    """The objects of a text that has to be read as a whole."""
+    """Yield the objects of a text that has to be read as a whole."""
     for document in _documents(DocumentReader(), text, first_line):
         yield (
             document
@@ -144,7 +144,7 @@ class AnyPiece(Protocol):
         ...
 
     def head(self) -> Head | None:
-        """The type, if that can be told at once."""
+        """Return the type, if that can be told at once."""
         ...
 
     def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
@@ -309,7 +309,7 @@ class TooLarge(ValueError):
 
 
 def blocks_of(file: str, stream: BinaryIO, position: Position) -> Iterator[Block | Problem]:
-    """The blocks of one input, whichever form it has; what cannot be read ends it."""
+    """Yield the blocks of one input, whichever form it has; what cannot be read ends it."""
     begin = _first(stream)
     try:
         yield from _blocks(file, begin, stream, position)
@@ -359,7 +359,7 @@ def _is_lines(head: bytes) -> bool:
 
 
 def lines_from(file: str, stream: BinaryIO, line: int, position: Position) -> Iterator[LineBlock]:
-    """The blocks of JSON lines whose first has this number. Raises TooLarge."""
+    """Return the blocks of JSON lines whose first has this number. Raises TooLarge."""
     return _lines(file, b"", stream, position, line)
 
 

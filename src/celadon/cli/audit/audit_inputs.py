@@ -164,7 +164,8 @@ def _compiled(selector: Any) -> LabelSelector | None:  # noqa: ANN401 - JSON
 def looked_up(
     blocks: Iterable[audit_blocks.Block], lookups: LookupKinds
 ) -> Iterator[Document | Problem]:
-    """The objects of a source that are wanted; what cannot be read is said when it is judged."""
+    """Yield the objects of a source that are wanted; what cannot be read is said when it is
+    judged."""
     words = lookups.words
     reader = DocumentReader()
     for block in blocks:
@@ -501,7 +502,7 @@ _MISSING: Final = "pip install 'celadon[fleet]'"
 
 
 def stored(addresses: Iterable[str]) -> Iterator[tuple[str, int] | Problem]:
-    """Everything at and below these addresses, with its size in bytes."""
+    """Yield everything at and below these addresses, with its size in bytes."""
     for address in addresses:
         try:
             yield from _below(address)
@@ -523,7 +524,7 @@ def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
 
 
 def opened(address: str) -> BinaryIO:
-    """A stream that can be read from any place. Raises OSError."""
+    """Return a stream that can be read from any place. Raises OSError."""
     import fsspec  # late: an extra
 
     try:

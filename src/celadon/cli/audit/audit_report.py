@@ -73,7 +73,7 @@ class Violation:
 
 
 def effect_of(decision: Decision) -> str:
-    """The strongest of what a binding does."""
+    """Return the strongest of what a binding does."""
     if decision.denies:
         return DENY
     return WARN if _WARNS in decision.actions else AUDIT

@@ -151,7 +151,7 @@ def take(audit: Audit, findings: audit_report.Findings, part: audit_report.Findi
 def finished(
     audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
 ) -> audit_report.AuditReport:
-    """The report; `existing` is what policies could look up."""
+    """Return the report; `existing` is what policies could look up."""
     policies = audit.sets.validating
     notices = (
         *_notices(audit, findings, existing),

@@ -93,7 +93,7 @@ async def counted(client: cluster.ClusterClient, resource: Resource) -> int:
 async def pages(
     client: cluster.ClusterClient, resource: Resource, mark: Mark = START
 ) -> AsyncIterator[tuple[Sequence[JsonDict], Mark]]:
-    """The objects of a resource that come behind a mark, each page with the next one. Raises
+    """Yield the objects of a resource that come behind a mark, each page with the next one. Raises
     ClusterError."""
     path = path_of(resource)
     more, last = mark.continue_token, mark.last
@@ -214,7 +214,7 @@ class CopyingClient(cluster.ClusterClient):
         self._copy = copy
 
     async def page(self, path: str, query: Mapping[str, str]) -> cluster.Page:
-        """A list, or a page of it, as it was at first. Raises ClusterError."""
+        """Return a list, or a page of it, as it was at first. Raises ClusterError."""
         key = path, *(f"{name}={value}" for name, value in sorted(query.items()))
         page = self._copy.found(key)
         if page is None:

@@ -427,7 +427,8 @@ def looks_like_object(value: bytes) -> bool:
 
 
 def stored_head(value: bytes) -> Head | None:
-    """The type of an object, if its envelope says it; the whole has to be read for that of JSON."""
+    """Return the type of an object, if its envelope says it; the whole has to be read for that of
+    JSON."""
     if not value.startswith(MAGIC):
         return None
     try:
@@ -438,8 +439,8 @@ def stored_head(value: bytes) -> Head | None:
 
 
 def stored_object(value: bytes, revision: int) -> JsonDict:
-    """The object as a server would show it to a client that asks for the version in which it is
-    stored. NotStoredObject."""
+    """Return the object as a server would show it to a client that asks for the version in which it
+    is stored. NotStoredObject."""
     content = _read(value)
     about = content.get("metadata") or {}
     if not is_sound_metadata(about):
@@ -503,11 +504,11 @@ class StoredPiece(NamedTuple):
         """Defaults are not among what is stored, and protobuf does not write names."""
 
     def head(self) -> Head | None:
-        """The type, if the envelope says it."""
+        """Return the type, if the envelope says it."""
         return stored_head(self.text)
 
     def objects(self, _: DocumentReader) -> Iterator[ReadObject | Problem]:
-        """The object, or why it is none."""
+        """Yield the object, or why it is none."""
         value, revision = self.snapshot.stored(self.key)
         try:
             yield ReadObject(stored_object(value, revision), self)
@@ -515,7 +516,7 @@ class StoredPiece(NamedTuple):
             yield Problem(self.place.file, 0, f"cannot be read: {error}")
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
-        """The same as a document, which has places of its own."""
+        """Yield the same as a document, which has places of its own."""
         for item in self.objects(reader):
             if isinstance(item, Problem):
                 yield item

@@ -223,7 +223,7 @@ class Source:
 
 
 def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
-    """The sources of a file, or what is wrong with it."""
+    """Return the sources of a file, or what is wrong with it."""
     text = read_text(file)
     if isinstance(text, Problem):
         return [text]
@@ -330,7 +330,7 @@ def to_plain(kind: object, value: object) -> Any:  # noqa: ANN401 - any JSON
 
 
 def from_plain(kind: type[T], plain: object) -> T:
-    """The value of a type that JSON stands for. Raises NotPlainError for any other JSON."""
+    """Return the value of a type that JSON stands for. Raises NotPlainError for any other JSON."""
     expected: Any = kind
     return _form(expected).value(plain)  # type: ignore[no-any-return]
 
@@ -546,7 +546,7 @@ class KeptResults:
         self._folder = folder
 
     def found(self, kind: type[T], key: str) -> T | None:
-        """A result of an earlier run, of this type. Raises DamagedResultError, OSError."""
+        """Return a result of an earlier run, of this type. Raises DamagedResultError, OSError."""
         path = self._path(key)
         try:
             with open(path, encoding="ascii") as stream:

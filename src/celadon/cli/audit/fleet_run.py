@@ -72,7 +72,7 @@ class KeptPages:
         self._keys: list[str] = []
 
     def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
-        """A page that an earlier run has audited. Raises DamagedResultError, OSError."""
+        """Return a page that an earlier run has audited. Raises DamagedResultError, OSError."""
         from celadon.cli.audit.cluster_audit import PageResult  # only with `celadon[serve]`
 
         return self._results.found(PageResult, self._key(resource, number))
@@ -310,7 +310,7 @@ class Memory(Protocol):
     """Results of an earlier run."""
 
     def found(self, kind: type[T], key: str) -> T | None:
-        """A result of this type, if there is one."""
+        """Return a result of this type, if there is one."""
         ...
 
     def keep(self, key: str, result: object) -> None:

@@ -82,7 +82,7 @@ class PluginAudit:
         return self.after(created.plugin_answer, replace(request, object=created.value))
 
     def after(self, answer: PluginAnswer, request: admission.Request) -> PluginAnswer:
-        """The second half, for an object of which the first half has told."""
+        """Return the second half, for an object of which the first half has told."""
         return answer if answer.refusal is not None else answer.then(self.desk.validated(request))
 
 
@@ -146,12 +146,12 @@ class AuditSettings:
 
     @property
     def choice(self) -> PluginChoice:
-        """The plugins that are enabled, as far as they can be asked about what exists."""
+        """Return the plugins that are enabled, as far as they can be asked about what exists."""
         return of_existing(PluginChoice(frozenset(self.plugins)))
 
     @property
     def label(self) -> str:
-        """The label that objects are grouped by, if they are."""
+        """Return the label that objects are grouped by, if they are."""
         return self.summary_by.partition("=")[2]
 
 

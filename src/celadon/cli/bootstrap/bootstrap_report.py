@@ -278,7 +278,7 @@ class Harm(NamedTuple):
 
 
 def harm(sending: Sending, before: JsonObject, after: JsonObject) -> Harm | None:
-    """The first field that was changed and should not have been."""
+    """Return the first field that was changed and should not have been."""
     for path in sending.unchanged:
         for pair in _pairs(path.split("/"), before, after, ()):
             if pair.before != pair.after:
@@ -398,8 +398,9 @@ class _Graph:
         return _Graph(result, list(culprits), states, follows, unique)
 
     def ways(self, start: str, *, once: bool) -> Mapping[str, tuple[str, ...]]:
-        """The shortest way to everything that follows from an entry; to the entry itself where it
-        follows from itself. What is only written `once` is passed by unless that is wanted."""
+        """Return the shortest way to everything that follows from an entry; to the entry itself
+        where it follows from itself. What is only written `once` is passed by unless that is
+        wanted."""
         ways: dict[str, tuple[str, ...]] = {}
         queue: deque[tuple[str, tuple[str, ...]]] = deque([(start, (start,))])
         while queue:

@@ -94,7 +94,7 @@ class Level(enum.IntEnum):
 
 
 def level_of(word: str) -> Level:
-    """The level that is called so."""
+    """Return the level that is called so."""
     return Level[word.upper().replace("-", "_")]
 
 
@@ -296,7 +296,7 @@ class RequestBench:
 
     @property
     def sets(self) -> PolicySets:
-        """The policies and bindings that judge."""
+        """Return the policies and bindings that judge."""
         return self._engines.sets
 
     def judged(
@@ -422,7 +422,7 @@ def awaited(manifests: Manifests, sets: PolicySets) -> list[Document]:
 
 
 def course_of(manifests: Manifests, sets: PolicySets, webhooks: WebhookDocuments) -> Course:
-    """The tables, and what the given policies and webhooks add."""
+    """Return the tables, and what the given policies and webhooks add."""
     course = Course(list(tables()))
     _add_params(course, awaited(manifests, sets), sets)
     _add_webhooks(course, manifests, webhooks)

@@ -162,7 +162,7 @@ class RecordedAnswers:
     problems: list[Problem] = field(default_factory=list)
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """A reply for each call; None for one that nothing was recorded of."""
+        """Return a reply for each call; None for one that nothing was recorded of."""
         return [self._reply(call) for call in calls]
 
     def _reply(self, call: Call) -> Reply | None:

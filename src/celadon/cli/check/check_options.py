@@ -333,7 +333,7 @@ def conversion_services(options: argparse.Namespace) -> Services | None:
 
 
 def static_paths(options: argparse.Namespace) -> list[str]:
-    """The files that an AdmissionConfiguration names. Raises ValueError."""
+    """Return the files that an AdmissionConfiguration names. Raises ValueError."""
     if not options.admission_control_config_file:
         return []
 

@@ -213,12 +213,12 @@ class ObjectResult:
 
     @property
     def unasked(self) -> tuple[WebhookCall, ...]:
-        """The webhooks whose answer is not known."""
+        """Return the webhooks whose answer is not known."""
         return tuple(webhook for webhook in self.webhooks if webhook.outcome is Outcome.UNASKED)
 
     @property
     def denying(self) -> tuple[WebhookCall, ...]:
-        """The webhooks that refuse it, or would have to be asked and cannot."""
+        """Return the webhooks that refuse it, or would have to be asked and cannot."""
         return tuple(webhook for webhook in self.webhooks if webhook.outcome in _AGAINST)
 
     @property

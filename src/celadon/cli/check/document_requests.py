@@ -186,7 +186,7 @@ class DocumentRequest:
 
 
 def user_info(name: str, groups: Sequence[str]) -> User:
-    """The user as impersonation makes it: with the groups that come by themselves."""
+    """Return the user as impersonation makes it: with the groups that come by themselves."""
     result = list(groups)
     if name.startswith(well_known_values.SERVICE_ACCOUNT_PREFIX) and not result:
         namespace = name.removeprefix(well_known_values.SERVICE_ACCOUNT_PREFIX).partition(":")[0]

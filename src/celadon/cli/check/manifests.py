@@ -95,7 +95,8 @@ class PolicySet:
         return self.policies[policy].place(source.path)
 
     def expression(self, source: admission.Source, policy: str) -> str:
-        """The expression that a decision about this policy comes from; empty if it is none."""
+        """Return the expression that a decision about this policy comes from; empty if it is
+        none."""
         if source.in_binding:
             return ""
         value = self.policies[policy].document.value_at(source.path.steps)
@@ -244,7 +245,7 @@ def _of_kind(placed: Mapping[str, Placed[Any]], kind: type[T]) -> list[T]:
 
 
 def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:
-    """The part of the sets that is about these policies."""
+    """Return the part of the sets that is about these policies."""
     return PolicySets(_only(sets.validating, names), _only(sets.mutating, names))
 
 
@@ -384,17 +385,17 @@ class Manifests:
 
     @property
     def existing(self) -> tuple[Document, ...]:
-        """All that may be looked at while objects are judged."""
+        """Return all that may be looked at while objects are judged."""
         return (*self.looked_up, *self.also_looked_up)
 
     @property
     def beside(self) -> tuple[Document, ...]:
-        """All that judges nobody."""
+        """Return all that judges nobody."""
         return (*self.looked_up, *self.admitted)
 
     @property
     def given(self) -> tuple[list[Document], ...]:
-        """All but what is to be admitted."""
+        """Return all but what is to be admitted."""
         changing = (self.mutating_policies, self.mutating_bindings)
         return self.policies, self.bindings, *changing, self.looked_up, self.old
 
@@ -657,7 +658,7 @@ class WebhookDocuments:
         return self.mutating if mutating else self.validating
 
     def hooks(self, version: str, *, mutating: bool) -> HookSet:
-        """The webhooks of one kind, whose conditions are in the CEL of a release."""
+        """Return the webhooks of one kind, whose conditions are in the CEL of a release."""
         from celadon.admission.webhooks import HookSet
 
         configurations = [placed.value for placed in self.of(mutating=mutating).values()]

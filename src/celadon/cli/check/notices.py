@@ -206,9 +206,9 @@ def notices(
     mutations: Coverage | None,
     coverage: Coverage,
 ) -> Iterator[Notice]:
-    """Everything that should be said, the most general first. `operation` is that of all requests,
-    if all have the same; `mutations` is what mutating policies
-    did (None if nobody asked them), `coverage` what validating ones said."""
+    """Yield everything that should be said, the most general first. `operation` is that of all
+    requests, if all have the same; `mutations` is what mutating policies did (None if nobody asked
+    them), `coverage` what validating ones said."""
     yield from _nothing(manifests, sets)
     if manifests.others:
         yield Notice(NoticeReason.NO_MANIFEST, Place(), summary(manifests.others))

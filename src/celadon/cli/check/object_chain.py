@@ -129,8 +129,8 @@ class ObjectChain(Admitters, NoteTaker):
         return self.form or refused_by(self.plugins_before)
 
     def mutated(self) -> DocumentRequest:
-        """The request with its object as the first half of the chain leaves it; as the plugins do
-        where somebody refuses it. It is called once."""
+        """Return the request with its object as the first half of the chain leaves it; as the
+        plugins do where somebody refuses it. It is called once."""
         sent, before = self._sent_request, self.before
         draft = None if sent.begun is None else sent.begun.draft
         chain = Chain(sent.request, draft, self, self)
@@ -156,7 +156,7 @@ class ObjectChain(Admitters, NoteTaker):
                 before.mutation = self._policies.happened
 
     def unmutated(self) -> DocumentRequest:
-        """The request as it would be without mutating policies and webhooks."""
+        """Return the request as it would be without mutating policies and webhooks."""
         sent = self._sent_request
         if sent.begun is None or sent.begun.draft is None:
             return sent

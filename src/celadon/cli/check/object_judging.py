@@ -81,7 +81,7 @@ class SentByController:
 
 
 def as_stored(value: JsonObject) -> JsonObject:
-    """An object that is passed over, with what those that it owns need of it."""
+    """Return an object that is passed over, with what those that it owns need of it."""
     return {**value, "metadata": {**value["metadata"], "uid": PLACEHOLDER_UID}}
 
 

@@ -39,7 +39,7 @@ class ObjectMutation:
 
     @property
     def effects(self) -> tuple[mutating.Change, ...]:
-        """The mutations that have made a difference, in their order."""
+        """Return the mutations that have made a difference, in their order."""
         return tuple(change for change in self.changes if change.before != change.after)
 
     @property

@@ -371,7 +371,8 @@ class Prepare:
     def begun(
         self, document: Document, target: registry.Target, old: JsonDict | None = None
     ) -> Begun | Problem:
-        """The object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees it."""
+        """Return the object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees
+        it."""
         placed = _placed(document.value, target.namespace)
         if not self._defaulting:
             return Begun(document, target, placed, old=old)
@@ -405,7 +406,7 @@ class Prepare:
         return registry.update.finish_update(draft, begun.old, begun.target)
 
     def created(self, document: Document, target: registry.Target) -> PreparedObject | Problem:
-        """The object of a CREATE that nobody but the plugins changes."""
+        """Return the object of a CREATE that nobody but the plugins changes."""
         begun = self.begun(document, target)
         if isinstance(begun, Problem):
             return begun
@@ -440,8 +441,8 @@ class Prepare:
         return self._context
 
     def readmitted(self, document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
-        """An object as a webhook has left it: as it is read, and with its defaults. StatusError
-        (500) for what is none."""
+        """Return an object as a webhook has left it: as it is read, and with its defaults.
+        StatusError (500) for what is none."""
         if not self._defaulting and isinstance(document, dict):
             return document, document
         decoded, draft = registry.read_mutated(
@@ -460,7 +461,7 @@ class Prepare:
         return PreparedObject(_with_status(created.value, document), created.plugin_answer)
 
     def stored(self, document: Document, target: registry.Target) -> Prepared:
-        """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
+        """Return an object as it is in the cluster: the old one of an UPDATE or a DELETE."""
         if not self._defaulting:
             return _placed(document.value, target.namespace)
         try:
@@ -471,8 +472,8 @@ class Prepare:
             return _refused(document, error)
 
     def existing(self, document: Document) -> Prepared:
-        """An object that is only looked up, always with what the cluster adds; it must be one that
-        a cluster would have."""
+        """Return an object that is only looked up, always with what the cluster adds; it must be
+        one that a cluster would have."""
         existing = self._existing.get(id(document))
         if existing is None:
             existing = self._existing[id(document)] = self._vetted(document)

@@ -75,7 +75,7 @@ class OverlaidWorld:
         return self._behind.objects
 
     def namespace(self, name: str) -> JsonObject | None:
-        """The Namespace with a name."""
+        """Return the Namespace with a name."""
         return self._behind.namespace(name)
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
@@ -227,7 +227,7 @@ class PluginAnswer:
     unasked: tuple[Unasked, ...] = ()
 
     def then(self, following: PluginAnswer) -> PluginAnswer:
-        """The answer of whoever is asked next, if this is no refusal."""
+        """Return the answer of whoever is asked next, if this is no refusal."""
         return replace(following, unasked=(*self.unasked, *following.unasked))
 
 

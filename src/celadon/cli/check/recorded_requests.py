@@ -202,9 +202,9 @@ def explained_objects(
     step: Callable[[int], None],
     makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
-    """The report on all objects, and the explanations of those that are wanted, by their number
-    from 1 or by what is known of them. What controllers would create has the number of the workload
-    that it is created of."""
+    """Return the report on all objects, and the explanations of those that are wanted, by their
+    number from 1 or by what is known of them. What controllers would create has the number of the
+    workload that it is created of."""
     objects: list[ExplainedObject] = []
     count = 0
     version = inputs.settings.version

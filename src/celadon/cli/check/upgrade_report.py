@@ -214,7 +214,7 @@ class Differences:
         self.say(key, error.place, title, release, answer, Answer(ACCEPTED))
 
     def document_at(self, problem: Problem) -> _Subject | None:
-        """The document that a problem is about: the last of its file that begins before its
+        """Return the document that a problem is about: the last of its file that begins before its
         line."""
         above = (
             subject
@@ -409,7 +409,7 @@ def _say_costs(
 
 
 def flipped_gates(releases: Sequence[str]) -> tuple[FlippedGate, ...]:
-    """The gates that are on in some of these releases and off in others that know them, by
+    """Return the gates that are on in some of these releases and off in others that know them, by
     name."""
     names = set[str]().union(*(gates_of(release) for release in releases))
     return tuple(
@@ -503,8 +503,8 @@ def _add_unserved(differences: Differences, release: str, problems: Iterable[Pro
 
 
 def replacement(gvk: GroupVersionKind) -> str:
-    """The version of a kind that the current release serves instead of one that it does not, or
-    what takes the place of the kind; empty if there is nothing."""
+    """Return the version of a kind that the current release serves instead of one that it does not,
+    or what takes the place of the kind; empty if there is nothing."""
     deprecation = deprecation_of(gvk)
     if deprecation is not None and deprecation.replacement is not None:
         return deprecation.replacement.api_version

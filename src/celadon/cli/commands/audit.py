@@ -497,7 +497,7 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
 
 
 def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | str:
-    """The report, or what is wrong with the options or the folder."""
+    """Return the report, or what is wrong with the options or the folder."""
     from celadon.cli.audit.audit_report import FleetReport
     from celadon.cli.audit.fleet_parts import (
         DamagedResultError,

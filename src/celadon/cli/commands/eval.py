@@ -142,7 +142,8 @@ class BindingError(Exception):
 
 
 def expression_of(argument: str) -> str:
-    """The expression that the argument is, or what is on standard input. Raises `BindingError`."""
+    """Return the expression that the argument is, or what is on standard input. Raises
+    `BindingError`."""
     if argument != STDIN:
         return argument
     text = read_text(argument)

@@ -182,7 +182,7 @@ class Row:
 
 
 def rows(schema: Schema, pack: SchemaPack, *, recursive: bool) -> Iterator[Row]:
-    """The fields of a schema or of what it holds; with `recursive`, theirs below them."""
+    """Yield the fields of a schema or of what it holds; with `recursive`, theirs below them."""
     yield from _rows(schema, pack, frozenset(), 0, recursive=recursive)
 
 

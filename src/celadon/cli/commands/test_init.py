@@ -54,7 +54,7 @@ class FirstPolicy:
 
 
 def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
-    """The only policy of a file, validating or mutating, or that of a name."""
+    """Return the only policy of a file, validating or mutating, or that of a name."""
     text = read_text(file)
     documents_read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
     problems = [item for item in documents_read if isinstance(item, Problem)]
@@ -85,7 +85,7 @@ def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
 
 
 def short_binding(policy: Document, name: str) -> dict[str, Json]:
-    """The binding that a policy gets that has none."""
+    """Return the binding that a policy gets that has none."""
     mutates = policy.value["kind"] == MUTATING_POLICY_KIND
     spec: dict[str, Json] = {"policyName": name}
     if policy.value_at(("spec", "paramKind")) is not None:
@@ -157,7 +157,7 @@ def _groups(policy: Document) -> Iterator[str]:
 
 
 def first_file(search_result: SearchResult, policy: FirstPolicy, folder: str) -> str:
-    """The text of the file, which stands in a folder."""
+    """Return the text of the file, which stands in a folder."""
     return "".join(f"{line}\n" for line in _lines(search_result, policy, folder))
 
 

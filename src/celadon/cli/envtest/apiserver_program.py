@@ -355,7 +355,7 @@ def _service_range(text: str) -> Iterator[str]:
 
 
 def help_text(release: str) -> str:
-    """All flags that do something or are accepted, each at the beginning of a line."""
+    """Return all flags that do something or are accepted, each at the beginning of a line."""
     names = sorted(KNOWN - {*_ABSENT_SINCE_1_24, *REFUSED})
     lines = "\n".join(f"      --{name}" for name in names)
     return (

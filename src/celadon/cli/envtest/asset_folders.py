@@ -108,7 +108,7 @@ class VersionSelector:
 
     @property
     def exact(self) -> AssetVersion | None:
-        """The one version that is meant, if it is one."""
+        """Return the one version that is meant, if it is one."""
         if self.numbers is None or self.patch is None or self.compare:
             return None
         return AssetVersion(*self.numbers, self.patch)
@@ -154,8 +154,8 @@ def available_versions(selector: VersionSelector) -> list[AssetVersion]:
 def version_to_use(
     selector: VersionSelector, installed: Iterable[AssetVersion], *, only_installed: bool
 ) -> AssetVersion:
-    """The newest one that is meant, of those that are installed if there is one and nothing newer
-    is asked for. Raises VersionUnknown."""
+    """Return the newest one that is meant, of those that are installed if there is one and nothing
+    newer is asked for. Raises VersionUnknown."""
     matching = [version for version in installed if selector.matches(version)]
     if only_installed or selector.only_installed:
         if not matching:
@@ -256,8 +256,8 @@ def version_in_name(path: Path) -> tuple[AssetVersion, str] | None:
 
 
 def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Path:
-    """The folder of a version, which is made if it is not there or not of this installation; with
-    `anew` in any case. Raises AssetError, and OSError for a disk that does not take it."""
+    """Return the folder of a version, which is made if it is not there or not of this installation;
+    with `anew` in any case. Raises AssetError, and OSError for a disk that does not take it."""
     place = root.absolute() / "k8s" / f"{version}-{'-'.join(this_platform())}"
     marker = _marker(version)
     for _ in range(TRIES):
@@ -370,7 +370,8 @@ def windows_program(launcher: bytes, python: str, options: str, text: str) -> by
 
 
 def launcher_of(program: bytes) -> bytes:
-    """The launcher that a program of pip's begins with; empty for another kind of program."""
+    """Return the launcher that a program of pip's begins with; empty for another kind of
+    program."""
     try:
         with zipfile.ZipFile(BytesIO(program)) as files:
             start = min(zip_info.header_offset for zip_info in files.infolist())

@@ -181,7 +181,7 @@ def go_on(connection: socket.socket, requests: dict[socket.socket, bytes]) -> bo
 
 
 def answer(head: bytes) -> bytes:
-    """The answer to the first lines of a request; requests with a body are not expected."""
+    """Return the answer to the first lines of a request; requests with a body are not expected."""
     words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     path = words[1].partition("?")[0] if len(words) > 1 else ""
     text = ANSWERS.get(path)

@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def installed_kubectl(places: str) -> str:
-    """The first kubectl in these folders that is none of ours; empty if there is none."""
+    """Return the first kubectl in these folders that is none of ours; empty if there is none."""
     for folder in filter(None, places.split(os.pathsep)):
         for name in ("kubectl", "kubectl.exe"):
             path = os.path.join(folder, name)

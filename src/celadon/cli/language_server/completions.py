@@ -113,12 +113,12 @@ def macro_doc(name: str) -> str:
 
 
 def macros_of(environment: Environment) -> list[str]:
-    """The macros that an environment has and that are told of here."""
+    """Return the macros that an environment has and that are told of here."""
     return sorted({macro.name for macro in environment.parse_options.macros} & MACROS.keys())
 
 
 def functions_of(environment: Environment) -> list[Function]:
-    """The functions that are called by a name."""
+    """Return the functions that are called by a name."""
     view = environment.declarations.functions.values()
     return [item for item in view if item.name.replace(".", "").isidentifier()]
 
@@ -150,7 +150,7 @@ def is_at_field(context: TypingContext) -> bool:
 
 
 def fields_at(message: OpenMessage, scope: TypedScope) -> Iterator[MessagePart]:
-    """The fields that a message does not have yet."""
+    """Yield the fields that a message does not have yet."""
     for name, type_ in _message_completions_fields(message.name, scope):
         if name not in message.fields:
             yield MessagePart(name, type_)

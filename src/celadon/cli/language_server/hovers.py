@@ -271,7 +271,7 @@ class VariableName:
 
 
 def variable_at(file: EditedFile, position: Position) -> VariableName | None:
-    """The variable whose definition or use is at a place."""
+    """Return the variable whose definition or use is at a place."""
     offset = file.lines.offset(position)
     for document in file.documents:
         for name, start, end in _definitions(file, document):
@@ -595,7 +595,7 @@ class CostHint:
 
 
 def cost_hints(file: EditedFile, span: Span, scopes: TypedScopes, size: int) -> list[CostHint]:
-    """The costs of the expressions that begin in a span, for objects of that size."""
+    """Return the costs of the expressions that begin in a span, for objects of that size."""
     result = []
     for spot in expression_spots(file):
         line = spot.document.line(spot.path) - 1

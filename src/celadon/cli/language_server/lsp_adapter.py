@@ -237,7 +237,7 @@ def _text_edits(edits: list[workspace_files.TextEdit]) -> list[lsp.TextEdit]:
 
 
 def language_server() -> CeladonServer:
-    """A server with all that it can do, not started yet."""
+    """Return a server with all that it can do, not started yet."""
     server = CeladonServer()
     _follow_files(server)
     _complete(server)

@@ -178,7 +178,7 @@ class EditedFile:
 
 
 def edited_file(path: str, content: str) -> EditedFile:
-    """A file with this content, whose lines may end as an editor's may."""
+    """Return a file with this content, whose lines may end as an editor's may."""
     text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
     items = list(DocumentReader().read(text))
     problems = (problem for problem in items if isinstance(problem, Problem))

@@ -71,8 +71,8 @@ def group_and_kind(value: JsonObject) -> tuple[str, str]:
 
 
 def wanted_objects(blocks: Iterable[Block]) -> Iterator[Document | Problem]:
-    """The objects of dumps that are wanted. Only texts that mention an engine are read; what is
-    wrong with others is said when they are judged."""
+    """Yield the objects of dumps that are wanted. Only texts that mention an engine are read; what
+    is wrong with others is said when they are judged."""
     reader = DocumentReader()
     for block in blocks:
         if not block.mentions(_WORDS):

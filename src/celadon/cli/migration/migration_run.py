@@ -131,7 +131,7 @@ class RuleOutcome:
         return [*self.translation.notes, *remarks]
 
     def to_json(self) -> JsonObject:
-        """The outcome as a report has it."""
+        """Return the outcome as a report has it."""
         result: JsonDict = {
             "position": self.position,
             "policy": self.translation.origin.policy,
@@ -657,9 +657,9 @@ ENFORCE: Final = "4-enforce"
 
 
 def staged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
-    """The files of a plan, in folders that are applied one after the other: definitions, policies
-    with their parameters, bindings that warn and audit, and bindings that refuse (or change) as the
-    policies say. What only reports in its engine has none of the last."""
+    """Yield the files of a plan, in folders that are applied one after the other: definitions,
+    policies with their parameters, bindings that warn and audit, and bindings that refuse (or
+    change) as the policies say. What only reports in its engine has none of the last."""
     for file, documents in _by_policy(outcomes):
         stages: dict[str, list[JsonObject]] = {}
         for document in documents:
@@ -695,7 +695,7 @@ def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[Json
 def merged_outcomes(
     outcomes: Iterable[RuleOutcome],
 ) -> Iterator[tuple[list[RuleOutcome], migrate.Merged]]:
-    """The outcomes of each policy, with its documents as they are written."""
+    """Yield the outcomes of each policy, with its documents as they are written."""
     by_policy: dict[int, list[RuleOutcome]] = {}
     for outcome in outcomes:
         by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)

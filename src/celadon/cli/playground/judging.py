@@ -140,7 +140,7 @@ _KINDS: Final = {
 
 
 def subject(document: Document) -> Mode | None:
-    """The mode that a document is for; None for what decides nothing by itself."""
+    """Return the mode that a document is for; None for what decides nothing by itself."""
     if is_configuration(document):
         return Mode.WEBHOOK
     return _KINDS.get(document.group_kind)
@@ -171,7 +171,7 @@ _AROUND: Final = (
 
 
 def decide(value: Json) -> JsonObject:
-    """All that is to be said of a state. Raises StateError."""
+    """Return all that is to be said of a state. Raises StateError."""
     desk, state = Desk(), state_of(value)
     return {**desk.verdict(state), "details": desk.details(state)}
 

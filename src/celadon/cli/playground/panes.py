@@ -316,7 +316,7 @@ class PaneReader:
         return Reading(tuple(documents), tuple(problems))
 
     def mapping(self, state: State, pane: Pane) -> dict[str, object] | Problem:
-        """The one map that a pane holds; an empty one of an empty pane."""
+        """Return the one map that a pane holds; an empty one of an empty pane."""
         text = state.text(pane)
         value = self._values.get(pane)
         if value is None or value[0] != text:
@@ -386,7 +386,8 @@ _ROOM: Final = 4_000
 
 
 def expression_verdict(state: State, panes: PaneReader) -> dict[str, object]:
-    """The value, or what is wrong: `issues` with offsets in code points, `problems` of panes."""
+    """Return the value, or what is wrong: `issues` with offsets in code points, `problems` of
+    panes."""
     text = state.text(Pane.EXPRESSION)
     bound = bound_variables(state, panes)
     if isinstance(bound, Problem):

@@ -199,7 +199,7 @@ class _Examples:
         ]
 
     def in_report(self, report: JsonDict) -> JsonDict:
-        """The report with each example as panes, too."""
+        """Return the report with each example as panes, too."""
         for answer in report["answers"]:
             example = answer.get("example")
             if example is not None:
@@ -216,7 +216,7 @@ class _Examples:
         return report
 
     def shown(self, example: ProofExample) -> JsonDict:
-        """The title, the operation and the panes of an example."""
+        """Return the title, the operation and the panes of an example."""
         old, around = example.old_manifest, example.around
         params = [obj for obj in around if metadata.gvk(obj) != _NAMESPACE]
         namespaces = [obj for obj in around if obj not in params and not _is_plain(obj)]

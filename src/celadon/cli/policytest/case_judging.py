@@ -80,7 +80,7 @@ class AnsweredWorld(OverlaidWorld):
         self._answers = answers
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """An answer that was given, else what the roles of the world say."""
+        """Return an answer that was given, else what the roles of the world say."""
         for answer in self._answers:
             if _is_asked(answer, attributes):
                 return answer.ruling, answer.reason, answer.error
@@ -156,8 +156,8 @@ class Bench:
         return other
 
     def sent(self, case: Case) -> PreparedRequest | None:
-        """The request of a case as mutating policies have left it, before anybody judges it; None
-        for what cannot be asked, or is refused for its form. Errors of our own are raised."""
+        """Return the request of a case as mutating policies have left it, before anybody judges it;
+        None for what cannot be asked, or is refused for its form. Errors of our own are raised."""
         case = self._about_created(case)
         setting = self.setting(case)
         olds, catalog = _olds(case), setting.world.catalog
@@ -357,7 +357,8 @@ ADMITTING: Final = frozenset(
 
 
 def mismatches(expect: Expectation, outcome: CaseOutcome) -> list[Mismatch]:
-    """All that is not as expected; nothing more is looked at where the verdict is another."""
+    """Return all that is not as expected; nothing more is looked at where the verdict is
+    another."""
     return list(_verdict(expect, outcome)) or [
         *_decided(expect, outcome),
         *_answered(expect, outcome),
@@ -382,7 +383,7 @@ def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 
 
 def decisive(expect: Expectation, outcome: CaseOutcome) -> list[check_report.Violation]:
-    """The violations that can be the expected one, by policy and validation."""
+    """Return the violations that can be the expected one, by policy and validation."""
     violations = list(outcome.deciding)
     if expect.policy:
         violations = [violation for violation in violations if violation.policy == expect.policy]
@@ -515,8 +516,8 @@ def _difference(
 
 
 def overlaid(value: object, expected: object) -> Any:  # noqa: ANN401 - any JSON
-    """The value with what is wanted of it in place: the same if nothing is missing. Null says that
-    a member is absent; lists must have the same items, each with what is wanted of it."""
+    """Return the value with what is wanted of it in place: the same if nothing is missing. Null
+    says that a member is absent; lists must have the same items, each with what is wanted of it."""
     if isinstance(expected, Mapping):
         result = dict(value) if isinstance(value, Mapping) else {}
         for key, member in expected.items():

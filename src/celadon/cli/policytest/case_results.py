@@ -498,8 +498,8 @@ class PolicyTest:
 
 
 def plain_document(value: JsonObject, name: str) -> Document:
-    """An object that is in no file, as a document; `name` stands where a file's would, and files
-    that it names are relative to it."""
+    """Return an object that is in no file, as a document; `name` stands where a file's would, and
+    files that it names are relative to it."""
     return Document(Chunk(name, json.dumps(value), 1, 0, is_json=True), (), dict(value))
 
 

@@ -219,7 +219,7 @@ def run_tests(
 def chosen_cases(
     tests: Sequence[case_results.PolicyTest], options: RunOptions
 ) -> list[ChosenCases]:
-    """All tests, with those of their cases that are run."""
+    """Return all tests, with those of their cases that are run."""
     return [
         ChosenCases(
             _with_plugins(test, options.plugins),

@@ -88,7 +88,7 @@ class Subject:
 
 
 def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> Subject:
-    """The policy of a name, and its bindings."""
+    """Return the policy of a name, and its bindings."""
     part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
     policy = part.policies[name].value
     rules, places, conditions, variables = _rules(policy, version)
@@ -422,7 +422,7 @@ class SearchResult:
 
     @property
     def unsolved(self) -> list[int]:
-        """The rules that are against nothing."""
+        """Return the rules that are against nothing."""
         return [i for i in range(len(self.subject.rules)) if i not in self.against]
 
     @property

@@ -57,7 +57,7 @@ class ObjectReader:
         self.files: list[str] = []
 
     def manifests(self, path: Path) -> list[Document]:
-        """The documents that a list at a path of the test stands for."""
+        """Return the documents that a list at a path of the test stands for."""
         items = self._test.value_at(path) or []
         return [
             document
@@ -66,7 +66,7 @@ class ObjectReader:
         ]
 
     def manifest(self, text: object, path: Path) -> Sequence[Document]:
-        """The documents that one item of such a list stands for."""
+        """Return the documents that one item of such a list stands for."""
         if isinstance(text, str):
             if text not in self._expanded:
                 self._expanded[text] = tuple(self._below(text, path))
@@ -75,7 +75,7 @@ class ObjectReader:
         return [] if inline is None else [inline]
 
     def beside(self, files: Sequence[str]) -> list[Document]:
-        """The documents in files that nobody has named."""
+        """Return the documents in files that nobody has named."""
         return [document for file in files for document in self._documents(file, ())]
 
     def _below(self, text: str, path: Path) -> Iterator[Document]:
@@ -87,7 +87,7 @@ class ObjectReader:
                 yield from self._documents(file, path)
 
     def inline(self, path: Path) -> Document | None:
-        """An object that stands in the test itself."""
+        """Return an object that stands in the test itself."""
         value: Any = self._test.value_at(path)
         return self._shaped(Document(self._test.chunk, (*self._test.path, *path), value))
 
@@ -99,7 +99,7 @@ class ObjectReader:
         return None
 
     def object(self, path: Path) -> Document | None:
-        """The object that a field of the test stands for; None for what is wrong."""
+        """Return the object that a field of the test stands for; None for what is wrong."""
         value: Any = self._test.value_at(path)
         if isinstance(value, str):
             return self._named(value, path)
@@ -108,7 +108,7 @@ class ObjectReader:
         return self._derived(value, path)
 
     def patched(self, document: Document | None, path: Path) -> Document | None:
-        """An object with the patch at a path of the test; as it is if there is none."""
+        """Return an object with the patch at a path of the test; as it is if there is none."""
         patch: Any = self._test.value_at(path)
         if document is None or patch is None:
             return document
@@ -200,7 +200,8 @@ class ObjectReader:
 
 
 def patched(value: JsonObject, patch: Patch) -> Any:  # noqa: ANN401 - any JSON
-    """An object with a merge patch, or a JSON patch if it is a list. Raises JsonPatchError."""
+    """Return an object with a merge patch, or a JSON patch if it is a list. Raises
+    JsonPatchError."""
     if isinstance(patch, Mapping):
         return apply_merge_patch(value, patch)
     return apply_json_patch(value, patch)
@@ -243,7 +244,7 @@ class ShortBindings:
         self._loaded = loaded
 
     def documents(self, path: Path) -> list[Document]:
-        """The bindings of a list at a path of the test."""
+        """Return the bindings of a list at a path of the test."""
         items: Any = self._test.value_at(path)
         documents: list[Document] = []
         for index, item in enumerate(items):
@@ -582,7 +583,7 @@ def is_policy_test(document: Document) -> bool:
 
 
 def read_test(document: Document) -> case_results.PolicyTest:
-    """The test, with its problems if something is wrong."""
+    """Return the test, with its problems if something is wrong."""
     name = _name(document)
     wrong = [problem_at(document, *fault) for fault in faults(document.value, SCHEMA)]
     if wrong:

@@ -191,7 +191,7 @@ def with_value_at(
     steps: Sequence[str | int],
     value: object,
 ) -> JsonDict | None:
-    """A copy with the value there, without what is there for None; None where nothing can be
+    """Return a copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
     changed: dict[str, object] = copy.deepcopy(dict(data))
     return changed if _put(changed, steps, value) else None
@@ -202,8 +202,8 @@ def with_second_item(
     steps: Sequence[str | int],
     value: Json,
 ) -> dict[str, Json] | None:
-    """A copy in which the first list on the way has one more item: the first one with the value
-    there. None where there is no such list, or nothing in it."""
+    """Return a copy in which the first list on the way has one more item: the first one with the
+    value there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
     changed = with_value_at(data, steps, value)
     result: JsonDict = copy.deepcopy(dict(data))
@@ -332,7 +332,7 @@ def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, 
 
 
 def with_own_name(obj: JsonDict) -> dict[str, object]:
-    """A CustomResourceDefinition with the name that its group and its plural ask for; other
+    """Return a CustomResourceDefinition with the name that its group and its plural ask for; other
     objects as they are."""
     match obj:
         case {

@@ -131,7 +131,7 @@ class WatchedFiles:
 
 
 def affected(tests: Iterable[PolicyTest], changed: set[str]) -> list[str]:
-    """The files of the tests that have something to do with what changed."""
+    """Return the files of the tests that have something to do with what changed."""
     result = [test.file for test in tests if changed.intersection((test.file, *test.files))]
     return list(dict.fromkeys(result))
 

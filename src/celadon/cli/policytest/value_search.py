@@ -154,7 +154,7 @@ def _beside(function: str, value: object) -> Iterator[object]:
 
 
 def with_value(term: Term, place: Path, value: object) -> Iterator[Way]:
-    """A value at a place, and what the term needs."""
+    """Yield a value at a place, and what the term needs."""
     result = merged(term.needs, {place: value})
     if result is not None:
         yield result

@@ -44,7 +44,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One reason why (a part of) an input could not be used.
+    """Says why (a part of) an input could not be used.
 
     `line` counts from 1 and is 0 when the problem concerns the file as a whole. `is_internal` says
     that the reason is a defect of ours.
@@ -336,8 +336,8 @@ def _bounded(stream: BinaryIO) -> bytes | None:
 
 
 def encoded_like(content: str, data: bytes) -> bytes | None:
-    """A text as bytes, with the byte order mark, the encoding and the line ends that the bytes of
-    its file have; None where those are of both kinds."""
+    """Return a text as bytes, with the byte order mark, the encoding and the line ends that the
+    bytes of its file have; None where those are of both kinds."""
     encoding, mark = "utf-8", b""
     for byte_order_mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(byte_order_mark):
@@ -442,7 +442,7 @@ class Document:
 
     @property
     def repeated(self) -> Sequence[RepeatedKey]:
-        """The keys that a map of it has twice; only of readers that let them pass."""
+        """Return the keys that a map of it has twice; only of readers that let them pass."""
         return self.chunk.repeated_in(self.path)
 
     def position(self, path: Path = ()) -> str:
@@ -468,8 +468,8 @@ class DocumentReader:
         self._keeps_repeated = keeps_repeated
 
     def read(self, text: Text, first_line: int = 1) -> Iterator[Document | Problem]:
-        """The documents of a text, and what is wrong with the others. `first_line` is that of the
-        text in its file."""
+        """Yield the documents of a text, and what is wrong with the others. `first_line` is that of
+        the text in its file."""
         for item in self.values(text, first_line):
             if isinstance(item, Problem):
                 yield item

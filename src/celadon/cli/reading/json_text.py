@@ -69,7 +69,7 @@ class _Level:
 
 
 def places(text: str, start: int, depth: int) -> Iterator[Place]:
-    """The places of the value that starts at an offset, down to paths of length `depth`."""
+    """Yield the places of the value that starts at an offset, down to paths of length `depth`."""
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text, start):
         token = match[0]
@@ -105,7 +105,7 @@ def _path(levels: list[_Level]) -> Path:
 
 
 def duplicates(text: str, start: int) -> Iterator[Place]:
-    """The keys that their maps have already."""
+    """Return the keys that their maps have already."""
     everywhere = len(text)
     return (place for place in places(text, start, everywhere) if place.is_duplicate)
 
@@ -240,7 +240,7 @@ def read_written(text: str) -> Any:  # noqa: ANN401 - any JSON
 def read_json(
     text: str, repeated: list[goyaml.RepeatedKey] | None = None
 ) -> Iterator[tuple[int, int, Any]]:
-    """The values of a text, one behind another, each with its start and end.
+    """Yield the values of a text, one behind another, each with its start and end.
 
     Raises `UnreadableError`, after the values before the faulty one were given out. A key that is
     given twice is a fault, unless there is a list that takes note of it.

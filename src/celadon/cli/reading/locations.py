@@ -43,7 +43,7 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def composed(text: str, line: int) -> Node:
-    """The node of the document that begins on a line (from 0).
+    """Return the node of the document that begins on a line (from 0).
 
     Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
     """
@@ -306,7 +306,7 @@ class Chunk:
 
     @classmethod
     def from_plain(cls, plain: PlainChunk) -> Chunk:
-        """A stretch as `plain` has given it."""
+        """Return a stretch as `plain` has given it."""
         file, text, first_line, start, is_json, repeated = plain
         return cls(file, text, first_line, start, is_json=is_json, repeated=repeated)
 
@@ -336,8 +336,8 @@ class Chunk:
         return self._line_at(index), index - self.text.rfind("\n", 0, index)
 
     def repeated_in(self, path: Path) -> Sequence[RepeatedKey]:
-        """The keys of the value at a path, or below it, that are given twice; in the order of the
-        text."""
+        """Return the keys of the value at a path, or below it, that are given twice; in the order
+        of the text."""
         if not self._repeated or not path:
             return self._repeated
         start, end = self.span(path)
@@ -365,7 +365,7 @@ class Chunk:
         return first, source_offset(self.text, index, value, end - 1) + 1
 
     def style(self, path: Path) -> str:
-        """The character that a value begins with: a quote, `|`, `>`, or its first one."""
+        """Return the character that a value begins with: a quote, `|`, `>`, or its first one."""
         _, index, _ = self._json_offsets(path) if self.is_json else self._offsets(path)
         start = scalar_start(self.text, index)
         return self.text[start : start + 1]

@@ -94,7 +94,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         )
 
     def last_line(self) -> JsonDict:
-        """The document without the violations, which stand before it as lines of JSON."""
+        """Return the document without the violations, which stand before it as lines of JSON."""
         data = self.data()
         del data["summary"]["violationsOmitted"], data["results"]
         return data
@@ -123,7 +123,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
             yield model.notice_finding(notice, strict=report.strict)
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """A rule for each policy that is violated, and for PodSecurity."""
+        """Return a rule for each policy that is violated, and for PodSecurity."""
         return [model.FindingRule(group, group, f"found by {group}") for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
@@ -154,7 +154,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """The inputs that could not be read, in all sources."""
+        """Return the inputs that could not be read, in all sources."""
         return self.report.all_problems
 
     def text(self, look: model.ReportStyle) -> str:
@@ -179,7 +179,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         )
 
     def last_line(self) -> JsonObject:
-        """The document without the violations, which stand before it as lines of JSON."""
+        """Return the document without the violations, which stand before it as lines of JSON."""
         return self._document(
             [(name, AuditView(source).last_line()) for name, source in self.report.sources]
         )
@@ -397,7 +397,7 @@ _SUMMED: Final = ("pass", "fail", "warn", "error", "skip")
 
 
 def as_policy_reports(view: AuditView) -> str:
-    """A List of PolicyReports, as JSON, which can be applied: one for each namespace, and a
+    """Return a List of PolicyReports, as JSON, which can be applied: one for each namespace, and a
     ClusterPolicyReport for what is in none (wgpolicyk8s.io/v1alpha2); no items if nothing is
     violated. Results are violations: `fail` where the object would be denied, `warn` where it would
     be warned about or audited, `error` where a policy could not be evaluated."""
@@ -405,7 +405,7 @@ def as_policy_reports(view: AuditView) -> str:
 
 
 def as_open_reports(view: AuditView) -> str:
-    """A List of Reports and a ClusterReport, as what follows PolicyReports calls the same
+    """Return a List of Reports and a ClusterReport, as what follows PolicyReports calls the same
     (openreports.io/v1alpha1)."""
     return _reports(view.report, _OPEN_REPORTS, "Report")
 
@@ -501,7 +501,7 @@ class ViolationFile(Protocol):
 
 
 def violation_file(path: str) -> ViolationFile:
-    """A new file, by how its name ends. Raises OSError."""
+    """Return a new file, by how its name ends. Raises OSError."""
     return _ParquetFile(path) if path.endswith(".parquet") else _LinesFile(path)
 
 

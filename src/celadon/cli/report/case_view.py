@@ -297,7 +297,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """The inputs that could not be read."""
+        """Return the inputs that could not be read."""
         return self.report.all_problems
 
     def text(self, look: model.ReportStyle) -> str:
@@ -355,7 +355,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
             yield model.Finding(worst, mutant.place, "mutant survived", text, "mutant", subject)
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """A rule for each way in which a case fails, and for each doubt."""
+        """Return a rule for each way in which a case fails, and for each doubt."""
         return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:

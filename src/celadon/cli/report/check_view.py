@@ -104,8 +104,8 @@ class CheckView(model.ReportView[check_report.Report]):
             yield model.notice_finding(notice, strict=report.strict)
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """A rule for each policy and each built-in plugin that has something against an object,
-        and one for each other reason."""
+        """Return a rule for each policy and each built-in plugin that has something against an
+        object, and one for each other reason."""
         return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
     def cases(self) -> Iterator[model.ReportCase]:
@@ -196,7 +196,7 @@ class _Blocks:
             yield f"          and {len(results) - len(listed)} more: see the table"
 
     def table(self, report: check_report.Report) -> Iterator[list[str]]:
-        """A line per object, and one per webhook that it goes to."""
+        """Yield a line per object, and one per webhook that it goes to."""
         look = self._look
         everything = look.verbosity > 0 or len(report.objects) <= _MOST_ROWS
         results = [
@@ -604,7 +604,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
     command = "celadon check"
 
     def text(self, look: model.ReportStyle) -> str:
-        """A block for each difference, and what they come to."""
+        """Return a block for each difference, and what they come to."""
         report = self.report
         differences = [
             difference
@@ -651,7 +651,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """The two sorts of differences."""
+        """Return the two sorts of differences."""
         texts = {
             "unsafe-upgrade": "A later release refuses this, or does not keep all of it.",
             "release-difference": "Releases do not say the same of this.",

@@ -85,7 +85,7 @@ class _Page:
         self._color = color
 
     def item(self, item: Item, depth: int) -> Iterator[str]:
-        """An item with all that belongs to it."""
+        """Yield an item with all that belongs to it."""
         indent = _INDENT * depth
         text = f": {model.one_line(item.text)}" if item.text else ""
         first, *rest = _wrapped(f"{model.one_line(item.label)}{text}", indent)

@@ -113,7 +113,7 @@ class StatisticsView(model.ReportView[LintReport]):
     command = "celadon lint"
 
     def text(self, look: model.ReportStyle) -> str:
-        """A line for each rule that has findings."""
+        """Return a line for each rule that has findings."""
         counts = _counts(self.report)
         names = max((len(row["rule"]) for row in counts), default=0)
         digits = max((len(str(row["count"])) for row in counts), default=0)
@@ -124,12 +124,12 @@ class StatisticsView(model.ReportView[LintReport]):
         )
 
     def data(self) -> list[JsonDict]:
-        """An object for each rule that has findings."""
+        """Return an object for each rule that has findings."""
         return _counts(self.report)
 
 
 def finding_data(finding: LocatedFinding) -> dict[str, object]:
-    """A finding as JSON has it."""
+    """Return a finding as JSON has it."""
     data: dict[str, object] = model.data(finding, _SHAPES)
     return data
 

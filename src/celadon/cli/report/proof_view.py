@@ -87,7 +87,7 @@ class ProofView(ReportView[ProofReport]):
         return items if sort in (VALIDATION, RULE) or any(item.is_told for item in items) else []
 
     def data(self) -> list[JsonDict]:
-        """All answers, each with its place."""
+        """Return all answers, each with its place."""
         return [
             {
                 "definition" if item.sort == RULE else "policy": item.subject,
@@ -99,7 +99,7 @@ class ProofView(ReportView[ProofReport]):
         ]
 
     def findings(self) -> Iterator[Finding]:
-        """A finding for each fault, and for what is not decided."""
+        """Yield a finding for each fault, and for what is not decided."""
         for item in self.report.items:
             name = f"{item.subject} {item.field}"
             for remark in item.remarks:
@@ -313,7 +313,7 @@ class ClaimView(ReportView[claims.ClaimReport]):
         )
 
     def findings(self) -> Iterator[Finding]:
-        """A finding for each counterexample, and for what is not decided."""
+        """Yield a finding for each counterexample, and for what is not decided."""
         yield from map(error_finding, self.report.errors)
         for answer in self.report.of(claims.COUNTEREXAMPLE):
             assert answer.example is not None
@@ -435,7 +435,7 @@ class DiffView(ReportView[DiffReport]):
         )
 
     def findings(self) -> Iterator[Finding]:
-        """A finding for each difference, and for what is not decided."""
+        """Yield a finding for each difference, and for what is not decided."""
         yield from map(error_finding, self.report.errors)
         for group in _alike(self.report.of(diff.DIFFERS)):
             yield _difference_finding(group)

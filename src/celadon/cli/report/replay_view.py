@@ -34,7 +34,7 @@ class ReplayView(model.ReportView[ReplayReport]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """The inputs that could not be read."""
+        """Return the inputs that could not be read."""
         return self.report.findings.problems
 
     def text(self, look: model.ReportStyle) -> str:

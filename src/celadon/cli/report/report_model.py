@@ -49,7 +49,7 @@ COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
 
 
 def one_line(text: str) -> str:
-    """The text with everything escaped that is not simply to be seen, line ends included."""
+    """Return the text with everything escaped that is not simply to be seen, line ends included."""
     return _without_commands(text if text.isprintable() else "".join(map(_shown, text)))
 
 
@@ -72,7 +72,8 @@ def snippet(text: str) -> str:
 
 
 def for_people(report: Reported) -> Reported:
-    """A report in which no text does anything but being read; shares what needs no change."""
+    """Return a report in which no text does anything but being read; shares what needs no
+    change."""
     return cast(Reported, _plain(report, ""))
 
 
@@ -366,17 +367,17 @@ class Cell:
 
     @classmethod
     def named(cls, text: str, *below: object) -> Cell:
-        """The cell of what a row is about."""
+        """Return the cell of what a row is about."""
         return cls(text, "name", tuple(map(str, below)))
 
     @classmethod
     def number(cls, count: int, effect: str = "") -> Cell:
-        """A cell with a count; of an effect in its colour."""
+        """Return a cell with a count; of an effect in its colour."""
         return cls(f"{count:,}", f"n {effect if count else 'none'}".rstrip())
 
     @classmethod
     def time(cls, text: str) -> Cell:
-        """A cell with a time to the second, as logs have it."""
+        """Return a cell with a time to the second, as logs have it."""
         return cls(text[:19].replace("T", " "), "time")
 
 
@@ -422,16 +423,16 @@ class ReportView(Generic[Reported]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """The inputs that could not be read."""
+        """Return the inputs that could not be read."""
         problems: Sequence[Problem] = self.report.problems  # type: ignore[attr-defined]
         return problems
 
     def text(self, look: ReportStyle) -> str:
-        """The report for people; no text where there is nothing to say."""
+        """Return the report for people; no text where there is nothing to say."""
         raise NotImplementedError
 
     def data(self) -> JsonDict | list[JsonDict]:
-        """The report for programs, as plain data."""
+        """Return the report for programs, as plain data."""
         raise NotImplementedError
 
     def findings(self) -> Iterable[Finding]:
@@ -510,7 +511,7 @@ class ReportForms:
 
     @property
     def for_people(self) -> str:
-        """The form that people read."""
+        """Return the form that people read."""
         return self.names[0]
 
     def add_options(
@@ -529,12 +530,12 @@ class ReportForms:
         group.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
     def view_of(self, report: object) -> ReportView[object]:
-        """A report as renderers see it."""
+        """Return a report as renderers see it."""
         view: ReportView[Any] = _loaded(self.view)(report)
         return view
 
     def rendered(self, report: object, name: str) -> str:
-        """The report in a form that is for programs."""
+        """Return the report in a form that is for programs."""
         text: str = _loaded(self.functions[name])(self.view_of(report))
         return text
 
@@ -628,7 +629,7 @@ SHAPES: Final[Shapes] = {
 
 
 def as_json(view: ReportView[Any]) -> str:
-    """The document with two spaces of indentation, text as it is."""
+    """Return the document with two spaces of indentation, text as it is."""
     return json_document(view.data())
 
 
@@ -686,12 +687,12 @@ def data(value: Any, shapes: Shapes = SHAPES) -> Any:  # noqa: ANN401 - JSON of 
 
 
 def filled(**members: object) -> JsonDict:
-    """The members that are not empty."""
+    """Return the members that are not empty."""
     return {name: value for name, value in members.items() if not _is_empty(value)}
 
 
 def sparse(*members: Member) -> tuple[Member, ...]:
-    """A shape in which 0 and false are left out, too."""
+    """Return a shape in which 0 and false are left out, too."""
     return tuple(
         f"{member}?" if isinstance(member, str) and member[-1] not in "?!" else member
         for member in members

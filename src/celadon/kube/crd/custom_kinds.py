@@ -212,8 +212,8 @@ def as_stored(obj: JsonDict, storage: Schema) -> JsonDict:
 
 
 def as_shown(obj: JsonDict, schema: Schema) -> JsonDict:
-    """An object that the store gave back, in another version, whose schema is `schema`. A null with
-    a default stays, since nobody puts the default there."""
+    """Return an object that the store gave back, in another version, whose schema is `schema`. A
+    null with a default stays, since nobody puts the default there."""
     result: JsonDict = without_refused_nulls(pruned(obj, schema).value, schema)
     return result
 
@@ -233,7 +233,7 @@ _BLOCKING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CustomKind:
-    """A kind with its schema, and the rules of the schema."""
+    """Does what a server does to objects of a custom kind, by its schema and the rules in it."""
 
     gvk: GroupVersionKind
     schema: Schema
@@ -273,7 +273,7 @@ class CustomKind:
         )
 
     def prepare(self, obj: JsonDict) -> Pruned:
-        """The object as it would be stored but for its metadata, and the fields it lost."""
+        """Return the object as it would be stored but for its metadata, and the fields it lost."""
         pruning = pruned(defaulted(obj, self.schema), self.schema)
         if not self.embeds:
             return pruning
@@ -281,8 +281,8 @@ class CustomKind:
         return Pruned(pruning.value, (*pruning.dropped, *lost))
 
     def mutated(self, obj: JsonDict) -> JsonDict:
-        """An object that a mutator or an apply made: with defaults. What the schema does not know
-        stays until it is stored, and nulls that it does not allow are refused."""
+        """Return an object that a mutator or an apply made: with defaults. What the schema does not
+        know stays until it is stored, and nulls that it does not allow are refused."""
         result: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
         return result
 
@@ -293,10 +293,10 @@ class CustomKind:
             raise DecodeError(str(trouble), trouble.path)
 
     def read_back(self, obj: JsonDict, *, is_mutated: bool = False) -> JsonDict:
-        """The object as it comes from the store: numbers as they are written there, and defaults
-        for what was taken away since `prepare`, such as a status. Where another version is stored,
-        what that does not know is gone, and the defaults are its own; of a mutated object, what its
-        own schema does not know is gone, too."""
+        """Return the object as it comes from the store: numbers as they are written there, and
+        defaults for what was taken away since `prepare`, such as a status. Where another version is
+        stored, what that does not know is gone, and the defaults are its own; of a mutated object,
+        what its own schema does not know is gone, too."""
         written = as_written(obj)
         if is_mutated:
             written = self._readable(as_stored(written, self.schema))
@@ -306,14 +306,15 @@ class CustomKind:
         return result
 
     def shown(self, obj: JsonObject) -> JsonObject:
-        """A stored object as it is read in this version: pruned and with defaults, unless it was
-        written in this version, and by this schema."""
+        """Return a stored object as it is read in this version: pruned and with defaults, unless it
+        was written in this version, and by this schema."""
         is_own = obj.get("apiVersion") == self.gvk.api_version
         is_current = is_own and _revision(obj) >= self.since
         return obj if is_current else self.converted(dict(obj))
 
     def converted(self, obj: JsonDict) -> JsonDict:
-        """An object that was written in another version or by another schema, as it is read."""
+        """Return an object that was written in another version or by another schema, as it is
+        read."""
         named = {**obj, "apiVersion": self.gvk.api_version}
         if self.storage is not None and not self.converts:
             return self.received(as_stored(named, self.storage))
@@ -325,7 +326,7 @@ class CustomKind:
         return as_stored(obj, self.schema if self.storage is None else self.storage)
 
     def received(self, obj: JsonDict) -> JsonDict:
-        """An object that was made from one of another version: pruned, without defaults."""
+        """Return an object that was made from one of another version: pruned, without defaults."""
         return self._readable(as_shown(obj, self.schema))
 
     def _readable(self, obj: JsonDict) -> JsonDict:
@@ -354,7 +355,7 @@ class CustomKind:
     def asked_rules(
         self, obj: JsonDict, before: JsonDict | None = None
     ) -> list[rule_validation.EvaluatedRule]:
-        """The rules that a prepared object is asked by, in their order."""
+        """Return the rules that a prepared object is asked by, in their order."""
         evaluated: list[rule_validation.EvaluatedRule] = []
         rules = self._compiled_rules()
         if rules is not None:
@@ -507,7 +508,7 @@ def invalid_version(direction: str, api_version: str) -> str:
 
 
 class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
-    """The kinds of several definitions."""
+    """Makes the kinds of several definitions when they are first asked for."""
 
     __slots__ = ("_by_kind",)
 
@@ -540,7 +541,8 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
 
 
 class RememberedKinds:
-    """`version` is the release whose rules hold for the schemas."""
+    """Makes the kinds of definitions, and remembers them. `version` is the release whose rules hold
+    for the schemas."""
 
     def __init__(self, version: str) -> None:
         self._version = version

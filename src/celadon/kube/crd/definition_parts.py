@@ -139,7 +139,7 @@ def has_status(holder: JsonObject) -> bool:
 
 
 def version_value(version: JsonObject) -> JsonObject:
-    """A version as errors show it."""
+    """Return a version as errors show it."""
     schema, parts = version.get("schema"), version.get("subresources")
     columns, fields = version.get("additionalPrinterColumns"), version.get("selectableFields")
     return {
@@ -185,7 +185,7 @@ def _column_value(column: JsonObject) -> JsonObject:
 
 
 def rule_value(value: Any) -> JsonObject:
-    """The members of a validation rule as errors show them."""
+    """Return the members of a validation rule as errors show them."""
     return {
         "Rule": value.get("rule") or "",
         "Message": value.get("message") or "",
@@ -305,7 +305,7 @@ _FIELDS: Final = (
 
 
 def schema_value(value: JsonObject) -> JsonObject:
-    """The members of a schema as errors show them."""
+    """Return the members of a schema as errors show them."""
     return {name: read(value.get(key)) for name, key, read in _FIELDS}
 
 

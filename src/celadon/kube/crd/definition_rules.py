@@ -66,7 +66,8 @@ _LARGE_FACTOR: Final = 100.0
 
 
 def uncorrelatable(path: str) -> str:
-    """A rule with `oldSelf` below a list whose items nobody can recognize; `path` is that list."""
+    """Return the error about a rule with `oldSelf` below a list whose items nobody can recognize;
+    `path` is that list."""
     return f"oldSelf cannot be used on the uncorrelatable portion of the schema within {path}"
 
 
@@ -337,7 +338,7 @@ class _Node:
     no_default: str = ""
 
     def below(self, path: FieldPath, value: JsonObject) -> _Node:
-        """A part, which occurs as often as the type of the node lets it."""
+        """Return a part, which occurs as often as the type of the node lets it."""
         most = _occurrences(value)
         cardinality = None
         if self.cardinality is not None and most is not None:

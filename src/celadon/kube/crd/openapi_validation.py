@@ -201,8 +201,8 @@ _NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "do
 
 
 def known_format(name: str, type_: str) -> str:
-    """The format as it is checked; empty for one that an API server ignores, as one that is not
-    for the type. As `formats.go` in k8s.io/apiextensions-apiserver `pkg/apiserver/validation`.
+    """Return the format as it is checked; empty for one that an API server ignores, as one that is
+    not for the type. As `formats.go` in k8s.io/apiextensions-apiserver `pkg/apiserver/validation`.
     Before 1.36, nobody asked for the type, and numbers had no formats."""
     if type_ in ("", "string") or not is_since("1.36"):
         return name if is_of_texts(name) else ""
@@ -255,17 +255,18 @@ def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
 
 
 def required(name: FieldPath, key: str) -> FieldError:
-    """A member that `required` names and the object has not."""
+    """Return the error about a member that `required` names and the object has not."""
     return fieldpath.required(_path(member(name, key)))
 
 
 def not_in_enum(name: FieldPath, value: Json, choices: Choices) -> FieldError:
-    """A value that is none of the choices."""
+    """Return the error about a value that is none of the choices."""
     return FieldError(ErrorType.NOT_SUPPORTED, _path(name), _shown(value), choices.listed)
 
 
 def too_long(name: FieldPath, limit: int) -> FieldError:
-    """A text of more than `maxLength` characters (upstream's text says bytes)."""
+    """Return the error about a text of more than `maxLength` characters (upstream's text says
+    bytes)."""
     return fieldpath.too_long(_path(name), limit, is_bare=True)
 
 
@@ -275,7 +276,7 @@ def too_short(name: FieldPath, value: str, limit: int) -> FieldError:
 
 
 def no_match(name: FieldPath, value: str, pattern: str) -> FieldError:
-    """A text in which `pattern` is not found."""
+    """Return the error about a text in which `pattern` is not found."""
     return _invalid(name, value, f"{name.text} in body should match '{pattern}'")
 
 
@@ -308,19 +309,20 @@ def below(name: FieldPath, value: float, bound: Bound) -> FieldError:
 
 
 def not_multiple(name: FieldPath, value: float, factor: float) -> FieldError:
-    """A number that `multipleOf` does not divide."""
+    """Return the error about a number that `multipleOf` does not divide."""
     return _invalid(name, value, f"{name.text} in body should be a multiple of {_number(factor)}")
 
 
 def factor_not_positive(name: FieldPath, factor: float) -> FieldError:
-    """A `multipleOf` that became 0 when it was made an integer, as the value is."""
+    """Return the error about a `multipleOf` that became 0 when it was made an integer, as the value
+    is."""
     detail = f"factor MultipleOf declared for {name.text} must be positive: {_number(factor)}"
     return _invalid(name, factor, detail)
 
 
 def out_of_range(name: FieldPath, subject: str, type_: str, format_: str) -> FieldError:
-    """A number that the type cannot hold; no field is named. `subject` is `Checked` for the value,
-    or which bound it is."""
+    """Return the error about a number that the type cannot hold; no field is named. `subject` is
+    `Checked` for the value, or which bound it is."""
     suffix = f"with format {format_}" if format_ else "(default format)"
     return _about_nothing(f"{subject} value must be of type {type_} {suffix} in {name.text}")
 
@@ -566,7 +568,7 @@ def _fault(error: FieldError) -> Result:
 
 
 def json_type(value: Json) -> str:
-    """The JSON type of a value that is not null."""
+    """Return the JSON type of a value that is not null."""
     kind = value.__class__
     if kind is int:
         return "integer"

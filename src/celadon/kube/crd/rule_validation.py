@@ -95,8 +95,8 @@ def field_path(text: str, schema: Schema) -> FieldPath | None:
 def find_field(
     text: str, schema: Schema, *, arrays: bool = True
 ) -> tuple[FieldPath, Schema | None]:
-    """The field that a path names, and its schema. Without `arrays` names stand behind dots only.
-    `FieldPathError` says what is wrong with another path."""
+    """Return the field that a path names, and its schema. Without `arrays` names stand behind dots
+    only. `FieldPathError` says what is wrong with another path."""
     path: FieldPath = ROOT
     current: Schema | None = schema
     tokens = (token[0] for token in _TOKEN.finditer(text))
@@ -177,8 +177,8 @@ class RuleScopes:
         self._environments: dict[tuple[int, bool], tuple[Environment, Environment]] = {}
 
     def environment(self, base: Environment, *, optional: bool) -> Environment:
-        """The base with both names; with `optional` a rule runs on creation, too, and `oldSelf` is
-        an optional."""
+        """Return the base with both names; with `optional` a rule runs on creation, too, and
+        `oldSelf` is an optional."""
         cached = self._environments.get((id(base), optional))
         if cached is None:
             declared = self.declared
@@ -210,7 +210,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """A rule ready to run, or what is wrong with it."""
+    """Holds a rule ready to run, or what is wrong with it."""
 
     source: ValidationRule
     rule: Expression | None = None
@@ -375,12 +375,12 @@ SKIPPED: Final = (
 
 
 def not_compiled(error: str) -> str:
-    """A rule that is stored although it does not compile."""
+    """Return the error about a rule that is stored although it does not compile."""
     return f"rule compile error: {error}"
 
 
 def not_initialized(error: str) -> str:
-    """A node with rules whose type no expression can use."""
+    """Return the error about a node with rules whose type no expression can use."""
     return f"rule compiler initialization error: {error}"
 
 
@@ -395,7 +395,7 @@ def failed_evaluation(rule: ValidationRule, error: str) -> str:
 
 
 def too_expensive(rule: ValidationRule, error: str) -> str:
-    """A rule that reached the limit of one call."""
+    """Return the error about a rule that reached the limit of one call."""
     return (
         f"'{error}': no further validation rules will be run due to call cost exceeds limit for "
         f"rule: {_named(rule)}"
@@ -411,12 +411,12 @@ def message_too_expensive(expression: str) -> str:
 
 
 def message_of(rule: ValidationRule) -> str:
-    """The message of a rule that does not hold, when no expression makes one."""
+    """Return the message of a rule that does not hold, when no expression makes one."""
     return trim_space(rule.message) if rule.message else f"failed rule: {_named(rule)}"
 
 
 def broken(rule: ValidationRule, path: FieldPath, value: object, detail: str) -> FieldError:
-    """The error of a rule that does not hold, of the type that its `reason` asks for."""
+    """Return the error of a rule that does not hold, of the type that its `reason` asks for."""
     match rule.reason:
         case "FieldValueForbidden":
             return fieldpath.forbidden(path, detail)
@@ -449,7 +449,7 @@ def _named(rule: ValidationRule) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleValidator:
-    """The rules at a node and below it."""
+    """Evaluates the rules at a node of a schema and below it."""
 
     schema: Schema
     node: NodeRules
@@ -482,7 +482,8 @@ class RuleValidator:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRule:
-    """A rule that was evaluated: for the part of the object at a path, with these variables."""
+    """Records that a rule was evaluated: for the part of the object at a path, with these
+    variables."""
 
     path: FieldPath
     source: ValidationRule

@@ -47,7 +47,7 @@ _LISTS: Final = ("allOf", "anyOf", "oneOf")
 
 
 def every_schema(value: JsonObject) -> Iterator[JsonObject]:
-    """A schema and all that are below it, each before those below, in upstream's order
+    """Yield a schema and all that are below it, each before those below, in upstream's order
     (`SchemaHas`); members in the order of their names (upstream: that of a Go map)."""
     stack: list[Any] = [value]
     while stack:
@@ -632,7 +632,8 @@ def _custom_defaults_members(
 
 
 def without_refused_nulls(value: object, schema: Schema | None) -> Any:
-    """The value without the nulls that `defaulted` takes away and puts nothing in the place of."""
+    """Return the value without the nulls that `defaulted` takes away and puts nothing in the place
+    of."""
     if schema is None:
         return value
     if isinstance(value, list):

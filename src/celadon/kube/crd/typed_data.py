@@ -96,7 +96,7 @@ class Correlated:
         self._items: ItemsBefore | None = None
 
     def member(self, key: str) -> Correlated | None:
-        """A member that was there before, and of which the schema knows."""
+        """Return a member that was there before, and of which the schema knows."""
         correlated = self._children.get(key)
         if correlated is not None:
             return correlated
@@ -109,7 +109,7 @@ class Correlated:
         return self._child(key, value[key], before[key], below)
 
     def item(self, position: int) -> Correlated | None:
-        """An item of a list with keys, if it was there before."""
+        """Return an item of a list with keys, if it was there before."""
         correlated = self._children.get(position)
         if correlated is not None:
             return correlated

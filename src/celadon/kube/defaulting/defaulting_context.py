@@ -47,8 +47,8 @@ class ServiceNetwork(Protocol):
         """Return a free address of one of them. StatusError (500) when there is none."""
 
     def node_port(self, taken_ports: Sequence[int]) -> int:
-        """A free port besides those that this write has taken. StatusError (500) when there is
-        none."""
+        """Return a free port besides those that this write has taken. StatusError (500) when there
+        is none."""
 
     def address_fault(self, address: str) -> str: ...
 
@@ -111,8 +111,8 @@ class DefaultingContext:
 
 
 def service_ca_source(config_map: str) -> JsonDict:
-    """The token source of clusters that publish the authority of their services in a ConfigMap of
-    every namespace, as OpenShift does in `openshift-service-ca.crt`."""
+    """Return the token source of clusters that publish the authority of their services in a
+    ConfigMap of every namespace, as OpenShift does in `openshift-service-ca.crt`."""
     key = "service-ca.crt"
     return {"configMap": {"name": config_map, "items": [{"key": key, "path": key}]}}
 
@@ -187,9 +187,9 @@ Placed = tuple[tuple[Step, ...], Apply]
 
 
 def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, ...]:
-    """The same in the same order, where rules that follow one another go the same way together.
-    What is done to the items of a list is done item by item then. If `sharing`, nothing happens in
-    the settled parts of an object."""
+    """Return the same in the same order, where rules that follow one another go the same way
+    together. What is done to the items of a list is done item by item then. If `sharing`, nothing
+    happens in the settled parts of an object."""
     result: list[Apply] = []
     way = _sharing_way if sharing else _way
     for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):
@@ -260,8 +260,8 @@ def _sharing_way(step: Step, apply: Apply) -> Apply:
 
 
 def always_set(gvk: GroupVersionKind) -> frozenset[str]:
-    """The fields that each object of a kind has after defaulting, once it has their parents: those
-    that a rule without conditions sets. Paths are those of rules:
+    """Return the fields that each object of a kind has after defaulting, once it has their parents:
+    those that a rule without conditions sets. Paths are those of rules:
     `spec.template.spec.containers[*].terminationMessagePath`."""
     pack = schema_packs.load("defaults")
     rules = pack["kinds"].get(f"{gvk.api_version}/{gvk.kind}", {}).get("default", ())

@@ -84,8 +84,8 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 
 
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
-    """The gates that are on in the current release; `AllBeta` turns on those betas that are off by
-    default."""
+    """Return the gates that are on in the current release; `AllBeta` turns on those betas that are
+    off by default."""
     release, known_gates = emulated_release(), gates_of(emulated_release())
     names = {*ON_BY_DEFAULT, *schema_packs.load("defaults")["gates"]}
     gates = {name: is_gate_on(name, release) for name in names}
@@ -171,8 +171,8 @@ def listed_rules(gvk: GroupVersionKind, phase: str) -> tuple[Rule, ...]:
 
 @per_release()
 def gated_fields(gvk: GroupVersionKind) -> tuple[tuple[str, str], ...]:
-    """The paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a feature
-    gate is on, each with that gate."""
+    """Return the paths of fields (`spec.containers[*].lifecycle`) for which it matters whether a
+    feature gate is on, each with that gate."""
     rules = (rule for phase in _PHASES for rule in listed_rules(gvk, phase))
     return tuple(_gated_fields(rules, ""))
 
@@ -192,7 +192,7 @@ def _gated_fields(rules: Iterable[Rule], above: str) -> Iterator[tuple[str, str]
 def placed_rules(
     rules: Iterable[Rule], gates: frozenset[str], above: str = ""
 ) -> Iterator[tuple[str, Rule]]:
-    """All rules that hold, those of sets at their places, with the paths of their targets."""
+    """Yield all rules that hold, those of sets at their places, with the paths of their targets."""
     for rule in rules:
         if not gate_allows(rule.get("gate"), gates):
             continue

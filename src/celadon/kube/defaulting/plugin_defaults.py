@@ -214,7 +214,7 @@ def group_priority(spec: Any, run: Run) -> None:
 
 
 def default_priority_class(cluster: Lookups) -> JsonObject | None:
-    """The class of pods that name none; if there are several, that of the lowest value."""
+    """Return the class of pods that name none; if there are several, that of the lowest value."""
     defaults = [
         priority_class
         for priority_class in cluster.list(PRIORITY_CLASSES, "")

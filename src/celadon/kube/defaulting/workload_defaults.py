@@ -150,7 +150,7 @@ def _refuse(run: Run, errors: Iterable[FieldError]) -> None:
 
 
 def refused(run: Run, errors: list[FieldError]) -> StatusError:
-    """The answer to a Service that cannot have what it asks for."""
+    """Return the answer to a Service that cannot have what it asks for."""
     return status.invalid(_SERVICE, metadata.name(run.root), errors)
 
 

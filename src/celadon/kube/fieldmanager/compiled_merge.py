@@ -28,7 +28,7 @@ _KEYS: Final = (str, int)
 
 
 class Unplanned(KubeError):
-    """An object, or a configuration, that has to be merged the long way."""
+    """Says that an object, or a configuration, has to be merged the long way."""
 
 
 UNKNOWN: Final = object()
@@ -61,7 +61,7 @@ class Guard(NamedTuple):
 
 
 def unchanged(live: object) -> object:
-    """The plan for a struct of which nothing is set."""
+    """Return the plan for a struct of which nothing is set."""
     if live.__class__ is not dict:
         raise Unplanned
     return live
@@ -101,7 +101,7 @@ def entered_members(members: Sequence[Member]) -> Plan:
 
 
 def entered_member(name: str, enter: Plan, value: object) -> Plan:
-    """The same of which one field is set, by what was there before."""
+    """Return the same of which one field is set, by what was there before."""
 
     def plan(live: Json) -> Any:
         if live.__class__ is not dict:
@@ -228,7 +228,7 @@ def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
 
 
 def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
-    """The same, for objects that have nothing at these paths."""
+    """Return the same, for objects that have nothing at these paths."""
 
     def check(live: object) -> object:
         for path in paths:
@@ -263,8 +263,8 @@ Path = tuple[str | None, ...]
 
 
 class EveryItem(NamedTuple):
-    """A configuration has an item for each item of a list, with the same values in the fields
-    `copied`. There may be `most` items."""
+    """Says that a configuration has an item for each item of a list, with the same values in the
+    fields `copied`. There may be `most` items."""
 
     copied: frozenset[str]
     most: int

@@ -39,9 +39,9 @@ from celadon.records import dataclass, field
 
 
 def without(type_: MergeType, value: object, fields: field_sets.FieldSet) -> Any:
-    """A new value, which shares what did not change; a container that loses all it has is
-    empty, before 1.36 null. What is atomic has no fields of its own: it goes, if somebody thinks
-    it has."""
+    """Return a new value, which shares what did not change; a container that loses all it has is
+    empty, before 1.36 null. What is atomic has no fields of its own: it goes, if somebody thinks it
+    has."""
     if not fields:
         return value
     if not value:

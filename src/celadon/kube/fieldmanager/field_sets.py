@@ -57,7 +57,7 @@ def key_element(members: JsonObject) -> str:
 
 
 def plain_key_element(keys: tuple[str, ...], values: tuple[Json, ...]) -> str:
-    """The same for keys in their order, if all values are short texts and integers; else
+    """Return the same for keys in their order, if all values are short texts and integers; else
     empty."""
     for value in values:
         if value.__class__ is str:
@@ -76,7 +76,7 @@ _plain_key_element: Final = functools.lru_cache(maxsize=4096)(_key_element)
 
 
 def text_key_element(key: str, value: str) -> str:
-    """The same for one key with a text, which is what most lists have."""
+    """Return the same for one key with a text, which is what most lists have."""
     return (_plain_key_element if len(value) <= LONGEST else _key_element)((key,), (value,))
 
 
@@ -87,8 +87,8 @@ def value_element(value: object) -> str:
 
 @remembering(4096)
 def canonical(text: str) -> str:
-    """An element as others have written it; empty for one of a kind that nobody knows, which is
-    passed over. FieldSetError when it cannot be read."""
+    """Return an element as others have written it; empty for one of a kind that nobody knows, which
+    is passed over. FieldSetError when it cannot be read."""
     if text[1:2] != ":":
         raise FieldSetError(f"missing colon: {text}" if len(text) > 1 else "key too short")
     kind, rest = text[:2], text[2:]
@@ -145,7 +145,7 @@ def _value_order(value: object) -> tuple[int, Json]:
 
 
 def step_text(element: str) -> str:
-    """The element in the path that a message shows: `.name`, `[name="c"]`, `[="x"]`."""
+    """Return the element in the path that a message shows: `.name`, `[name="c"]`, `[="x"]`."""
     kind, rest = element[:2], element[2:]
     if kind == FIELD:
         return f".{rest}"
@@ -383,7 +383,7 @@ def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
 
 
 def from_fields_v1(value: object) -> FieldSet:
-    """The set that the JSON describes. FieldSetError when it describes none."""
+    """Return the set that the JSON describes. FieldSetError when it describes none."""
     remembered = _remembered.get(id(value))
     if remembered is not None and remembered[0] is value:
         return remembered[1]

@@ -177,7 +177,7 @@ def applied_configuration(live: JsonObject) -> dict[str, Json]:
 
 
 def configured(config: JsonObject) -> dict[str, Json]:
-    """The configuration as `kubectl apply` sends it: with itself in the annotation."""
+    """Return the configuration as `kubectl apply` sends it: with itself in the annotation."""
     meta = metadata.metadata(config)
     annotations = {
         key: annotation for key, annotation in _annotations(meta).items() if key != LAST_APPLIED
@@ -203,7 +203,7 @@ def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> Fi
 
 
 def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, object]:
-    """The object with the annotation renewed, if it has it."""
+    """Return the object with the annotation renewed, if it has it."""
     result = dict(obj)
     annotations = metadata.annotations(obj)
     if not annotations.get(LAST_APPLIED):
@@ -341,7 +341,7 @@ def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bo
 
 
 def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
-    """The entries of `managedFields` that the scale of a stored object has."""
+    """Return the entries of `managedFields` that the scale of a stored object has."""
     try:
         parent = managed_fields.managers_of(live)
     except managed_fields.EntryError:
@@ -371,8 +371,8 @@ def applied(
     *,
     force: bool = False,
 ) -> JsonDict:
-    """The object that follows, with its managers, in the endpoint's version; `live` is None when
-    there is none yet, and for a scale the object that it belongs to.
+    """Return the object that follows from an apply, with its managers, in the endpoint's version;
+    `live` is None when there is none yet, and for a scale the object that it belongs to.
 
     StatusError: 400 for a body of another kind, 409 for conflicts, 500 for a body that does not fit
     the schema.
@@ -466,7 +466,7 @@ class _Endpoint:
         return result
 
     def shown(self, live: JsonObject) -> JsonDict:
-        """A stored object as the endpoint shows it, without its managers."""
+        """Return a stored object as the endpoint shows it, without its managers."""
         visible = shown_object(live, self._target, no_count=0)
         meta = {**metadata.metadata(visible)}
         meta.pop("managedFields", None)
@@ -626,7 +626,7 @@ class _Endpoint:
     def of_parent(
         self, parent: managed_fields.Managers, scale: managed_fields.Managers
     ) -> managed_fields.Managers:
-        """The managers of the object after a write to its scale."""
+        """Return the managers of the object after a write to its scale."""
         version = self._target.resource.gvk.api_version
         return managed_fields.managers_of_parent(parent, scale, self.count_path, version)
 

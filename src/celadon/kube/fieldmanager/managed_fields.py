@@ -308,7 +308,7 @@ REPLICAS: Final = (field_sets.FIELD + "spec", field_sets.FIELD + "replicas")
 
 
 def field_path(names: tuple[str, ...]) -> Path:
-    """The path of a field, given by its names."""
+    """Return the path of a field, given by its names."""
     return tuple(field_sets.FIELD + name for name in names)
 
 

@@ -33,8 +33,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForeignValue:
-    """`go_type` is what `%T` prints, `plain` what `%v` does, `written` what `%#v` does; `value` is
-    whatever it was made of."""
+    """Stands for a value that has no form in JSON, as Go prints it. `go_type` is what `%T` prints,
+    `plain` what `%v` does, `written` what `%#v` does; `value` is whatever it was made of."""
 
     go_type: str
     plain: str
@@ -61,7 +61,7 @@ class ItemError(KubeError):
 
 
 class UnshownVersion(KubeError):
-    """An object that cannot be shown in a version in which somebody owns fields of it."""
+    """Says that an object cannot be shown in a version in which somebody owns fields of it."""
 
 
 Members: TypeAlias = "tuple[tuple[str, str, MergeType], ...]"
@@ -264,7 +264,8 @@ def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
 
 
 class MergeType:
-    """`codec` reads structs of Go's types, which custom kinds have none of."""
+    """Describes how values of a kind are owned and merged. `codec` reads structs of Go's types,
+    which custom kinds have none of."""
 
     __slots__ = ("codec", "list", "map", "scalar")
 

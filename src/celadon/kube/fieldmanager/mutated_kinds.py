@@ -252,12 +252,12 @@ def _fitting_texts(type_: merge_types.MergeType, members: Mapping[Any, Any]) -> 
 
 
 class MutationRefused(KubeError):
-    """A change that cannot be made: an error of the policy that asked for it."""
+    """Says that a change cannot be made: an error of the policy that asked for it."""
 
 
 class Patched(NamedTuple):
-    """An object after a patch. `spoiled` is why it is not one of its kind any more, which matters
-    only if it stays like that."""
+    """Holds an object after a patch. `spoiled` is why it is not one of its kind any more, which
+    matters only if it stays like that."""
 
     object: JsonObject
     spoiled: StatusError | None = None
@@ -314,7 +314,8 @@ class _MergedKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MutatedKinds:
-    """The kinds of a server, for one request. `custom` are those that definitions define."""
+    """Changes objects of the kinds of a server, for one request. `custom` are those that
+    definitions define."""
 
     context: DefaultingContext = field(default_factory=DefaultingContext)
     custom: Callable[[GroupVersionKind], CustomKind | None] = _no_custom_kind
@@ -347,8 +348,8 @@ class MutatedKinds:
             return None
 
     def fitting(self, value: PatchObject, kind: GroupVersionKind) -> JsonObject | None:
-        """A configuration of the kind as an expression has constructed it. None if it has to be
-        looked at more closely: as if it had values that JSON does not have, or did not fit."""
+        """Return a configuration of the kind as an expression has constructed it. None if it has to
+        be looked at more closely: as if it had values that JSON does not have, or did not fit."""
         try:
             return fitting_object(self._merged_kind(kind).type, value)
         except (Unusual, MutationRefused):
@@ -405,8 +406,8 @@ class MutatedKinds:
         return drafted(together, kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
-        """The object of a document that a JSON patch has made. MutationRefused, and StatusError
-        (500) for what cannot be read at all."""
+        """Return the object of a document that a JSON patch has made. MutationRefused, and
+        StatusError (500) for what cannot be read at all."""
         request_bodies.require_object(document, kind)
         custom = self.custom(kind)
         if custom is not None:
@@ -453,7 +454,7 @@ class MutatedKinds:
 
 
 class CustomScaleKinds(MutatedKinds):
-    """The kinds for the scale of a custom resource, which upstream reads as if it were the custom
+    """Changes the scale of a custom resource, which upstream reads as if it were the custom
     resource, and never converts back."""
 
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:

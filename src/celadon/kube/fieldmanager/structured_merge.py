@@ -51,7 +51,7 @@ class Joiner(Protocol):
 
 
 def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
-    """A new value, which shares what did not change. ItemError for an item without a key."""
+    """Return a new value, which shares what did not change. ItemError for an item without a key."""
     live_class, config_class = live.__class__, config.__class__
     rule = type_.map
     if rule is not None and live_class is dict and (config_class is dict or config is None):
@@ -212,7 +212,8 @@ def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
 
 
 def subtree(type_: MergeType, value: object) -> FieldSet:
-    """Everything below a value that has come or gone as a whole: the containers on the way too."""
+    """Return everything below a value that has come or gone as a whole: the containers on the way
+    too."""
     field_set = FieldSet()
     if not value:
         return field_set
@@ -252,8 +253,8 @@ def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
 
 
 def reconciled(fields: FieldSet, type_: MergeType | None) -> FieldSet:
-    """A set that may have been written when the schema was another: who owned something within
-    what is atomic by now owns all of it."""
+    """Return a set that may have been written when the schema was another: who owned something
+    within what is atomic by now owns all of it."""
     if type_ is None:
         return fields
     atomic, children = set[str](), dict[str, FieldSet]()

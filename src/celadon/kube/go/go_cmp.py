@@ -109,7 +109,7 @@ _WIDTH: Final = 80
 
 
 def laid_out(layout: Layout) -> str:
-    """The text, on as few lines as go-cmp needs."""
+    """Return the text, on as few lines as go-cmp needs."""
     return _expanded(_compact(layout, "")[1], "", 0)
 
 

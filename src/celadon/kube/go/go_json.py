@@ -32,7 +32,7 @@ TOO_DEEP: Final = "exceeded max depth"
 
 
 class JsonSyntaxError(MalformedText):
-    """`str()` is the text of Go's error."""
+    """Says that a text is no JSON; `str()` is the text of Go's error."""
 
 
 def check_syntax(text: str) -> None:
@@ -260,7 +260,8 @@ class NumberText(float):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`repeated` is keyed by the identity of the objects inside `value`."""
+    """Holds a document that was read. `repeated` is keyed by the identity of the objects inside
+    `value`."""
 
     value: Any
     repeated: Mapping[int, Pairs] = field(default_factory=dict)
@@ -333,7 +334,7 @@ def _complaint(text: str) -> JsonSyntaxError:
 
 
 def merged_members(pairs: Iterable[tuple[str, Json]]) -> dict[str, object]:
-    """An object as a typed reader has it, of members some of which are given twice."""
+    """Return an object as a typed reader has it, of members some of which are given twice."""
     result: dict[str, object] = {}
     for key, value in pairs:
         result[key] = _merged(result.get(key), value)
@@ -411,7 +412,7 @@ EXPONENT_FROM: Final = 1e21
 
 
 def as_read(value: object) -> Any:
-    """A JSON value with the numbers that Go has. What was given is not changed."""
+    """Return a JSON value with the numbers that Go has. What was given is not changed."""
     return _changed(value, _read)
 
 

@@ -58,7 +58,8 @@ _TYPES: Final = {
 
 
 def trim_space(text: str) -> str:
-    """`strings.TrimSpace`: unlike `str.strip`, it leaves the separators 1c to 1f."""
+    """Return a text without space around it, as `strings.TrimSpace`: unlike `str.strip`, it leaves
+    the separators 1c to 1f."""
     return text.strip(_WHITE_SPACE)
 
 
@@ -83,7 +84,7 @@ def shown_integer(value: float) -> int:
 
 
 def quote(text: str) -> str:
-    """`%q`, as `strconv.Quote`."""
+    """Return a text as `%q` prints it, as `strconv.Quote`."""
     if _PLAIN.fullmatch(text) is not None:
         return f'"{text}"'
     return '"' + "".join(map(_quoted_char, text)) + '"'
@@ -111,7 +112,7 @@ def escaped_html(text: str) -> str:
 
 
 def plain_text(value: object) -> str:
-    """A JSON value as `%v` prints it: `map[a:1 b:[x y]]`."""
+    """Return a JSON value as `%v` prints it: `map[a:1 b:[x y]]`."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{plain_text(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
@@ -127,7 +128,7 @@ def plain_text(value: object) -> str:
 
 
 def type_text(value: object) -> str:
-    """The Go type of a JSON value as `%T` prints it."""
+    """Return the Go type of a JSON value as `%T` prints it."""
     return _TYPES.get(value.__class__, "float64")
 
 
@@ -178,7 +179,8 @@ def int_or(text: str, otherwise: int) -> int:
 
 
 def parse_uint(text: str, bits: int = 64) -> int:
-    """A decimal number without a sign. Raises ValueError with the text of Go's error."""
+    """Return a decimal number that is written without a sign. Raises ValueError with the text of
+    Go's error."""
     if _DIGITS.fullmatch(text) is None:
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("0")
@@ -314,7 +316,8 @@ to run: here it is always the same."""
 
 @dataclass(frozen=True, slots=True)
 class GoValue:
-    """A value as JSON has it, with its type in Go: what an error shows depends on the release.
+    """Holds a value as JSON has it, with its type in Go: what an error shows depends on the
+    release.
 
     `whole` is the value with what JSON leaves out, such as empty maps that are not nil. `data`, if
     it is known, is the value with all its types.
@@ -497,7 +500,7 @@ _LISTS: Final[Mapping[str, str]] = {
 
 
 def go_syntax(value: object, type_: str = "") -> str:
-    """A value as `%#v` prints it. Without a type, that of decoded JSON."""
+    """Return a value as `%#v` prints it. Without a type, that of decoded JSON."""
     if type_.startswith("*"):
         if value is None:
             return "<nil>" if type_ == _TIME else f"({type_})(nil)"
@@ -583,7 +586,7 @@ def _untyped(value: object) -> str:
 
 
 def data_syntax(data: GoData) -> str:
-    """A value whose types are known, down to what pointers lead to, as `%#v` prints it."""
+    """Return a value whose types are known, down to what pointers lead to, as `%#v` prints it."""
     if data.type == "v1.Time":
         return _date_syntax((data.members or {})["Time"].text)
     match data.kind:
@@ -684,7 +687,8 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "
 
 
 def amount_parts(text: str) -> tuple[int, int, str]:
-    """The number of an amount, its power of ten, and how Go calls the way that it is written."""
+    """Return the number of an amount, its power of ten, and how Go calls the way that it is
+    written."""
     if text[-2:] in BINARY_SUFFIXES:
         return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
     if text[-1:] in _DECIMAL:

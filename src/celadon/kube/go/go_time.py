@@ -53,7 +53,7 @@ _RANGES: Final = {
 
 
 def quote(text: str) -> str:
-    """A text as Go's package `time` quotes it: bytes beyond ASCII one by one."""
+    """Return a text as Go's package `time` quotes it: bytes beyond ASCII one by one."""
     return f'"{"".join(map(_quoted_char, text))}"'
 
 
@@ -66,7 +66,7 @@ def _quoted_char(char: str) -> str:
 
 
 class TimeError(MalformedText):
-    """A text that is no timestamp; the message is Go's."""
+    """Says that a text is no timestamp; the message is Go's."""
 
 
 def _refuse(text: str, layout: str, rest: str, element: str) -> TimeError:
@@ -151,7 +151,8 @@ def _lenient(text: str) -> str:
 
 @remembering(1024)
 def canonical_time(text: str) -> str:
-    """`2026-01-02T03:04:05Z`. TimeError when the text is no RFC 3339 timestamp."""
+    """Return a timestamp in the form `2026-01-02T03:04:05Z`. TimeError when the text is no RFC 3339
+    timestamp."""
     moment, _ = _instant(text, RFC3339)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
@@ -190,7 +191,7 @@ _PART: Final = late_pattern(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]++)")
 
 
 class DurationError(MalformedText):
-    """A text that is no duration; `str()` is upstream's complaint."""
+    """Says that a text is no duration; `str()` is upstream's complaint."""
 
 
 def parse_go_duration(text: str) -> int:

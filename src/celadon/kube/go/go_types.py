@@ -294,7 +294,7 @@ def _reference(component: str) -> str:
 
 
 def owner_path(owner: str, field: str) -> str:
-    """The field with the embedded structs that the decoder names before it since 1.35
+    """Return the field with the embedded structs that the decoder names before it since 1.35
     (sigs.k8s.io/json of Go 1.24)."""
     if not is_since("1.35"):
         return field
@@ -303,7 +303,8 @@ def owner_path(owner: str, field: str) -> str:
 
 
 def embedded_struct(struct: str, field: str) -> str:
-    """The embedded struct in which a struct has a field; empty for one that it has by itself."""
+    """Return the embedded struct in which a struct has a field; empty for one that it has by
+    itself."""
     embedded, own_fields = MOSTLY_EMBEDDED.get(struct, ("", frozenset()))
     if embedded and field not in own_fields:
         return embedded.removesuffix(".")

@@ -56,7 +56,7 @@ _HOST_PARTS: Final = frozenset({Part.HOST, Part.ZONE})
 
 
 class URLError(MalformedText):
-    """`parse "<url>": <reason>`."""
+    """Says what is wrong with a URL: `parse "<url>": <reason>`."""
 
 
 class _ReasonError(ValueError):
@@ -78,7 +78,7 @@ class Userinfo:
 
 @dataclass(frozen=True, slots=True)
 class URL:
-    """The fields of Go's `url.URL`; `raw_path` and `raw_fragment` only where they differ."""
+    """Holds the fields of Go's `url.URL`; `raw_path` and `raw_fragment` only where they differ."""
 
     scheme: str = ""
     opaque: bytes = b""

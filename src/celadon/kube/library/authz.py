@@ -33,12 +33,12 @@ class _Receiver(extend.Opaque):
     __slots__ = ()
 
     def reopened(self) -> extend.EvaluationError:
-        """An error, as a value."""
+        """Return an error, as a value."""
         return extend.no_such_overload()
 
 
 class Authorizer(_Receiver):
-    """The variable `authorizer`: a user and who decides about it."""
+    """Is the variable `authorizer`: a user and who decides about it."""
 
     __slots__ = ("backend", "user")
     cel_type = costs.AUTHORIZER

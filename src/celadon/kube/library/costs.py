@@ -418,7 +418,8 @@ def charged(library: Library, besides: frozenset[str] = frozenset()) -> Library:
 
 
 def uncharged(library: Library) -> Library:
-    """The library as it is charged for where nobody says what its calls cost: one for each."""
+    """Return the library as it is charged for where nobody says what its calls cost: one for
+    each."""
     return library._replace(functions=tuple(map(_uncharged, library.functions)))
 
 

@@ -145,9 +145,9 @@ BLOCKS: Final = (
 
 @cache
 def first_releases() -> Mapping[str, str]:
-    """The release in which each overload came, by its id, and each macro, by its name; nothing for
-    those that every release has. What older servers said of it counts only where newer ones say
-    nothing."""
+    """Return the release in which each overload came, by its id, and each macro, by its name;
+    nothing for those that every release has. What older servers said of it counts only where newer
+    ones say nothing."""
     result: dict[str, str] = {}
     for block in sorted(BLOCKS, key=lambda block: block.until is not None):
         release = "" if block.introduced[1] == 0 else "{}.{}".format(*block.introduced)

@@ -34,7 +34,7 @@ from celadon.kube.library.costs import declared, overloaded
 
 
 class IP(Opaque):
-    """A value of type `net.IP`."""
+    """Is a value of type `net.IP`."""
 
     __slots__ = ("addr",)
     cel_type = costs.IP
@@ -197,7 +197,7 @@ _PARSE_ERROR: Final = "network address parse error during conversion from string
 
 
 class CIDR(Opaque):
-    """A value of type `net.CIDR`."""
+    """Is a value of type `net.CIDR`."""
 
     __slots__ = ("prefix",)
     cel_type = costs.CIDR

@@ -36,7 +36,7 @@ _VALUE: Final = "value"
 
 
 class PatchObject(extend.Record):
-    """`Object{…}` or `Object.<path>{…}`: the fields that the literal gives, by name."""
+    """Holds `Object{…}` or `Object.<path>{…}`: the fields that the literal gives, by name."""
 
     __slots__ = ("cel_type", "fields")
     go_name = "*dynamic.ObjectVal"
@@ -69,7 +69,7 @@ class PatchObject(extend.Record):
 
 
 class PatchOperation(extend.Record):
-    """`JSONPatch{…}`. Texts that are not given are empty."""
+    """Holds one operation, `JSONPatch{…}`. Texts that are not given are empty."""
 
     __slots__ = ("fields",)
     cel_type = extend.types.object_type("JSONPatch")
@@ -168,7 +168,7 @@ _JSON_PATCH: Final = extend.ObjectType(
 
 @remembering(1024)
 def find_type(name: str) -> extend.ObjectType | None:
-    """The type of that full name, if it is one of these."""
+    """Return the type of that full name, if it is one of these."""
     if name == JSON_PATCH.name:
         return _JSON_PATCH
     if name == OBJECT.name or name.startswith(_OBJECT_PREFIX):

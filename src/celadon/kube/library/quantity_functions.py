@@ -47,7 +47,7 @@ class AnyQuantity(extend.Opaque):
 
 
 class ParsedQuantity(AnyQuantity):
-    """A quantity that `quantity(text)` has returned."""
+    """Holds a quantity that `quantity(text)` has returned."""
 
     __slots__ = ()
     go_name = "cel.Quantity"

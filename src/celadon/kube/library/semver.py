@@ -45,8 +45,8 @@ class Version:
     build: tuple[str, ...] = ()
 
     def precedence(self) -> tuple[Json, ...]:
-        """A key whose order is the versions': a release after its prereleases, numbers before
-        words; build metadata does not count."""
+        """Return a key whose order is the versions': a release after its prereleases, numbers
+        before words; build metadata does not count."""
         identifiers = tuple(
             (0, identifier, "") if isinstance(identifier, int) else (1, 0, identifier)
             for identifier in self.prerelease

@@ -41,8 +41,9 @@ _META_VERSION: Final = GroupVersionKind("meta.k8s.io", "v1", "")
 
 @dataclass(frozen=True, slots=True)
 class MessageField:
-    """`type` is a scalar or the full name of a message. A field is at most one of `repeated` and
-    `mapped` (to values of `type`, under strings). `name` is that in JSON."""
+    """Describes a field of a message. `type` is a scalar or the full name of a message. A field is
+    at most one of `repeated` and `mapped` (to values of `type`, under strings). `name` is that in
+    JSON."""
 
     number: int
     name: str
@@ -64,7 +65,7 @@ def _lines() -> Mapping[str, str]:
 
 @per_release()
 def kinds() -> Mapping[GroupVersionKind, str]:
-    """The kinds of the table, and the names of their messages."""
+    """Return the kinds of the table, and the names of their messages."""
     named = {
         GroupVersionKind(*name.split("/")): message
         for name, message in schema_packs.load("messages")["kinds"].items()
@@ -76,7 +77,7 @@ def kinds() -> Mapping[GroupVersionKind, str]:
 
 
 def message_of(gvk: GroupVersionKind) -> str | None:
-    """The name of the message, as `core.v1.Pod`; None for kinds without one."""
+    """Return the name of the message, as `core.v1.Pod`; None for kinds without one."""
     if gvk.kind in IN_EVERY_GROUP_VERSION:
         return f"{META}.{gvk.kind}"
     return kinds().get(gvk)
@@ -196,7 +197,8 @@ def in_message_order(obj: JsonObject) -> JsonDict:
 
 
 def ordered_message(part: JsonObject, name: str) -> JsonDict:
-    """A part of an object, whose message is called so (`core.v1.PodSpec`), in the same order."""
+    """Return a part of an object, whose message is called so (`core.v1.PodSpec`), in the same
+    order."""
     return dict(_order_for(name)(part))
 
 

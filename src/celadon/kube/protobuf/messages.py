@@ -448,7 +448,8 @@ def has_message(gvk: GroupVersionKind) -> bool:
 
 
 def open_envelope(body: bytes, default: GroupVersionKind | None = None) -> Envelope:
-    """`default` fills in for what the envelope does not say. Raises ProtobufError."""
+    """Return what the envelope of a body says. `default` fills in for what the envelope does not
+    say. Raises ProtobufError."""
     if not body:
         raise ProtobufError(EMPTY_DATA)
     if not body.startswith(MAGIC):
@@ -495,7 +496,7 @@ def read_message(envelope: Envelope) -> dict[str, object]:
 
 
 def decode(body: bytes, default: GroupVersionKind | None = None) -> JsonDict:
-    """The object in a body, in the shape it has in JSON.
+    """Return the object in a body, in the shape it has in JSON.
 
     `default` is the kind that an endpoint expects, for what the envelope does not say. Without its
     zeros: see `message_reader`. Raises ProtobufError, for a kind without message NoMessageError.
@@ -504,8 +505,8 @@ def decode(body: bytes, default: GroupVersionKind | None = None) -> JsonDict:
 
 
 def encode(obj: JsonObject) -> bytes:
-    """The body with an object that says its apiVersion and kind; an empty apiVersion, as some
-    discovery documents have, is read as `v1`. Raises as `decode` does."""
+    """Return the body with an object that says its apiVersion and kind; an empty apiVersion, as
+    some discovery documents have, is read as `v1`. Raises as `decode` does."""
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
     gvk = _kind_of("v1" if api_version == "" else str(api_version or ""), str(kind or ""))
     name = message_of(gvk)

@@ -36,11 +36,11 @@ from celadon.records import dataclass
 
 
 class ProtobufError(KubeError, ValueError):
-    """The one error of reading and writing protobuf; `str()` is upstream's text."""
+    """Says what is wrong where protobuf is read or written; `str()` is upstream's text."""
 
 
 class NoMessageError(ProtobufError):
-    """The kind has no message. A server that was asked to answer with it answers 406."""
+    """Says that a kind has no message. A server that was asked to answer with it answers 406."""
 
     def __init__(self, gvk: GroupVersionKind) -> None:
         self.gvk = gvk
@@ -84,7 +84,8 @@ def missing_type(part: str, api_version: str, kind: str) -> ProtobufError:
 
 
 def misfit(field: str, expected: str) -> ProtobufError:
-    """A JSON value that its field cannot hold; our own text, since Go has no such objects."""
+    """Return the error about a JSON value that its field cannot hold; our own text, since Go has no
+    such objects."""
     return ProtobufError(f"`{field}` is no {expected}")
 
 
@@ -124,7 +125,7 @@ def sized(payload: bytes) -> bytes:
 
 
 def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
-    """The value, of 64 bits without sign, and where it ends."""
+    """Return the value, of 64 bits without sign, and where it ends."""
     shift = value = 0
     while True:
         if shift > _MAX_SHIFT:
@@ -153,7 +154,7 @@ def read_length(data: bytes, position: int, end: int) -> tuple[int, int]:
 
 
 def signed(value: int, bits: int) -> int:
-    """The low bits of a value as a number with sign."""
+    """Return the low bits of a value as a number with sign."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 

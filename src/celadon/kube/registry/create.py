@@ -63,8 +63,8 @@ _PLAIN: Final = DefaultingContext()
 
 
 def created(value: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
-    """The object as validating admission sees it: all steps from what was sent. DecodeError when a
-    value does not fit the kind, StatusError as `begin_create`."""
+    """Return the object as validating admission sees it: all steps from what was sent. DecodeError
+    when a value does not fit the kind, StatusError as `begin_create`."""
     return finish_create(begin_create(draft_of(value, target, context), target))
 
 
@@ -75,8 +75,8 @@ def admit_form(
     *,
     namespace: str | None = None,
 ) -> JsonDict:
-    """The same, in the version of `gvk`, for an object that no URL says the place of. `namespace`
-    is the one it shall have, empty for none; None leaves its own.
+    """Return the same, in the version of `gvk`, for an object that no URL says the place of.
+    `namespace` is the one it shall have, empty for none; None leaves its own.
 
     Options of connect requests (kinds of the core group that are not built in) stay as they are.
     DecodeError when a value does not fit the kind.
@@ -181,7 +181,7 @@ def conversion_warnings(mutated: JsonObject, target: Target) -> list[str]:
 
 
 def finish_create(draft: Draft) -> JsonDict:
-    """The object as validating admission sees it; the draft is used up."""
+    """Return the object as validating admission sees it; the draft is used up."""
     _identify(draft)
     apply_phase(draft.run, draft.gvk, CREATE)
     drop_empties(draft.gvk, draft.run)
@@ -211,7 +211,7 @@ IP_ADDRESS: Final = GroupKind("networking.k8s.io", "IPAddress")
 
 
 def generated_name(base: str, suffix: str) -> str:
-    """The base, cut if it is too long, and the random characters."""
+    """Return the base, cut if it is too long, and the random characters."""
     cut = base.encode("utf-8", "surrogatepass")[:MAX_GENERATED_BASE]
     return cut.decode("utf-8", "replace") + suffix
 
@@ -246,8 +246,9 @@ _SERVICE: Final = GroupKind("", "Service")
 
 
 def as_read(obj: JsonDict, target: Target) -> JsonDict:
-    """The object as a server shows what it has stored: Services that are only a name have no policy
-    for traffic inside of the cluster, and the list of addresses has the one that they say."""
+    """Return the object as a server shows what it has stored: Services that are only a name have no
+    policy for traffic inside of the cluster, and the list of addresses has the one that they
+    say."""
     # As `defaultOnReadService` of `pkg/registry/core/service/storage`.
     spec = obj.get("spec") or {}
     if target.group_kind == _SERVICE and spec.get("type") == "ExternalName":

@@ -52,7 +52,7 @@ _PLAIN: Final = DefaultingContext()
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class Draft:
-    """An object on its way in. `made` belongs to the draft: the steps change it in place."""
+    """Holds an object on its way in. `made` belongs to the draft: the steps change it in place."""
 
     gvk: GroupVersionKind
     made: JsonDict
@@ -94,13 +94,13 @@ class Draft:
         return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
     def replaced(self, obj: JsonObject) -> Draft:
-        """The draft as somebody has left it who was shown `form`: defaulted once more."""
+        """Return the draft as somebody has left it who was shown `form`: defaulted once more."""
         result, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
         return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
-    """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    """Return the object decoded, defaulted and converted. DecodeError when a value does not fit."""
     return Draft(gvk, *_drafted(obj, gvk, context))
 
 
@@ -116,7 +116,7 @@ def _drafted(
 def defaulted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> JsonDict:
-    """The object decoded and defaulted, with everything else as it was sent."""
+    """Return the object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
     draft.complete()
     return draft.made
@@ -128,7 +128,7 @@ _OLD_AUTOSCALER: Final = GroupVersionKind("autoscaling", "v1", "HorizontalPodAut
 def stored_form(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> JsonDict:
-    """The object as it is read back after a write: without empty lists, defaulted once more.
+    """Return the object as it is read back after a write: without empty lists, defaulted once more.
 
     For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`,
     but of autoscalers, whose behavior has defaults in the newer version only.
@@ -161,7 +161,7 @@ def apply_phase(run: Run, gvk: GroupVersionKind, phase: str) -> None:
 
 
 def gates_of(context: DefaultingContext) -> frozenset[str]:
-    """The feature gates that are on, by default or because the context says so."""
+    """Return the feature gates that are on, by default or because the context says so."""
     return _gates(tuple(sorted(context.gates.items())))
 
 
@@ -243,7 +243,7 @@ class ChangedDefaulting(NamedTuple):
     triggers: Mapping[str, Triggers]
 
     def run(self, obj: JsonDict) -> Run:
-        """The object on its way through the rules."""
+        """Return the object on its way through the rules."""
         return Run(obj, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
@@ -286,10 +286,11 @@ def changed_defaulting(
 # create asks for it 40 times, and a property takes Python 3.11 a thousand instructions.
 @dataclass(slots=True)
 class Target:
-    """`namespace` and `name` are those of the URL: the name is empty for a create in a collection,
-    the namespace for cluster-scoped resources. `custom` is what the resource's
-    CustomResourceDefinition says about its kind, if there is one. `kind` is what the endpoint reads
-    and shows, `schema` the custom kind whose schema holds for that: not for its scale."""
+    """Says where an object goes. `namespace` and `name` are those of the URL: the name is empty for
+    a create in a collection, the namespace for cluster-scoped resources. `custom` is what the
+    resource's CustomResourceDefinition says about its kind, if there is one. `kind` is what the
+    endpoint reads and shows, `schema` the custom kind whose schema holds for that: not for its
+    scale."""
 
     resource: Resource
     namespace: str = ""
@@ -349,7 +350,7 @@ def require_namespace(draft: Draft, target: Target) -> None:
 
 
 def require_name(draft: Draft, target: Target) -> None:
-    """StatusError (400) unless the object of an update has the name of the URL."""
+    """Raise StatusError (400) unless the object of an update has the name of the URL."""
     if draft.meta is None:
         return
     name = metadata.name(draft.made)
@@ -387,7 +388,8 @@ def stored_object(
 
 
 def without_link(obj: JsonDict) -> JsonDict:
-    """The object, or one like it, without a link to itself, which a mutator may have given it."""
+    """Return the object, or one like it, without a link to itself, which a mutator may have given
+    it."""
     meta = metadata.metadata(obj)
     if "selfLink" not in meta:
         return obj
@@ -397,8 +399,9 @@ def without_link(obj: JsonDict) -> JsonDict:
 def shown_object(
     obj: JsonObject, target: Target, *, no_count: int | None = None
 ) -> dict[str, object]:
-    """A stored object, in the endpoint's version, as the endpoint shows it. A scale has `no_count`
-    where a custom resource has no count; None: StatusError (500), for who wants to read it."""
+    """Return a stored object, in the endpoint's version, as the endpoint shows it. A scale has
+    `no_count` where a custom resource has no count; None: StatusError (500), for who wants to read
+    it."""
     if target.subresource == "scale":
         return scale_of(obj, target.scale_paths, no_count)
     return {**obj, "apiVersion": target.kind.api_version, "kind": target.kind.kind}

@@ -98,9 +98,9 @@ class DeleteOptions:
 
 
 def read_delete_options(body: bytes | Document) -> JsonObject:
-    """The members of a body, which is not read strictly and may be of any group version.
-    StatusError (400, or 500 before 1.35), in the words of the decoder alone, when it cannot be
-    read as delete options."""
+    """Return the members of a body, which is not read strictly and may be of any group version.
+    StatusError (400, or 500 before 1.35), in the words of the decoder alone, when it cannot be read
+    as delete options."""
     try:
         sent_kind, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
@@ -258,8 +258,8 @@ def delete_warnings(options: DeleteOptions, kind: GroupVersionKind) -> Sequence[
 
 
 def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
-    """The options as admission sees them: those of a pod say how long it has, those of a namespace
-    or a definition which one is meant."""
+    """Return the options as admission sees them: those of a pod say how long it has, those of a
+    namespace or a definition which one is meant."""
     if _is_guarded(old):
         preconditions = {"uid": metadata.uid(old), **options.preconditions}
         return replace(options, preconditions=preconditions)
@@ -269,8 +269,8 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
 
 
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
-    """The object as it waits for its finalizers; None when nothing keeps it. An object that is
-    marked already only changes its finalizers."""
+    """Return the object as it waits for its finalizers; None when nothing keeps it. An object that
+    is marked already only changes its finalizers."""
     if not metadata.deletion_timestamp(old):
         if metadata.is_definition(old):
             return _marked_definition(old, now)

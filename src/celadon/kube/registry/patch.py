@@ -85,8 +85,8 @@ class Patched:
 
 
 def patch_type(content_type: str, target: Target) -> str:
-    """The media type of a patch, from the header as it was sent: to the letter. 415 for a type that
-    the kind does not have, in the words of the router or, behind it, of the handler."""
+    """Return the media type of a patch, from the header as it was sent: to the letter. 415 for a
+    type that the kind does not have, in the words of the router or, behind it, of the handler."""
     media_type = content_type.partition(";")[0]
     types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
     if media_type in types:
@@ -288,8 +288,8 @@ def three_way_patched(
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
-    """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
-    custom resources `require_kind` says, 400 for a scale without a count."""
+    """Return the patched object. StatusError: 422 when it is not one of the endpoint's kind, which
+    of custom resources `require_kind` says, 400 for a scale without a count."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
     if target.schema is not None:
@@ -330,8 +330,8 @@ def _draft(
 
 
 def require_kind(read: Incoming, target: Target, name: str) -> None:
-    """StatusError (422) for a custom resource of another kind, or version; `name` is that of the
-    object. Its status is taken whatever it says it is the status of."""
+    """Raise StatusError (422) for a custom resource of another kind, or version; `name` is that of
+    the object. Its status is taken whatever it says it is the status of."""
     sent_kind, kind = read.found, target.kind
     if target.schema is None or target.subresource or sent_kind == kind:
         return

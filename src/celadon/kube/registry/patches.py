@@ -35,8 +35,8 @@ _MISSING: Final = "missing value"
 
 
 class JsonPatchError(KubeError, ValueError):
-    """The patch does not apply; the message is the library's. `is_test`: what did not hold was a
-    `test` operation."""
+    """Says that a patch does not apply; the message is the library's. `is_test`: what did not hold
+    was a `test` operation."""
 
     is_test = False
 
@@ -164,7 +164,7 @@ class _Application:
                 self._open_all(item)
 
     def written(self, value: object) -> Any:
-        """A value as the library writes it."""
+        """Return a value as the library writes it."""
         if id(value) not in self.opened:
             return value
         if isinstance(value, dict):
@@ -306,10 +306,10 @@ def apply_json_patch(
     raw_nulls: bool = False,
     as_written: bool = False,
 ) -> Any:
-    """The patched document. JsonPatchError when an operation does not apply. `raw_nulls`: the
-    operations were not read from JSON but made, which the library handles in another way: no
-    `test` for a null holds. `as_written`: with the members in the order in which the library
-    writes them."""
+    """Return the patched document. JsonPatchError when an operation does not apply. `raw_nulls`:
+    the operations were not read from JSON but made, which the library handles in another way: no
+    `test` for a null holds. `as_written`: with the members in the order in which the library writes
+    them."""
     try:
         application = _Application(document, copy_limit, raw_nulls=raw_nulls)
         _apply_all(application, operations)
@@ -353,7 +353,8 @@ def _without_nulls(value: object, order: _Order) -> object:
 
 
 def apply_merge_patch(document: object, patch: object, *, as_written: bool = False) -> Any:
-    """The document with the patch merged into it; null removes a member. `as_written` as above."""
+    """Return the document with the patch merged into it; null removes a member. `as_written` as
+    above."""
     order: _Order = sorted if as_written else list
     try:
         if isinstance(patch, dict):
@@ -393,8 +394,8 @@ class WrittenText(str):
 
 
 def read_patch(text: str) -> Document:
-    """The operations of a JSON patch, with what matters of how they are written, or whatever the
-    text is. Raises JsonSyntaxError."""
+    """Return the operations of a JSON patch, with what matters of how they are written, or whatever
+    the text is. Raises JsonSyntaxError."""
     document = read_json(text)
     if isinstance(document.value, list) and any(map(_is_test, document.value)):
         written = _Decoder(_scanned).decode(text)
@@ -423,8 +424,8 @@ class _Source(str):
 
 
 def with_sources(text: str) -> Any:
-    """A patch that can be read, with the texts of its scalars in place of what they mean. It can be
-    applied again for `source_text` to show what came of it."""
+    """Return a patch that can be read, with the texts of its scalars in place of what they mean. It
+    can be applied again for `source_text` to show what came of it."""
     return _Decoder(_source, _Source).decode(text)
 
 
@@ -480,7 +481,8 @@ MOST_PAIRS: Final = 2500
 
 
 def patch_between(before: object, after: object) -> list[Operation]:
-    """The operations that make the one JSON value of the other; none if they are the same."""
+    """Return the operations that make the one JSON value of the other; none if they are the
+    same."""
     return list(_changed(before, after, "").operations)
 
 

@@ -140,7 +140,7 @@ def _document(body: bytes) -> Document:
 
 
 def too_large(number: str, target_type: str = "Go value") -> str:
-    """The decoder's words for a number that no double is large enough for."""
+    """Return the decoder's words for a number that no double is large enough for."""
     return f"json: cannot unmarshal number {number} into {target_type} of type float64"
 
 
@@ -156,7 +156,7 @@ def _decoded(body: bytes) -> str:
 
 
 def not_an_object(value: object) -> str:
-    """The decoder's words for a list or a scalar."""
+    """Return the decoder's words for a list or a scalar."""
     reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
     return _UNREADABLE + reason
 
@@ -242,7 +242,7 @@ def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> St
 
 
 def strict_decoding_error(errors: list[str]) -> str:
-    """The text of 400 for unknown and repeated fields."""
+    """Return the text of 400 for unknown and repeated fields."""
     return f"strict decoding error: {', '.join(errors)}"
 
 
@@ -277,7 +277,7 @@ DELETE: Final = "DeleteOptions"
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`force` is None when it was not given; `apply` says whether the patch is an apply patch."""
+    """Holds options of a write. `force` is None if not given; `apply` tells an apply patch."""
 
     dry_run: tuple[str, ...] = ()
     field_manager: str = ""
@@ -461,8 +461,8 @@ _FORMER: Final = {version: frozenset(kinds.split()) for version, kinds in _FORME
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """An object that has been read. `found` is what it says it is, perhaps in another version than
-    the endpoint's; `sent` is the document before anything was dropped or defaulted."""
+    """Holds an object that was read from a body. `found` is what it says it is, perhaps in another
+    version than the endpoint's; `sent` is the document before anything was dropped or defaulted."""
 
     found: GroupVersionKind
     draft: Draft
@@ -478,9 +478,9 @@ def read_object(
     noticed: Sequence[str] = (),
     sent: bytes = b"",
 ) -> Incoming:
-    """The object in a body: JSON text, or what was read from another format, of which `sent` are
-    the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
-    it is not an object of the endpoint's kind; its version is for `require_version`."""
+    """Return the object in a body: JSON text, or what was read from another format, of which `sent`
+    are the bytes that came and `noticed` what its reader had to complain about. StatusError (400)
+    when it is not an object of the endpoint's kind; its version is for `require_version`."""
     sent = sent if sent or isinstance(body, Document) else body
     is_custom = target.schema is not None
     sent_kind, document = interpret(body, target.kind, sent, is_custom=is_custom)
@@ -561,7 +561,7 @@ def _has_kinds(sent_kind: GroupVersionKind) -> bool:
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
-    """StatusError (400) for an object of another version than the endpoint's."""
+    """Raise StatusError (400) for an object of another version than the endpoint's."""
     if incoming.found.group_version != target.kind.group_version:
         raise other_version(incoming.found, target.kind)
 
@@ -574,8 +574,8 @@ def read_document(
     field_validation: str = WARN,
     warnings: Sequence[str] = (),
 ) -> Incoming:
-    """The same for a document that is known to be of the kind, such as a patched one. `warnings`
-    are what has been noticed about it before."""
+    """Return the same for a document that is known to be of the kind, such as a patched one.
+    `warnings` are what has been noticed about it before."""
     try:
         draft = draft_of(document.value, target, context, sent_kind)
     except DecodeError as error:
@@ -601,9 +601,9 @@ def draft_of(
     *,
     is_applied: bool = False,
 ) -> Draft:
-    """A JSON object decoded, with defaults, and for custom resources without what their schema
-    does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when a
-    value does not fit the kind."""
+    """Return a JSON object decoded, with defaults, and for custom resources without what their
+    schema does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when
+    a value does not fit the kind."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(sent_kind or target.kind), context)
@@ -622,7 +622,7 @@ def draft_of(
 
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
-    """The kind by whose structure it is read: that of v1 for versions no longer served."""
+    """Return the kind by whose structure it is read: that of v1 for versions no longer served."""
     item = kind.kind.removesuffix("List")
     is_former = item in _FORMER.get(kind.api_version, ())
     if not is_former or struct_decoding.codec_for(kind) is not None:
@@ -701,7 +701,7 @@ def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, 
 
 
 class OtherKind(StatusError):
-    """The object has become one of another kind, which nothing is wrong with in itself."""
+    """Says that an object has become one of another kind, which nothing is wrong with in itself."""
 
     def __init__(self, sent_kind: GroupVersionKind, kind: GroupVersionKind) -> None:
         super().__init__(status.plain_error(unknown_conversion(sent_kind, kind)).status)
@@ -717,8 +717,8 @@ def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> s
 def read_mutated(
     document: Any, kind: GroupVersionKind, custom: CustomKind | None, context: DefaultingContext
 ) -> tuple[JsonObject, Draft]:
-    """The object as it was decoded, and with its defaults. StatusError (500) for what is no such
-    object. Options of connections, which have no struct here, stay what they are."""
+    """Return the object as it was decoded, and with its defaults. StatusError (500) for what is no
+    such object. Options of connections, which have no struct here, stay what they are."""
     require_object(document, kind)
     try:
         if custom is not None:
@@ -732,7 +732,7 @@ def read_mutated(
 
 
 def require_object(document: object, kind: GroupVersionKind) -> None:
-    """StatusError (500) for what is no JSON object."""
+    """Raise StatusError (500) for what is no JSON object."""
     if not isinstance(document, dict):
         raise status.internal_error(
             f"json: cannot unmarshal {json_kind(document)} into Go value of type "
@@ -741,7 +741,7 @@ def require_object(document: object, kind: GroupVersionKind) -> None:
 
 
 def require_kind(document: JsonObject) -> None:
-    """StatusError (500) for a custom resource that does not say its kind."""
+    """Raise StatusError (500) for a custom resource that does not say its kind."""
     if not document.get("kind"):
         raise kind_missing(sorted_members(document))
 
@@ -752,7 +752,7 @@ def kind_missing(document: JsonObject) -> StatusError:
 
 
 def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
-    """A custom resource without the members of its metadata that cannot be read."""
+    """Return a custom resource without the members of its metadata that cannot be read."""
     meta = document.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         return {**document, "metadata": {}}

@@ -23,7 +23,7 @@ SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creatio
 def scale_of(
     obj: JsonObject, paths: ScalePaths = BUILT_IN, no_count: int | None = None
 ) -> dict[str, object]:
-    """The Scale of an object, as `shown_object`."""
+    """Return the Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
     replicas = _value_at(obj, paths.spec_replicas)
     if replicas is None and paths is not BUILT_IN:
@@ -74,8 +74,8 @@ def _requirement_text(key: str, requirement: JsonObject) -> str:
 
 
 def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
-    """The object with the count that its Scale asks for, and with the managers of its fields, which
-    the Scale brings along (`kube.fieldmanager`)."""
+    """Return the object with the count that its Scale asks for, and with the managers of its
+    fields, which the Scale brings along (`kube.fieldmanager`)."""
     result: JsonDict = fresh(obj)
     managed = metadata.metadata(scale).get("managedFields")
     if managed:

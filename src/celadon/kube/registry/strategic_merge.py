@@ -91,12 +91,12 @@ def list_field_of(schema: Schema | None, key: str) -> Schema | None:
 
 
 def shape_of(member: Schema | None) -> Schema | None:
-    """The shape of a member that is an object."""
+    """Return the shape of a member that is an object."""
     return None if member is None else resolved(member)
 
 
 def items_of(member: Schema) -> Schema | None:
-    """The shape of the items of a member that is a list."""
+    """Return the shape of the items of a member that is a list."""
     items = resolved(member).items
     return None if items is None else resolved(items)
 
@@ -117,7 +117,7 @@ def _words(member: Schema | None) -> list[str]:
 
 
 def go_type(value: object) -> str:
-    """The Go type of a JSON value, as texts of errors name it."""
+    """Return the Go type of a JSON value, as texts of errors name it."""
     return "%!s(<nil>)" if value is None else type_text(value)
 
 
@@ -128,7 +128,7 @@ def bad_argument(expected: str, obj: object) -> MergeError:
 
 
 def require_map(item: object) -> JsonObject:
-    """The item. MergeError when it is no object."""
+    """Return the item. MergeError when it is no object."""
     if isinstance(item, dict):
         return item
     raise bad_argument(go_type({}), item)
@@ -141,7 +141,7 @@ def require_key(item: object, key: str) -> None:
 
 
 def key_text(item: JsonObject, key: str) -> str:
-    """The value of the merge key, as it is compared. MergeError when there is none."""
+    """Return the value of the merge key, as it is compared. MergeError when there is none."""
     require_key(item, key)
     return plain_text(item[key])
 
@@ -165,8 +165,8 @@ _NOT_SUPPORTED: Final = 422
 
 
 def merge_into(document: JsonObject, patch: JsonDict, schema: Schema | None) -> JsonDict:
-    """The document with the patch merged into it, and parts of the patch inside. The patch loses
-    directives and nulls, as far as they are used up. MergeError when a directive is wrong."""
+    """Return the document with the patch merged into it, and parts of the patch inside. The patch
+    loses directives and nulls, as far as they are used up. MergeError when a directive is wrong."""
     try:
         return _merged(dict(document), patch, schema)
     except RecursionError:

@@ -75,8 +75,9 @@ def _no_warnings(_: JsonObject) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`create` and `update` are about objects as validating admission will see them, `status`
-    about an update to the status. `warnings` is about the object as it was decoded.
+    """Says what is special about writes of a kind. `create` and `update` are about objects as
+    validating admission will see them, `status` about an update to the status. `warnings` is about
+    the object as it was decoded.
 
     `needs_version`: an update has to say which version it changes. `created_by_update`: an update
     of an object that does not exist creates it. `created_by_status`: so does an
@@ -213,8 +214,8 @@ def custom_strategy(kind: CustomKind) -> Strategy:
 
 
 def strategy_of(target: Target, special: Mapping[GroupKind, Strategy] = {}) -> Strategy:
-    """`special` are the strategies of kinds that other rooms know. Of a scale it is that of Scale:
-    the strategy of the object above it has no say."""
+    """Return the strategy of a kind. `special` are the strategies of kinds that other rooms know.
+    Of a scale it is that of Scale: the strategy of the object above it has no say."""
     if target.schema is not None:
         return custom_strategy(target.schema)
     if target.group_kind == DEFINITION_KIND:
@@ -339,23 +340,23 @@ def right_to_sign(
 def write_warnings(
     decoded: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
 ) -> list[str]:
-    """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
+    """Return the warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
     anything was done with it."""
     return list(strategy_of(target, special).warnings(decoded))
 
 
 def valid_warnings(obj: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
-    """The warnings about an object that is valid, which follow those of `write_warnings`; both as
-    validation sees them, `old` None for a new one."""
+    """Return the warnings about an object that is valid, which follow those of `write_warnings`;
+    both as validation sees them, `old` None for a new one."""
     is_custom = target.schema is not None
     kind = target.group_kind
     return kind_warnings(kind, obj, old, subresource=target.subresource, custom=is_custom)
 
 
 def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[str]:
-    """The warning about owners that an object names twice, if it does, also where the object is
-    refused. `mutated` is when mutating admission has put them there, or a patch: upstream looks at
-    objects that a patch made after mutating admission only."""
+    """Return the warning about owners that an object names twice, if it does, also where the object
+    is refused. `mutated` is when mutating admission has put them there, or a patch: upstream looks
+    at objects that a patch made after mutating admission only."""
     owners = metadata.metadata(obj).get("ownerReferences") or ()
     seen, uids = set(), []
     for owner in owners:

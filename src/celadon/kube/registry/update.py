@@ -64,8 +64,8 @@ DAEMON_SET_KIND: Final = GroupVersionKind("apps", "v1", "DaemonSet")
 def updated(
     value: JsonObject, old: JsonObject, target: Target, context: DefaultingContext
 ) -> dict[str, object]:
-    """The object as validating admission sees it: all steps from what was sent. DecodeError when a
-    value does not fit the kind, StatusError as `begin_update`."""
+    """Return the object as validating admission sees it: all steps from what was sent. DecodeError
+    when a value does not fit the kind, StatusError as `begin_update`."""
     return finish_update(begin_update(draft_of(value, target, context), target), old, target)
 
 
@@ -85,8 +85,8 @@ _GROUP_FOLDERS: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.
 
 
 def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bool = False) -> None:
-    """StatusError (409) when the client says with `uid` that the object is another. This is the
-    first that is looked at, also of an object that there is not; a patch says nothing."""
+    """Raise StatusError (409) when the client says with `uid` that the object is another. This is
+    the first that is looked at, also of an object that there is not; a patch says nothing."""
     present = "" if old is None else metadata.uid(old)
     if uid and uid != present:
         raise status.conflict(
@@ -99,9 +99,9 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
 
 
 def require_state_of_scale(obj: JsonObject, old: JsonObject, target: Target) -> None:
-    """StatusError (409) when a scale is in another state than the one that there is, or that of a
-    built-in kind is not that one; a patch can say so, too. `obj` is as mutating admission has left
-    it."""
+    """Raise StatusError (409) when a scale is in another state than the one that there is, or that
+    of a built-in kind is not that one; a patch can say so, too. `obj` is as mutating admission has
+    left it."""
     uid, present = metadata.uid(obj), metadata.uid(old)
     if uid and uid != present and not target.is_scale_of_custom:
         group, resource = target.group_resource
@@ -124,7 +124,7 @@ def storage_key(target: Target, *, dry_run: bool = False) -> str:
 
 
 def require_state(obj: JsonObject, old: JsonObject, target: Target, *, needs_version: bool) -> None:
-    """StatusError (409) when the object is not in the state that the update was made for.
+    """Raise StatusError (409) when the object is not in the state that the update was made for.
     `needs_version` says whether the kind refuses (422) an update that does not say so. `obj` is as
     mutating admission has left it."""
     resource, name = target.group_resource, target.name
@@ -184,8 +184,8 @@ def finish_update(
     target: Target,
     special: Mapping[GroupKind, Strategy] = {},
 ) -> JsonDict:
-    """The object as validating admission sees it; `old` is the object as the endpoint shows it. The
-    draft is used up."""
+    """Return the object as validating admission sees it; `old` is the object as the endpoint shows
+    it. The draft is used up."""
     if target.subresource == "scale":
         return _changed_scale(draft, old)
     result = prepare_for_update(draft, old, subresource=target.subresource)
@@ -233,7 +233,8 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 
 
 def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
-    """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
+    """Return the object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used
+    up."""
     result, rules, is_counted = draft.made, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
@@ -450,8 +451,8 @@ what an ordinary one leaves of the status, the data pack speaks."""
 
 
 def only_parts(sent: JsonObject, old: JsonObject, parts: Parts, gates: Collection[str]) -> JsonDict:
-    """The old object with the parts that an update may change, and the sent identity. Before 1.33
-    nobody came to own these parts."""
+    """Return the old object with the parts that an update may change, and the sent identity. Before
+    1.33 nobody came to own these parts."""
     result: dict[str, object] = fresh(old)
     sent_meta = sent.get("metadata") or {}
     meta = result.setdefault("metadata", {})

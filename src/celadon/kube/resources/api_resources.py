@@ -61,7 +61,8 @@ ESTABLISHED: Final = "Established"
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """`gvk` is the kind that admission sees: for `connect` ones that of the options."""
+    """Describes a subresource. `gvk` is the kind that admission sees: for `connect` ones that of
+    the options."""
 
     name: str
     gvk: GroupVersionKind
@@ -71,7 +72,7 @@ class Subresource:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource in one version.
+    """Describes one resource in one version.
 
     `by_default` says whether a server offers it without being told to. `served` is false only for
     the unserved versions of a CRD, which still take part in equivalence. `list_kind`, `categories`
@@ -103,7 +104,7 @@ class Resource:
 
     @property
     def gate(self) -> str:
-        """The feature gate without which it is not there in any version; empty for most."""
+        """Return the feature gate without which it is not there in any version; empty for most."""
         return _GATED.get(self.gvr.group_resource, "")
 
     def subresource(self, name: str) -> Subresource | None:
@@ -122,7 +123,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ApiGroup:
-    """A group as discovery shows it: its versions in that order, and the `preferred` one."""
+    """Describes a group as discovery shows it: its versions in that order, and the `preferred`
+    one."""
 
     name: str
     versions: tuple[str, ...]
@@ -153,7 +155,8 @@ class Catalog:
         return self._by_gvr.get(gvr)
 
     def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:
-        """The resource whose objects are of this kind; not found by kinds of subresources."""
+        """Return the resource whose objects are of this kind; not found by kinds of
+        subresources."""
         return self._by_gvk.get(gvk)
 
     def kind_of(self, gvr: GroupVersionResource, subresource: str = "") -> GroupVersionKind | None:
@@ -164,7 +167,7 @@ class Catalog:
     def equivalents(
         self, gvr: GroupVersionResource, subresource: str = ""
     ) -> tuple[tuple[GroupVersionResource, GroupVersionKind], ...]:
-        """The other endpoints that show the same objects, with the kind of each."""
+        """Return the other endpoints that show the same objects, with the kind of each."""
         resource = self._by_gvr.get(gvr)
         if resource is None:
             return ()
@@ -318,7 +321,7 @@ def _custom_version(base: Resource, version: JsonObject) -> Resource:
 
 
 def guessed_resource(gvk: GroupVersionKind) -> Resource:
-    """A resource for a kind nobody has defined: a custom one, with objects in namespaces."""
+    """Return a resource for a kind nobody has defined: a custom one, with objects in namespaces."""
     return Resource(
         gvr=guess_resource(gvk),
         gvk=gvk,
@@ -332,7 +335,8 @@ def guessed_resource(gvk: GroupVersionKind) -> Resource:
 
 
 def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
-    """The usual plural of a kind nobody has defined, as upstream's `UnsafeGuessKindToResource`."""
+    """Return the usual plural of a kind nobody has defined, as upstream's
+    `UnsafeGuessKindToResource`."""
     singular = gvk.kind.lower()
     if singular.endswith("endpoints"):
         plural = singular
@@ -375,13 +379,13 @@ class Lookups(Protocol):
         ...
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """The objects of a namespace, or all cluster-scoped ones, by name."""
+        """Return the objects of a namespace, or all cluster-scoped ones, by name."""
         ...
 
 
 class ObjectIndex:
-    """Objects by resource, namespace and name. Those of kinds that the catalogue does not know are
-    left out; versions are as given."""
+    """Finds objects by resource, namespace and name. Objects of kinds that the catalogue does not
+    know are left out; versions are as given."""
 
     __slots__ = ("_catalog", "_spaces")
 
@@ -477,7 +481,8 @@ def _scale_paths_names(path: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`priority` 1 is shown only in wide output; `hidden` cells have no column of their own."""
+    """Describes a column of a table. `priority` 1 is shown only in wide output; `hidden` cells have
+    no column of their own."""
 
     name: str
     type: str = "string"

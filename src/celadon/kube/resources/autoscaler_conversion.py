@@ -96,8 +96,8 @@ STATUSES: Final[Mapping[str, tuple[_Field, ...]]] = {
 
 
 def to_v1(obj: JsonObject) -> JsonDict:
-    """An autoscaler of v2 as v1 has it. AttributeError, TypeError or ValueError for what has not
-    the shape of its kind."""
+    """Return an autoscaler of v2 as v1 has it. AttributeError, TypeError or ValueError for what has
+    not the shape of its kind."""
     spec, status = _part(obj, "spec"), _part(obj, "status")
     metrics, current_metrics = (
         list(spec.pop("metrics", None) or ()),
@@ -128,7 +128,7 @@ def to_v1(obj: JsonObject) -> JsonDict:
 
 
 def to_v2(obj: JsonObject) -> JsonDict:
-    """An autoscaler of v1 as v2 has it; annotations that Go could not read say nothing."""
+    """Return an autoscaler of v1 as v2 has it; annotations that Go could not read say nothing."""
     notes, spec, status = metadata.annotations(obj), _part(obj, "spec"), _part(obj, "status")
     metrics = list(_listed(notes, METRICS) or ())
     utilization = spec.pop(_OF_CPU, None)

@@ -53,8 +53,8 @@ class FeatureGate:
 
 @functools.cache
 def gates_of(release: str) -> Mapping[str, FeatureGate]:
-    """The gates that a release (`1.34`) knows, by their names. Releases before the first that the
-    pack tells apart know what that one does."""
+    """Return the gates that a release (`1.34`) knows, by their names. Releases before the first
+    that the pack tells apart know what that one does."""
     minor = max(_minor(release), OLDEST_RELEASE)
     gates = {}
     for name, stages in schema_packs.load("gates").items():

@@ -25,7 +25,7 @@ _BITS: Final = {"i": 32, "l": 64}
 
 
 def go_integer(value: Any, bits: int) -> int:
-    """The integer that Go makes of a number. DecodeError for one with a fraction."""
+    """Return the integer that Go makes of a number. DecodeError for one with a fraction."""
     if isinstance(value, float) and not value.is_integer():
         raise DecodeError(f"cannot convert float64 to int{bits}")
     half = 1 << (bits - 1)
@@ -33,8 +33,8 @@ def go_integer(value: Any, bits: int) -> int:
 
 
 def converted(obj: JsonObject, gvk: GroupVersionKind) -> dict[str, object]:
-    """An object of a built-in kind with Go's integers. DecodeError, for `restore_error`, about the
-    first of its values that does not fit, in the order of the object."""
+    """Return an object of a built-in kind with Go's integers. DecodeError, for `restore_error`,
+    about the first of its values that does not fit, in the order of the object."""
     result, codec = with_go_numbers(obj, gvk, _integer_if_whole), codec_for(gvk)
     fault = None if codec is None else first_fault(codec, result)
     if fault is not None:

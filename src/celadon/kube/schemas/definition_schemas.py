@@ -61,7 +61,7 @@ def definition_schemas(
 
 
 def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
-    """The kinds of which it gives the schemas."""
+    """Return the kinds of which it gives the schemas."""
     return [gvk for gvk, _ in _versions(definition)]
 
 
@@ -299,7 +299,7 @@ class View(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """The type of a schema, and the sizes of its values in requests.
+    """Holds the type of a schema, and the sizes of its values in requests.
 
     `max_elements` counts elements, or the bytes of a text; `min_size` is in bytes of JSON. `fields`
     are those of an object under their CEL names, `element` is that of items or values. The root
@@ -338,7 +338,7 @@ _FORMATS: Final = {
 
 
 def schema_type(schema: schema_packs.Schema, name: str, view: View = View.PUBLISHED) -> SchemaType:
-    """The type of a schema, dyn for one that has none. `name` is that of its object type."""
+    """Return the type of a schema, dyn for one that has none. `name` is that of its object type."""
     return declared_type(schema, name, view) or _ANYTHING
 
 
@@ -479,7 +479,7 @@ class SchemaSizes:
     root: SchemaType
 
     def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
-        """The size of what a path leads to, the name of the variable first."""
+        """Return the size of what a path leads to, the name of the variable first."""
         root: SchemaType | None = self.root if path else None
         for step in path[1:]:
             if root is None:

@@ -83,7 +83,7 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule:
-    """One of `x-kubernetes-validations`."""
+    """Holds one rule of `x-kubernetes-validations`."""
 
     rule: str = ""
     message: str = ""
@@ -133,7 +133,7 @@ class Choices(tuple[Json, ...]):
 
     @functools.cached_property
     def listed(self) -> str:
-        """All of them as JSON, texts without quotes of their own, as errors list what is
+        """Return all of them as JSON, texts without quotes of their own, as errors list what is
         supported."""
         return supported_values(
             item if isinstance(item, str) else json_text(sorted_members(item)) for item in self
@@ -165,8 +165,8 @@ NO_CHOICES: Final = Choices()
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One node of a schema. `type` is empty for what may be of several types, and for the mention
-    of a component, which has `ref` set (`pack_schemas.resolved` follows it)."""
+    """Describes one node of a schema. `type` is empty for what may be of several types, and for the
+    mention of a component, which has `ref` set (`pack_schemas.resolved` follows it)."""
 
     name: str = ""
     """The OpenAPI name of a component (`io.k8s.api.core.v1.Pod`); empty for what has none."""
@@ -215,7 +215,7 @@ class Schema:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The JSON types that a value may have; none is any."""
+        """Return the JSON types that a value may have; none is any."""
         if self.int_or_string:
             return ("integer", "string")
         return (self.type,) if self.type else ()
@@ -241,7 +241,7 @@ _SPECIAL: Final = late_pattern(r"__|[./-]")
 
 
 def escape(name: str) -> str | None:
-    """The CEL field name of a property; None when no expression can select it."""
+    """Return the CEL field name of a property; None when no expression can select it."""
     if name in RESERVED:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
@@ -299,8 +299,8 @@ WHOLE: Final = "!"
 
 @functools.cache
 def pack_of(name: str, release: str) -> Any:
-    """The pack of that name as a release (`1.34`) has it. Releases that are newer or older than all
-    that the packs know are taken for the nearest."""
+    """Return the pack of that name as a release (`1.34`) has it. Releases that are newer or older
+    than all that the packs know are taken for the nearest."""
     pack, minor = _read(name), _minor(release)
     if minor >= _minor(DESCRIBED):
         return pack
@@ -330,7 +330,7 @@ def patched(value: Any, patch: Json) -> Any:
 
 
 def as_of(name: str, newer: Any, patch: Any) -> Any:
-    """The pack of that name as a release has it, made of that of the next newer one."""
+    """Return the pack of that name as a release has it, made of that of the next newer one."""
     if not patch:
         return newer
     if name == "schemas":
@@ -386,7 +386,7 @@ def _emulated_resources(release: str, emulated: str) -> Any:
 
 
 def resources_by_key(pack: Any) -> JsonDict:
-    """The pack `resources` in the form that patches are made for: each resource under
+    """Return the pack `resources` in the form that patches are made for: each resource under
     `group/version/resource`, and no groups, which are replaced as a whole."""
     return {
         "legacy": pack["legacy"],
@@ -617,7 +617,7 @@ class SchemaPack:
 
     @property
     def kinds(self) -> Mapping[GroupVersionKind, str]:
-        """The kinds, and the names of their types."""
+        """Return the kinds, and the names of their types."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -636,14 +636,14 @@ class SchemaPack:
         return entries
 
     def component(self, name: str) -> Schema:
-        """The type of that OpenAPI name; KeyError when there is none."""
+        """Return the type of that OpenAPI name; KeyError when there is none."""
         schema = self._schemas.get(name)
         if schema is None:
             schema = self._schemas[name] = _component(name, self._entries)
         return schema
 
     def resolve(self, schema: Schema) -> Schema:
-        """The component that a mention means; anything else is itself."""
+        """Return the component that a mention means; anything else is itself."""
         return self.component(schema.ref) if schema.ref else schema
 
 
@@ -672,12 +672,12 @@ def built_in() -> SchemaPack:
 
 
 def component(name: str) -> Schema:
-    """The built-in type of that OpenAPI name; KeyError when there is none."""
+    """Return the built-in type of that OpenAPI name; KeyError when there is none."""
     return built_in().component(name)
 
 
 def component_name(gvk: GroupVersionKind) -> str | None:
-    """The OpenAPI name of a built-in kind's type."""
+    """Return the OpenAPI name of a built-in kind's type."""
     return built_in().kinds.get(gvk)
 
 
@@ -688,5 +688,5 @@ def schema_for(gvk: GroupVersionKind) -> Schema | None:
 
 
 def resolved(schema: Schema) -> Schema:
-    """The built-in component that a mention means; anything else is itself."""
+    """Return the built-in component that a mention means; anything else is itself."""
     return component(schema.ref) if schema.ref else schema

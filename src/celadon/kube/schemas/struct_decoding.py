@@ -246,19 +246,20 @@ class StructCodec:
 
     @property
     def field_nodes(self) -> JsonObject:
-        """The fields as the schema pack describes them."""
+        """Return the fields as the schema pack describes them."""
         fields: JsonObject = self._entry.get("fields", {})
         return fields
 
     @property
     def unwritten_zeros(self) -> dict[str, object]:
-        """The fields that are not written where they are zero, but have that for a default."""
+        """Return the fields that are not written where they are zero, but have that for a
+        default."""
         nodes = self.field_nodes
         return {key: ZEROS[nodes[key]] for key in self._entry.get("zeros", ())}
 
     @property
     def entered(self) -> Mapping[str, str]:
-        """The fields that hold structs, or lists of structs, with their components."""
+        """Return the fields that hold structs, or lists of structs, with their components."""
         if self._entered is None:
             field_nodes = ((key, _struct_component(node)) for key, node in self.field_nodes.items())
             self._entered = {key: component for key, component in field_nodes if component}
@@ -421,7 +422,7 @@ def _complete_each(inner: _Complete, container: Any, settled: Container[int]) ->
 
 @per_release()
 def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
-    """The codec of a component, by its OpenAPI name; KeyError when there is none."""
+    """Return the codec of a component, by its OpenAPI name; KeyError when there is none."""
     return StructCodec(name, schema_packs.load("schemas")[name], reading)
 
 
@@ -485,8 +486,8 @@ def _read_special(node: Json, value: Json) -> None:
 
 
 def decode_list(component: str, value: object) -> list[dict[str, Json]]:
-    """A list of structs by their OpenAPI name, as an annotation may hold one: null items are zero
-    structs, null is no item. DecodeError with what Go says of anything else."""
+    """Return a list of structs by their OpenAPI name, as an annotation may hold one: null items are
+    zero structs, null is no item. DecodeError with what Go says of anything else."""
     if value is None:
         return []
     items = _list({"items": {"ref": component}}, Reading.TOLERANT, keep=True)
@@ -503,15 +504,16 @@ def _complained(convert: Callable[[object], _Made], value: object) -> _Made:
 
 
 class EmptyValue(NamedTuple):
-    """A list, a map or bytes that came empty, and that encoding leaves out."""
+    """Names a list, a map or bytes that came empty, and that encoding leaves out."""
 
     path: tuple[str | int, ...]
     value: list[Any] | JsonDict | str
 
 
 def empty_values(codec: StructCodec, value: object) -> tuple[EmptyValue, ...]:
-    """The empty lists, maps and bytes that `decode` drops from an object, in their order. Go's
-    structs hold them until they are encoded, so validation still tells them from absent ones."""
+    """Return the empty lists, maps and bytes that `decode` drops from an object, in their order.
+    Go's structs hold them until they are encoded, so validation still tells them from absent
+    ones."""
     return tuple(_empties_of_struct(codec, value, ()))
 
 
@@ -552,7 +554,7 @@ def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> It
 
 
 def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDict:
-    """A copy of an object with those of the values whose fields it does not have."""
+    """Return a copy of an object with those of the values whose fields it does not have."""
     result: dict[str, object] = fresh(obj)
     for path, value in empties:
         parent: object = result
@@ -580,8 +582,8 @@ def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
 
 
 def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCodec, bool] | None:
-    """The object decoded, without defaulting and completing, the codec of its kind, and whether no
-    field of it is unknown, and none empty; None for kinds not built in."""
+    """Return the object decoded, without defaulting and completing, the codec of its kind, and
+    whether no field of it is unknown, and none empty; None for kinds not built in."""
     codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
     if codec is None or exact is None:
         return None
@@ -615,7 +617,7 @@ _ROOT: Final[_Place] = None
 
 
 class StrayField(NamedTuple):
-    """A field that its kind does not have or, if it `is_repeated`, that a document has twice.
+    """Names a field that its kind does not have or, if it `is_repeated`, that a document has twice.
     `known_fields` are the fields that there are in its place."""
 
     steps: Steps
@@ -630,7 +632,7 @@ class StrayField(NamedTuple):
 
     @property
     def likely(self) -> str:
-        """The field that was probably meant; empty if none is much like it."""
+        """Return the field that was probably meant; empty if none is much like it."""
         import difflib  # late: few documents have such fields
 
         names = {name.lower(): name for name in self.known_fields}
@@ -674,7 +676,8 @@ def struct_field_errors(obj: JsonObject, name: str, component: str) -> list[Stra
 
 
 def repeated_fields(document: Document) -> list[StrayField]:
-    """The members that occur more than once, whatever they are, in the order of the document."""
+    """Return the members that occur more than once, whatever they are, in the order of the
+    document."""
     result: _Found = {}
     if document.repeated:
         _find_repeated(document, document.value, _ROOT, result)

@@ -42,7 +42,8 @@ ZEROS: Final = {"s": "", BYTES: "", "b": False, "i": 0, "l": 0, "d": 0}
 
 
 class DecodeError(KubeError, ValueError):
-    """A value that does not fit the type; `str()` is what follows `cannot be handled as a K: `.
+    """Says that a value does not fit its type; `str()` is what follows `cannot be handled as a K:
+    `.
 
     `path` is where the value stands, in steps from the object that was to be decoded. `alone` is
     the text where values are read one by one, not as parts of a document.

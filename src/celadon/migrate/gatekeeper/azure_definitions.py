@@ -158,7 +158,7 @@ class AzureUse:
 
 @dataclass
 class AzurePolicies:
-    """All documents of Azure that there are."""
+    """Holds all documents of Azure Policy that were read."""
 
     definitions: list[JsonObject] = field(default_factory=list)
     initiatives: list[JsonObject] = field(default_factory=list)

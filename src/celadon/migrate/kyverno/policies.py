@@ -141,7 +141,7 @@ class Policy:
 
     @property
     def autogen(self) -> tuple[str, ...]:
-        """The kinds of pod controllers that rules for Pods are meant for, too."""
+        """Return the kinds of pod controllers that rules for Pods are meant for, too."""
         # Without the annotation all controllers are meant; `none` switches it off
         # (`pkg/autogen/v1/autogen.go`, `computeRules`).
         annotation = self.annotations.get(_AUTOGEN)
@@ -449,7 +449,7 @@ def is_exception(value: object) -> bool:
 
 
 def exception_shape(value: JsonObject) -> Shape:
-    """The shape that an exception must have."""
+    """Return the shape that an exception must have."""
     return EXCEPTION_SHAPE if _group(value) == "kyverno.io" else CEL_EXCEPTION_SHAPE
 
 
@@ -459,7 +459,7 @@ def _group(value: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PolicyException:
-    """An exception of either group."""
+    """Holds a PolicyException, of either API group."""
 
     value: JsonObject
 

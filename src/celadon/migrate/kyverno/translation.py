@@ -359,8 +359,8 @@ _NAMED: Final[JsonShape] = {"metadata": Needed({"name": Needed(str), "namespace"
 
 
 def shape_of(document: object) -> JsonShape | None:
-    """The shape that a policy, or an exception to policies, must have; None of what is neither, or
-    not Kyverno's."""
+    """Return the shape that a policy, or an exception to policies, must have; None of what is
+    neither, or not Kyverno's."""
     if policies.is_policy(document):
         return policies.POLICY_SHAPE
     if is_cel_policy(document):

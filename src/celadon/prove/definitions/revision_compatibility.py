@@ -50,8 +50,8 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that the new revision asks of a value and the old one does not: keywords of its
-    schema, fields that are `required`, or a rule."""
+    """Names something that the new revision asks of a value and the old one does not: keywords of
+    its schema, fields that are `required`, or a rule."""
 
     names: tuple[str, ...]
     steps: Steps
@@ -74,8 +74,8 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class RevisionReply:
-    """The answer about one demand: `example` is an object that the old revision took, `errors` is
-    what the new one says of it. `is_forgiven` if an update is taken that changes labels
+    """Holds the answer about one demand: `example` is an object that the old revision took,
+    `errors` is what the new one says of it. `is_forgiven` if an update is taken that changes labels
     only (ratcheting)."""
 
     kind: CustomKind
@@ -215,13 +215,13 @@ class Revisions:
     seconds: float = 10
 
     def replies(self) -> Iterator[RevisionReply]:
-        """An answer for each demand."""
+        """Return an answer for each demand."""
         with answering_as(self.version):
             result = demands(self.old, self.new)
         return map(self.reply, result)
 
     def reply(self, demand: Demand) -> RevisionReply:
-        """The answer about one demand."""
+        """Return the answer about one demand."""
 
         def ask(inputs: Inputs) -> tuple[RevisionReply, Unmodelled]:
             look = _RevisionLook(self.old, inputs, self.version, self.seconds, self.new)
@@ -239,7 +239,7 @@ class _RevisionLook(DefinitionLook):
     object: StructuralObject = field(init=False)
 
     def reply(self, demand: Demand) -> RevisionReply:
-        """The answer."""
+        """Return the answer."""
         reply = RevisionReply(self.new, demand, Answer.UNKNOWN)
         try:
             formula = self._wanted(demand)
@@ -315,8 +315,8 @@ def _has(outcome: Outcome, name: str) -> Formula:
 
 
 def seen(schema: Schema, value: Outcome) -> Outcome:
-    """A value as rules of another schema see it: without fields that it does not know, and with its
-    defaults."""
+    """Return a value as rules of another schema see it: without fields that it does not know, and
+    with its defaults."""
     cases = (Case(case.guard, _seen(schema, case.value)) for case in value.cases)
     return outcome(cases, value.error)
 

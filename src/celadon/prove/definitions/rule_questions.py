@@ -45,7 +45,7 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 
 class RuleQuestion(enum.Enum):
-    """A question about a rule; `FITS` is asked of all rules at a place together."""
+    """Names a question about a rule; `FITS` is asked of all rules at a place together."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -57,7 +57,7 @@ class RuleQuestion(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RuleReply:
-    """An answer about the rule with an `index` at a node; None for all rules at the node.
+    """Holds an answer about the rule with an `index` at a node; None for all rules at the node.
 
     `example` is the object for a yes, `before` what it was before the update. `reason` is why
     there is no answer, `offset` where in its expression that is. `bounded` are the lists that no
@@ -91,7 +91,7 @@ class DefinitionProver:
             self.kinds: Mapping[GroupVersionKind, CustomKind] = custom_kinds(definition)
 
     def replies(self, kind: CustomKind) -> Iterator[RuleReply]:
-        """All answers about one version, place by place."""
+        """Yield all answers about one version, place by place."""
         with answering_as(self._version):
             places = nodes(kind)
         for node in places:
@@ -101,7 +101,7 @@ class DefinitionProver:
                 yield self.of_node(kind, node)
 
     def of_rule(self, kind: CustomKind, node: Node, index: int) -> list[RuleReply]:
-        """The answers about one rule."""
+        """Return the answers about one rule."""
         rule = node.rules[index]
         if rule.rule is None:
             reason = rule.error or "an empty rule"
@@ -144,7 +144,7 @@ class _RuleLook(DefinitionLook):
     old: StructuralObject | None = field(default=None, init=False)
 
     def reply(self, question: RuleQuestion) -> RuleReply:
-        """The answer."""
+        """Return the answer."""
         reply = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
         try:
             formula = self._wanted(question)
@@ -296,7 +296,7 @@ def _says_nothing(rule: CompiledRule, evaluated: EvaluatedRule) -> bool:
 
 
 class Change(enum.Enum):
-    """A change of a field that is said to be immutable."""
+    """Names a change of a field that is said to be immutable."""
 
     CHANGED = "can be changed"
     REMOVED = "can be removed"
@@ -321,7 +321,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeReply:
-    """An answer about a field: for a yes with the objects before and after each update."""
+    """Holds an answer about a field: for a yes with the objects before and after each update."""
 
     kind: CustomKind
     subject: Subject
@@ -352,7 +352,7 @@ _UNCHANGED: Final = "self==oldSelf"
 
 
 def subjects(kind: CustomKind) -> Iterator[Subject]:
-    """The fields that the rules of a kind compare with what they were."""
+    """Yield the fields that the rules of a kind compare with what they were."""
     for node in nodes(kind):
         for index, rule in enumerate(node.rules):
             if rule.rule is None or not rule.uses_old_self:
@@ -425,7 +425,7 @@ class Transitions:
     seconds: float = 10
 
     def replies(self) -> Iterator[ChangeReply]:
-        """The answers about all fields that are compared."""
+        """Yield the answers about all fields that are compared."""
         for subject in subjects(self.kind):
             yield self.reply(subject, Change.CHANGED)
             if not all(isinstance(step, str) for step in subject.steps):
@@ -454,7 +454,7 @@ class _ChangeLook(DefinitionLook):
     history: list[StructuralObject] = field(default_factory=list)
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
-        """The answer."""
+        """Return the answer."""
         reply = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
         try:
             formula = self.wanted(subject, change)
@@ -496,7 +496,7 @@ class _ChangeLook(DefinitionLook):
         return both(*result)
 
     def confirmed(self, model: z3.ModelRef) -> tuple[JsonObject, ...] | None:
-        """The objects of a model, if validation takes each of them after the one before."""
+        """Return the objects of a model, if validation takes each of them after the one before."""
         objects = tuple(element.json(model) for element in self.history)
         before: dict[str, Json] | None = None
         for item in objects:

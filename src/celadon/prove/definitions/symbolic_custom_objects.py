@@ -366,7 +366,7 @@ class StructuralObject:
         return either(both(case.guard, self._fits(schema, case.value)) for case in outcome.cases)
 
     def fits_here(self, schema: Schema, outcome: Outcome) -> Formula:
-        """The same, but for what is inside of lists, maps and objects."""
+        """Return the same, but for what is inside of lists, maps and objects."""
         return either(
             both(case.guard, self._fits(schema, case.value, is_deep=False))
             for case in outcome.cases
@@ -525,7 +525,7 @@ class StructuralObject:
 
 
 def below(schema: Schema, step: str | int) -> Schema:
-    """The schema of a field, of items or of entries."""
+    """Return the schema of a field, of items or of entries."""
     items = schema.items or schema.additional_properties
     if isinstance(step, str):
         items = schema.properties[step]

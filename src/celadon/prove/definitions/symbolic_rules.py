@@ -32,8 +32,8 @@ TRUE_CLAIM: Final = Claim(value=True, holds=True)
 
 
 class Node(NamedTuple):
-    """A place in a schema that has rules. `names` are fields, `[*]` and `{*}`; `steps` lead to the
-    first such value of an object."""
+    """Names a place in a schema that has rules. `names` are fields, `[*]` and `{*}`; `steps` lead
+    to the first such value of an object."""
 
     names: tuple[str, ...]
     steps: Steps
@@ -47,7 +47,7 @@ class Node(NamedTuple):
 
 
 def path_text(names: Sequence[str]) -> str:
-    """A place in a schema, as people write it."""
+    """Return a place in a schema, as people write it."""
     return ".".join(names).replace(".[*]", "[*]").replace(".{*}", "{*}")
 
 
@@ -61,7 +61,7 @@ def schema_path(root: Sequence[str | int], names: Sequence[str]) -> tuple[str | 
 
 
 def nodes(kind: CustomKind) -> list[Node]:
-    """The places of a kind's schema that have rules, those around others first."""
+    """Return the places of a kind's schema that have rules, those around others first."""
     compiled = None if kind.rules is None else kind.rules.compiled()
     return [] if compiled is None else list(_nodes(compiled, (), ()))
 
@@ -99,7 +99,7 @@ class DefinitionLook:
         return checked.ast.positions.get(node.id)
 
     def search(self, formula: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
-        """An example of what is wanted, or a proof that there is none."""
+        """Return an example of what is wanted, or a proof that there is none."""
         return Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirm)
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:

@@ -178,7 +178,7 @@ class Exchange:
         del came[:start]
 
     def answer(self) -> bytes:
-        """The only message of a call that has ended. Raises ServiceError."""
+        """Return the only message of a call that has ended. Raises ServiceError."""
         self.must_be_well()
         answers = [*self.messages()]
         if len(answers) != 1 or self._received:
@@ -373,8 +373,8 @@ class EtcdConnections:
         task.add_done_callback(self._leaving.discard)
 
     async def call(self, method: str, request: bytes, *, repeatable: bool) -> bytes:
-        """The answer of whichever member gives one. What is not repeatable is sent again only if
-        nobody has taken it. Raises ServiceError."""
+        """Return the answer of whichever member gives one. What is not repeatable is sent again
+        only if nobody has taken it. Raises ServiceError."""
         loop = asyncio.get_running_loop()
         end = loop.time() + CALL_SECONDS
         failed = SILENT
@@ -449,7 +449,7 @@ class EtcdClient:
         return await self._call(_TXN, request, read, repeatable=False)
 
     async def lease(self, seconds: int) -> int:
-        """A new one, that lasts so long (etcd makes very short ones longer)."""
+        """Return a new one, that lasts so long (etcd makes very short ones longer)."""
         request = messages.lease_request(seconds)
         # One whose number is never heard of ends by itself.
         return await self._call(_GRANT, request, messages.lease_answer)

@@ -180,7 +180,7 @@ def range_answer(answer: bytes) -> RangeAnswer:
 
 
 def transaction_request(transaction: EtcdTransaction) -> bytes:
-    """A put, or a deletion of one key, for each operation."""
+    """Return a put, or a deletion of one key, for each operation."""
     result = _CLASS["TxnRequest"]()  # filled in place: half the price of building the parts
     for comparison in transaction.comparisons:
         if comparison.version is not None:
@@ -347,7 +347,7 @@ class RevisionRefused(ServiceError):
 
 
 def refusal(code: int, text: str) -> ServiceError:
-    """The error that says the same; without a text it says the name of the code."""
+    """Return the error that says the same; without a text it says the name of the code."""
     name = CODES[code] if code < len(CODES) else "UNKNOWN"
     text = text or name
     if text in (COMPACTED, FUTURE_REVISION):

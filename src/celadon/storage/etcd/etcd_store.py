@@ -262,7 +262,8 @@ class SharedQuestion:
         self._asking: asyncio.Task[None] | None = None
 
     def ask(self) -> Future[int]:
-        """The answer, or what `put` raised. It cannot be cancelled, as it is for others, too."""
+        """Return the answer, or what `put` raised. It cannot be cancelled, as it is for others,
+        too."""
         if self._next is None:
             self._next = Future()
             self._next.set_running_or_notify_cancel()
@@ -306,9 +307,9 @@ _T = TypeVar("_T")
 async def open_etcd(
     settings: etcd_client.EtcdSettings, retention: Retention | None = None
 ) -> EtcdStore:
-    """The store in the running event loop, when it has everything that is in etcd. `retention`: how
-    much history the mirror keeps, as `Retention()` unless given. Raises ServiceError, OSError for
-    files of the settings."""
+    """Return the store in the running event loop, when it has everything that is in etcd.
+    `retention`: how much history the mirror keeps, as `Retention()` unless given. Raises
+    ServiceError, OSError for files of the settings."""
     store = EtcdStore(etcd_client.EtcdConnections(settings), settings, retention or Retention())
     try:
         await store.begin()
@@ -327,7 +328,7 @@ class _PendingWrite:
 
 
 class EtcdStore(KeyspaceReads):
-    """A `contract.Store`, and the `Audience` of its mirror."""
+    """Is a `contract.Store` on a cluster of etcd, and the `Audience` of its mirror."""
 
     def __init__(
         self,

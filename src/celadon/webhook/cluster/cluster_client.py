@@ -83,8 +83,8 @@ class ClusterUnreachable(ClusterError):
 
 
 class ClusterRefusal(ClusterError):
-    """The server said no. `status` is the Status object that it sent, `{}` if it sent none;
-    `retry_after` the seconds after which to ask again, 0 if it did not say."""
+    """Says that the server refused a request. `status` is the Status object that it sent, `{}` if
+    it sent none; `retry_after` the seconds after which to ask again, 0 if it did not say."""
 
     def __init__(self, code: int, status: kube.JsonObject, retry_after: int = 0) -> None:
         super().__init__(str(status.get("message") or f"the server answered with code {code}"))
@@ -127,8 +127,8 @@ class _ClusterRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Objects of a list at a revision; `continue_token` is the token for the next page, empty on
-    the last one, `remaining` how many are behind this one, if the server says so, and `size` the
+    """Holds objects of a list at a revision; `continue_token` is the token for the next page, empty
+    on the last one, `remaining` how many are behind this one, if the server says so, and `size` the
     bytes it came in."""
 
     items: Sequence[JsonDict]
@@ -174,7 +174,7 @@ class ClusterClient:
         accept: str = "application/json",
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
-        """The object that the server answers with. Raises ClusterError."""
+        """Return the object that the server answers with. Raises ClusterError."""
         request = _ClusterRequest(
             method,
             _target(path, query),
@@ -489,8 +489,8 @@ async def discover(client: ClusterClient) -> tuple[Resource, ...]:
 
 
 async def served_release(client: ClusterClient) -> str:
-    """The release that the cluster answers as, `1.36`; of what is not known yet or any more, the
-    nearest that is. Raises ClusterError."""
+    """Return the release that the cluster answers as, `1.36`; of what is not known yet or any more,
+    the nearest that is. Raises ClusterError."""
     document = await client.get("/version")
     for name in ("emulation", ""):
         numbers = [

@@ -256,9 +256,9 @@ RETRY_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """`version` is the release that answers, empty for that of the cluster, which may change;
-    `namespace` is where ConfigMaps with policies are; `call` calls conversion webhooks, None where
-    nobody does."""
+    """Holds where policies come from, and how they are judged. `version` is the release that
+    answers, empty for that of the cluster, which may change; `namespace` is where ConfigMaps with
+    policies are; `call` calls conversion webhooks, None where nobody does."""
 
     version: str
     namespace: str
@@ -267,8 +267,8 @@ class PolicySettings:
 
 
 class FollowedRelease:
-    """The release of Kubernetes that a cluster answers as. A `fixed` one is never asked for;
-    `changed` is called when it is known, and when it is another one."""
+    """Follows the release of Kubernetes that a cluster answers as. A `fixed` one is never asked
+    for; `changed` is called when it is known, and when it is another one."""
 
     def __init__(
         self,
@@ -306,7 +306,8 @@ class FollowedRelease:
 
 
 class ClusterPolicies:
-    """`clock` is Unix time, `monotonic` what ages are measured by."""
+    """Follows the policies of a cluster. `clock` is Unix time, `monotonic` what ages are measured
+    by."""
 
     def __init__(
         self,

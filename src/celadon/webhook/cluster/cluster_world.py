@@ -91,7 +91,7 @@ class RemoteAuthorizer:
 
 
 def answer_of(review: kube.JsonObject) -> kube.Answer:
-    """The answer in a review's status."""
+    """Return the answer in a review's status."""
     status = review.get("status") or {}
     ruling = kube.Ruling.NO_OPINION
     if status.get("allowed") is True:

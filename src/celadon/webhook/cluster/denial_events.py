@@ -60,8 +60,8 @@ class _Series:
 
 
 class DenialEvents:
-    """`instance` says which replica it was. `clock` is Unix time, `monotonic` what the rate is
-    measured by. `run` beside the webhook."""
+    """Writes Events about requests that were denied. `instance` says which replica it was. `clock`
+    is Unix time, `monotonic` what the rate is measured by. `run` beside the webhook."""
 
     def __init__(
         self,

@@ -32,8 +32,8 @@ from celadon.webhook.reviews import Review
 
 @dataclass(frozen=True, slots=True)
 class DecisionLogSettings:
-    """`path` None is standard output; `sample` is the part of plain admissions that is logged, from
-    0 to 1; `with_objects` adds the whole objects."""
+    """Holds where decisions are logged, and which. `path` None is standard output; `sample` is the
+    part of plain admissions that is logged, from 0 to 1; `with_objects` adds the whole objects."""
 
     path: Path | None
     sample: float = 1.0
@@ -58,8 +58,8 @@ def is_about_secrets(request: Request) -> bool:
 
 
 def secret_texts(request: Request) -> Iterable[str]:
-    """The values in the Secrets of a request, as they stand there and decoded, with and without
-    the space around them, longest first."""
+    """Return the values in the Secrets of a request, as they stand there and decoded, with and
+    without the space around them, longest first."""
     if not is_about_secrets(request):
         return ()
     result = {

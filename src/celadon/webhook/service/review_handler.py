@@ -131,13 +131,13 @@ class ReviewHandler:
     def begin(
         self, request: apiserver.HttpRequest, path: str, arrived: float
     ) -> apiserver.HttpAnswer | Later:
-        """The answer, or what gives it after others have been asked. `arrived` is when the request
-        came, by `perf_counter`."""
+        """Return the answer, or what gives it after others have been asked. `arrived` is when the
+        request came, by `perf_counter`."""
         refused = self.refused(request, path)
         return self.reviewed(request.body, path, arrived) if refused is None else refused
 
     def refused(self, request: apiserver.HttpRequest, path: str) -> apiserver.HttpAnswer | None:
-        """The answer to what is no review at first sight."""
+        """Return the answer to what is no review at first sight."""
         if self._known_callers and request.client_certificate is None:
             return self.refuse(path, 401, "a client certificate is required", "unknown caller")
         if len(request.body) > self._most_bytes:

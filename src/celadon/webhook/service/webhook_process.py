@@ -73,11 +73,11 @@ class Certificate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """`certificate` None is plain HTTP. `in_flight` is how many reviews may wait or be decided at
-    once (0: any number), `seconds` how long one may take whose caller does not say. For
-    `shutdown_delay` seconds after it was told to end, the webhook is not ready and goes on; then it
-    stops listening, waits `linger_seconds` for requests that are on their way, and what was begun
-    may take `drain_seconds`."""
+    """Holds the settings of a webhook process. `certificate` None is plain HTTP. `in_flight` is how
+    many reviews may wait or be decided at once (0: any number), `seconds` how long one may take
+    whose caller does not say. For `shutdown_delay` seconds after it was told to end, the webhook is
+    not ready and goes on; then it stops listening, waits `linger_seconds` for requests that are on
+    their way, and what was begun may take `drain_seconds`."""
 
     listen: Address
     certificate: Certificate | None
@@ -311,7 +311,7 @@ async def serve_webhook(
 
 
 class Webhook:
-    """A webhook in the running loop."""
+    """Runs a webhook in the running loop."""
 
     def __init__(self, settings: WebhookSettings, answering: review_handler.Answering) -> None:
         self._settings = settings
@@ -376,7 +376,7 @@ class Webhook:
 
 
 class ServedCertificate:
-    """A `Certificate`; `pem` gives the one in use."""
+    """Serves a `Certificate`; `pem` gives the one in use."""
 
     def __init__(self, tls: ServerTls, pem: Callable[[], bytes]) -> None:
         self._tls = tls
@@ -428,7 +428,7 @@ def _end_of(pem: bytes) -> float:
 
 
 def write_trusted(certificate: ServedCertificate, path: Path) -> None:
-    """The authority for clients that are to trust a made certificate. Raises StartError."""
+    """Write the authority for clients that are to trust a made certificate. Raises StartError."""
     try:
         path.write_bytes(certificate.trusted)
     except OSError as error:

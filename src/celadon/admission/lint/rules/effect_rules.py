@@ -390,7 +390,7 @@ _ENTRIES: Final = frozenset({"@items", "@keys", "@values"})
 
 
 class LargeObject:
-    """The sizes in an object of so many characters."""
+    """Holds the sizes in an object of so many characters."""
 
     def __init__(self, size: int) -> None:
         self._items = max(size // _ITEM_SIZE, 1)

@@ -165,8 +165,8 @@ def _may_lack(access: Access) -> bool:
 
 
 def absent_in(bundle: Bundle, case: Case, path: Path) -> list[str]:
-    """The kinds that declare the field and may lack it. `request` counts as one, and what a rule of
-    a definition is about."""
+    """Return the kinds that declare the field and may lack it. `request` counts as one, and what a
+    rule of a definition is about."""
     if isinstance(case, RuleCase):
         return _absent_in_rule(case, path)
     if path[0] == "request":

@@ -270,7 +270,7 @@ def _texts(node: syntax.Expr) -> set[str] | None:
 
 
 def plain_path(node: syntax.Expr) -> Path | None:
-    """A chain of selections from a variable of the policy's own language."""
+    """Return a chain of selections from a variable of the policy's own language."""
     steps: list[str] = []
     while node.__class__ is syntax.Select and not node.test_only:
         steps.append(node.field)

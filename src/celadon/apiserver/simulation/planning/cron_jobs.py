@@ -125,7 +125,7 @@ MANY: Final = 100
 
 
 def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> plans.Plan:
-    """The next steps of a CronJob, whose Jobs these are."""
+    """Return the next steps of a CronJob, whose Jobs these are."""
     return _Sync(cron_job, jobs, now).plan()
 
 

@@ -51,7 +51,7 @@ def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -
 # As `GetTargetNodeName` of `pkg/controller/daemon/util`: a pod is made for one node by an affinity
 # to its name, and the scheduler puts it there.
 def target_node(pod: JsonObject) -> str:
-    """The node that a pod is on, or is made for; empty if nothing says so."""
+    """Return the node that a pod is on, or is made for; empty if nothing says so."""
     if facts.node_of(pod):
         return facts.node_of(pod)
     affinity = (facts.spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}

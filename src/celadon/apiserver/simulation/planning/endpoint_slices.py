@@ -108,7 +108,7 @@ class TriggerTimes:
 def slices_plan(
     service: JsonObject, reachable: Reachable, slices: Iterable[JsonObject]
 ) -> plans.Plan:
-    """The slices of a Service, brought to what its pods are now."""
+    """Return the slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
         return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
@@ -461,7 +461,7 @@ def endpoints_plan(
     present: JsonObject | None,
     changed_at: str = "",
 ) -> plans.Plan:
-    """The Endpoints of a Service, brought to what its pods are now; see `Reachable`."""
+    """Return the Endpoints of a Service, brought to what its pods are now; see `Reachable`."""
     if not has_endpoints(service):
         return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)

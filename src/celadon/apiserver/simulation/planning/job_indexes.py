@@ -84,7 +84,7 @@ def _interval_text(interval: tuple[int, int]) -> str:
 
 
 def first_missing(taken: Intervals, count: int, completions: int) -> list[int]:
-    """The lowest numbers that are not taken, as many as are wanted."""
+    """Return the lowest numbers that are not taken, as many as are wanted."""
     result: list[int] = []
     candidate = 0
     for first, last in (*taken, (completions, completions)):
@@ -134,7 +134,8 @@ def _counted(pod: JsonObject, annotation: str) -> int:
 
 
 def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str, str]:
-    """The annotations of a pod that takes the place of one that has failed, if there is one."""
+    """Return the annotations of a pod that takes the place of one that has failed, if there is
+    one."""
     if replaced is None:
         return {FAILURE_COUNT: "0"}
     ignored = _counted(replaced, IGNORED_FAILURE_COUNT) + (not is_counted)

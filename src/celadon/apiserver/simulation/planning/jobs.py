@@ -134,7 +134,7 @@ FAILED: Final = "Failed"
 
 
 def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plans.Plan:
-    """The next steps of a Job whose own pods these are."""
+    """Return the next steps of a Job whose own pods these are."""
     if facts.spec_of(job).get("managedBy") not in (None, JOB_CONTROLLER):
         return plans.NOTHING_TO_DO
     if is_finished(job):
@@ -149,7 +149,7 @@ def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
-    """The condition that says that it has ended."""
+    """Return the condition that says that it has ended."""
     for condition in facts.status_of(job).get("conditions") or ():
         if condition.get("type") in {COMPLETE, FAILED} and condition.get("status") == "True":
             result: JsonObject = condition
@@ -163,7 +163,7 @@ def is_finished(job: JsonObject) -> bool:
 
 
 def without_tracking(pod: JsonObject) -> JsonObject:
-    """The pod without the finalizer by which it waits for being counted."""
+    """Return the pod without the finalizer by which it waits for being counted."""
     finalizers = [finalizer for finalizer in metadata.finalizers(pod) if finalizer != JOB_TRACKING]
     return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": finalizers}}
 

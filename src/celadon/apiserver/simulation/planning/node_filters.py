@@ -551,7 +551,7 @@ def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
 
 
 def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
-    """The pods that a constraint wants to be spread, of which one is this pod."""
+    """Return the pods that a constraint wants to be spread, of which one is this pod."""
     parsed = label_selector(constraint.get("labelSelector"))
     mine = metadata.labels(pod)
     same = (

@@ -82,12 +82,12 @@ def told(message: str, about: JsonObject, reason: str, kind: EventType = NORMAL)
 
 
 def sooner(*seconds: float | None) -> float | None:
-    """The first time at which there is anything to look at."""
+    """Return the first time at which there is anything to look at."""
     return min((second for second in seconds if second is not None), default=None)
 
 
 def pod_created(pod: JsonObject) -> Step:
-    """A pod of a controller that tells what it does in the words that most of them share."""
+    """Return a pod of a controller that tells what it does in the words that most of them share."""
     done = ObjectEvent(NORMAL, "SuccessfulCreate", f"Created pod: {CREATED_NAME}")
     return Step(Verb.CREATE, pod, done, ObjectEvent(WARNING, "FailedCreate", "Error creating: "))
 

@@ -33,7 +33,7 @@ def template_patch(workload: JsonObject) -> JsonDict:
 
 
 def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
-    """The workload with the template that the revision holds."""
+    """Return the workload with the template that the revision holds."""
     recorded = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
     template = {key: value for key, value in recorded.items() if key != "$patch"}
     return {**workload, "spec": {**facts.spec_of(workload), "template": template}}
@@ -69,8 +69,8 @@ def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
 def claimed_revisions(
     workload: JsonObject, revisions: Iterable[JsonObject]
 ) -> tuple[list[JsonObject], list[Step]]:
-    """A workload's own in their order, and the steps by which it takes those that nobody has and
-    that it selects. One that is being deleted looks at these, too, and takes none."""
+    """Return a workload's own in their order, and the steps by which it takes those that nobody has
+    and that it selects. One that is being deleted looks at these, too, and takes none."""
     selector = facts.selector_of(workload)
     result: list[JsonObject] = []
     steps: list[Step] = []

@@ -334,7 +334,7 @@ def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
 
 
 def deployment_condition(type_: str, status: str, reason: str, message: str, now: str) -> JsonDict:
-    """A condition that has become so now."""
+    """Return a condition that has become so now."""
     return {
         "type": type_,
         "status": status,
@@ -372,7 +372,7 @@ def has_deadline(deployment: JsonObject) -> bool:
 
 
 def progressing(deployment: JsonObject) -> JsonObject | None:
-    """The condition that says how its rollout goes."""
+    """Return the condition that says how its rollout goes."""
     return find_condition((deployment.get("status") or {}).get("conditions"), PROGRESSING)
 
 

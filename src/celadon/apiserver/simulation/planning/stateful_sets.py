@@ -68,7 +68,7 @@ def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObj
 def wanted_owners(
     claim: JsonObject, stateful_set: JsonObject, pod: JsonObject, *, is_scaled_down: bool
 ) -> list[JsonDict] | None:
-    """The owners that a claim should have; None if it is to stay as it is."""
+    """Return the owners that a claim should have; None if it is to stay as it is."""
     owners = (
         {"apiVersion": "apps/v1", "kind": "StatefulSet", **stateful_set},
         {"apiVersion": "v1", "kind": "Pod", **pod},
@@ -110,7 +110,7 @@ def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datet
 
 
 def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
-    """The number in its name; -1 for a pod that is none of the set's."""
+    """Return the number in its name; -1 for a pod that is none of the set's."""
     match = _NUMBERED.fullmatch(metadata.name(pod))
     return int(match[2]) if match and match[1] == metadata.name(stateful_set) else -1
 

@@ -52,7 +52,7 @@ _MOST: Final = 100
 def expanded(
     value: JsonObject, templates: Sequence[Document], depth: int = 0
 ) -> Iterator[JsonObject]:
-    """All objects that come of one; those that come of others first."""
+    """Yield all objects that come of one; those that come of others first."""
     if depth == _DEEPEST:
         return
     result = [

@@ -142,7 +142,8 @@ class Rewriting:
         return self.objects.manifests(path) if self.files(path) else []
 
     def reference(self, document: Document, documents: Sequence[Document]) -> JsonDict:
-        """An object of a file as a test names it; the whole object if the name is not enough."""
+        """Return an object of a file as a test names it; the whole object if the name is not
+        enough."""
         name, kind = metadata.name(document.value), document.value["kind"]
         same = [
             item
@@ -161,8 +162,8 @@ class Rewriting:
         }
 
     def unbound(self, policies: Sequence[Document]) -> list[Document]:
-        """The policies that no binding names. Other tools evaluate them nevertheless: whoever binds
-        them does what a cluster does not, which is remembered for the report."""
+        """Return the policies that no binding names. Other tools evaluate them nevertheless:
+        whoever binds them does what a cluster does not, which is remembered for the report."""
         bound = {
             policy.value_at(("spec", "policyName"))
             for policy in policies
@@ -188,7 +189,7 @@ class Rewriting:
         self._cases.append(case)
 
     def done(self, name: str) -> Rewritten:
-        """The test. Its name is that of the original, or of its file."""
+        """Return the test. Its name is that of the original, or of its file."""
         name = name or os.path.basename(self.file)
         document = {
             "apiVersion": API_VERSION,

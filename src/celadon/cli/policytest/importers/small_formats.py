@@ -161,8 +161,8 @@ def _name_of(test: JsonObject) -> str:
 
 
 def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
-    """An object with changes such as `spec.containers.[0].image=nginx`. What follows the `=` is
-    JSON, or else text; maps that are not there are made, and an item behind the last one."""
+    """Return an object with changes such as `spec.containers.[0].image=nginx`. What follows the `=`
+    is JSON, or else text; maps that are not there are made, and an item behind the last one."""
     after = copy.deepcopy(dict(value))
     for change in changes:
         field, equals, text = str(change).partition("=")
@@ -249,7 +249,7 @@ def is_review(value: object) -> bool:
 
 
 def rewritten_review(chunk: Chunk, value: Any, verdict: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test; `verdict` is the verdict where the review has no response."""
+    """Return the test; `verdict` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
     request, place = value["request"], ("request",)
@@ -651,7 +651,7 @@ def is_chainsaw_test(value: object) -> bool:
 
 
 def rewritten_chainsaw(chunk: Chunk, value: Json) -> Rewritten:
-    """A test with one case, which is left out."""
+    """Return a test with one case, which is left out."""
     way = Rewriting(chunk, value)
     name = metadata.name(value)
     way.leave_out(name or "test", (), _REASON)

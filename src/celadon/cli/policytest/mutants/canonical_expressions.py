@@ -213,7 +213,8 @@ def is_same(text: str, other: str) -> bool:
 
 
 def flat_text(ast: syntax.Ast) -> str:
-    """The same for trees that differ in nothing but how chains of `&&` and `||` are nested."""
+    """Return the same for trees that differ in nothing but how chains of `&&` and `||` are
+    nested."""
 
     def flat(node: syntax.Expr) -> syntax.Expr:
         node = with_parts(node, flat)

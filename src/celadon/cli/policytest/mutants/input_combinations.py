@@ -257,7 +257,7 @@ class Choice:
 
 
 def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
-    """All inputs, those that stand in others behind these. `now` is what stands at places."""
+    """Yield all inputs, those that stand in others behind these. `now` is what stands at places."""
     places = sorted(inputs.related, key=len)
     most = max(_LEAST_VALUES, _ALL_VALUES // max(1, len(places)))
     second: dict[Path, list[Value]] = {}

@@ -200,7 +200,7 @@ class CaseWriter:
         return Document(Chunk(test.file, json.dumps(value), 1, 0, is_json=True), (), value)
 
     def read(self, fields: dict[str, object]) -> Case | None:
-        """The case, as it would be if it stood in the file; None if it could not."""
+        """Return the case, as it would be if it stood in the file; None if it could not."""
         document = self._document
         value = {**document.value, "cases": [fields]}
         test = read_test(Document(document.chunk, document.path, value))
@@ -375,8 +375,8 @@ class DifferenceSearch:
         return Difference(case, alike, proposals > 0 or bool(hidden), tuple(spaces))
 
     def case_of(self, alteration: Alteration, case: Case) -> str:
-        """The text of a killing case that asks this, empty if that does not tell the two apart, or
-        cannot be asked."""
+        """Return the text of a killing case that asks this, empty if that does not tell the two
+        apart, or cannot be asked."""
         generated = self._pool.taken(case, None)
         other = altered_bench(self._stage.bench, alteration)
         return "" if generated is None else self._writer.killing_case(alteration, other, generated)

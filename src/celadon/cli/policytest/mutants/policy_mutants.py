@@ -192,8 +192,8 @@ class Alteration:
 
     @property
     def altered(self) -> JsonDict | None:
-        """The object with the change; the other parts are shared with the old one. None if the
-        whole object is gone."""
+        """Return the object with the change; the other parts are shared with the old one. None if
+        the whole object is gone."""
         if not self.path:
             return None
         altered: dict[str, object] = _with_value(self.document.value, self.path, self.value)

@@ -35,7 +35,8 @@ _VALIDATING = frozenset({admission.registration.POLICY_KIND, admission.registrat
 
 
 def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
-    """The bench with the alteration in place of the original, where that is what is loaded."""
+    """Return the bench with the alteration in place of the original, where that is what is
+    loaded."""
     placed = _decoded(alteration)
     document = alteration.document
 
@@ -63,7 +64,7 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
 
 
 def compiled_policy(engines: Engines, name: str) -> admission.PolicyFrame:
-    """The policy of a name, with its programs."""
+    """Return the policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
     frames: list[admission.PolicyFrame] = [*engines.validating.policies, *mutating]
     return next(frame for frame in frames if frame.name == name)
@@ -257,7 +258,7 @@ _QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
 
 
 def for_altered(case: case_results.Case, alteration: Alteration) -> case_results.Case:
-    """The case with what is expected where its messages quote the altered expression."""
+    """Return the case with what is expected where its messages quote the altered expression."""
     texts = _texts(alteration)
     if texts is None:
         return case
@@ -322,7 +323,8 @@ class Stage:
     glances: list[Glance] = field(default_factory=list)
 
     def killer(self, alteration: Alteration) -> str | None:
-        """The case that fails with it; None if all still pass. What killed last is asked first."""
+        """Return the case that fails with it; None if all still pass. What killed last is asked
+        first."""
         other = altered_bench(self.bench, alteration)
         for i, (case, before) in enumerate(zip(self.cases, self.glances, strict=True)):
             shared = None if is_mutating(alteration) else before.sent
