@@ -515,7 +515,8 @@ def _refuse_misfits(type_: merge_types.MergeType, config: JsonObject) -> None:
 
 
 def _refuse_original(type_: merge_types.MergeType, live: JsonObject) -> None:
-    """What was decoded into a Go type fits, but for duplicates; a custom resource need not."""
+    """Raise MutationRefused for an object that does not fit its type: what was decoded into a Go
+    type does, but for duplicates; a custom resource need not."""
     errors = misfits(type_, live, duplicates=is_since(_DUPLICATES_SINCE))
     if errors:
         raise _not_applied(f"failed to convert original object to typed object: {joined(errors)}")
