@@ -457,6 +457,14 @@ def _is_informational(line: bytes) -> bool:
     return matches and code.startswith(b" 1"[: len(code)]) and not (is_whole and code == b" 101")
 
 
+def _can_be_certified(host: str) -> bool:
+    """Return whether Python's TLS takes a name; its handshake ends with a traceback otherwise."""
+    try:
+        return bool(host.encode("idna")) and "\0" not in host and not host.startswith(".")
+    except UnicodeError:
+        return False
+
+
 class GoStream(httpcore.AsyncNetworkStream):
     """One connection. It knows whether the first bytes of an answer are still to come, for that is
     what tells a closed connection from a broken answer."""
@@ -559,6 +567,9 @@ class GoStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Return the same connection, encrypted. Raises NetworkFailure."""
+        if server_hostname is not None and not _can_be_certified(server_hostname):
+            self._writer.transport.abort()
+            raise NetworkFailure(f"tls: {server_hostname!r} is no name of a server")
         host, port = self._writer.get_extra_info("peername")[:2]
         pool = ssl_context.pool if isinstance(ssl_context, RootedContext) else ()
         try:
@@ -572,9 +583,6 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("read", error) from None
         except OSError:
             raise NetworkFailure("EOF") from None
-        except (TypeError, ValueError):  # of OpenSSL and of Python's IDNA
-            self._writer.transport.abort()
-            raise NetworkFailure(f"tls: {server_hostname!r} is no name of a server") from None
         return self
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
