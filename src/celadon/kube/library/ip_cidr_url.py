@@ -94,7 +94,6 @@ def _family(ip: IP) -> int:
 ADDRESS_GROWTH: Final = growth.fixed(16)
 """Addresses and prefixes count by their bytes, of which IPv6 has most."""
 
-_IP: Final = (costs.IP,)
 
 _PREDICATES: Final = (
     declared(
@@ -345,8 +344,6 @@ def _and_parse(rule: CostRule) -> CostRule:
 
     return CostRule(tracked, estimated, bound=_bound_contains, written=written)
 
-
-_CIDR: Final = (costs.CIDR,)
 
 _CONTAINS: Final = (
     overloaded(

@@ -36,7 +36,6 @@ _ZEROS: Final[JsonDict] = {
 _ADDABLE: Final = frozenset({int, extend.Uint, float, extend.Duration})
 #: Classes whose values are in order by Python's own operators.
 _PLAIN: Final = frozenset({int, str})
-_ANY: Final = extend.types.type_param("T")
 
 
 def _order(a: object, b: object) -> int:

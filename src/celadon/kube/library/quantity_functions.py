@@ -143,9 +143,6 @@ def _compare_to(a: AnyQuantity, b: AnyQuantity) -> int:
     return a.amount.compare(b.amount)
 
 
-_ONE: Final = (_QUANTITY,)
-_TWO: Final = (_QUANTITY, _QUANTITY)
-
 _ARITHMETIC: Final = (
     overloaded(
         declared(

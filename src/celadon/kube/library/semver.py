@@ -228,9 +228,6 @@ def _is_greater_than(a: Semver, b: Semver) -> bool:
     return a.order > b.order
 
 
-_ONE: Final = (_SEMVER,)
-_TWO: Final = (_SEMVER, _SEMVER)
-
 _METHODS: Final = (
     declared(
         "Semver.major() -> int",
