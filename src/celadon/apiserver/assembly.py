@@ -65,7 +65,7 @@ from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
-from celadon.apiserver.handlers.read import KnownGets, Reader
+from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.apiserver.handlers.watch import Watching
@@ -80,7 +80,7 @@ from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import Publications, RequestLayers
-from celadon.apiserver.server_core import ServerCore, Sources, core_on
+from celadon.apiserver.server_core import KnownGets, ServerCore, Sources, core_on
 from celadon.apiserver.webhook_dispatch import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata, releases

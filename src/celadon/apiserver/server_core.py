@@ -1,28 +1,44 @@
 """The parts of a server that all others share: the object store, views of it, the world of
-policies, the clock."""
+policies, the clock; and gets that need no more than these."""
 
 from __future__ import annotations
 
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import is_
+from time import perf_counter
 from typing import Final, Protocol
 
 from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.authn.authentication import Authentication, Authenticator, Credentials
 from celadon.apiserver.authz.authorizer_chain import AlwaysAllow, AuthorizerChain
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
+from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
+from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.resource_endpoints import Endpoint
+from celadon.apiserver.http_messages import JSON, Headers, HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import RequestWork
-from celadon.apiserver.object_store import ROOT, ObjectStore
+from celadon.apiserver.negotiation import NOT_KEPT
+from celadon.apiserver.object_store import (
+    ROOT,
+    ObjectStore,
+    ObjectTexts,
+    StoredObject,
+    Undecodable,
+)
 from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
-from celadon.apiserver.operation.server_metrics import ServerMetrics
+from celadon.apiserver.operation.server_metrics import Alike, ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.request_info import RequestInfo
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers, on_loop
@@ -38,7 +54,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import NAMESPACES, SUFFIX_LETTERS
 from celadon.records import dataclass, field
-from celadon.storage import Store
+from celadon.storage import Store, StoreError
 
 # --- World -------------------------------------------------------------------
 #
@@ -257,3 +273,168 @@ def _flows(
 ) -> FlowControl:
     seats = settings.limits.reading + settings.limits.mutating
     return FlowControl(objects, seats, time.monotonic, metrics.flows, watches)
+
+
+# --- Gets that are known -----------------------------------------------------
+#
+# A get that is asked again is answered without a way through all layers. What they found out
+# follows from the head of the request and from rules; so it holds as long as these are the same
+# objects. Found out anew each time is what may change by itself: who asks (tokens end), whether
+# there is a seat, and the object.
+
+_MOST_KNOWN: Final = 1024
+"""Gets that are remembered, each with a head of at most KNOWN_BYTES."""
+
+KNOWN_BYTES: Final = 2048
+
+_LONGEST_KNOWN: Final = 16 << 10
+"""Bytes of a stored object: whatever is escaped in its text, that is too short to be compressed."""
+
+
+_Rules = tuple[object, object, object]
+"""Who may do what, what is served here, and what elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownGet:
+    """Holds what the layers found out about a get that was allowed."""
+
+    rules: _Rules
+    authentication: Authentication
+    info: RequestInfo
+    endpoint: Endpoint
+    audit: Mapping[str, str]
+    alike: Alike
+
+
+class KnownGets:
+    """Answers gets of one server that were answered before."""
+
+    def __init__(
+        self,
+        core: ServerCore,
+        authenticator: Authenticator,
+        controllers: Controllers,
+        reader: Reader,
+        texts: ObjectTexts,
+    ) -> None:
+        self._core = core
+        self._authenticator = authenticator
+        self._controllers = controllers
+        self._reader = reader
+        self._texts = texts
+        self._known: dict[tuple[object, ...], _KnownGet | None] = {}
+        """None of what was asked once."""
+        self._revision = -1
+        """At which the rules were looked at."""
+        self._rules: _Rules = (None, None, None)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def rules(self, request: HttpRequest) -> _Rules | None:
+        """Return what the answer to a get depends on beside its head and the object: the same
+        object as before where that has not changed. None for requests that are never known."""
+        if request.method != "GET" or "?" in request.target:
+            return None
+        core = self._core
+        revision = core.objects.store.revision()
+        if revision == self._revision:
+            return self._rules
+        try:
+            rules = core.roles.current(), core.served.current(), core.aggregator.services.current()
+        except (Undecodable, StoreError):  # the layers have words for that
+            return None
+        if not all(map(is_, rules, self._rules)):
+            self._rules = rules
+        # What lags comes into force without a write.
+        self._revision = revision if core.roles.is_settled and core.served.is_settled else -1
+        return self._rules
+
+    def answer(self, request: HttpRequest) -> HttpAnswer | None:
+        """Return what all layers would answer; None if they have to be asked."""
+        known = self._known.get(_head(request)) if request.method == "GET" else None
+        if known is None or request.body:
+            return None
+        began, flows, info = perf_counter(), self._core.flows, known.info
+        rules, stored = self.rules(request), self._stored(known.endpoint)
+        if stored is None or rules is not known.rules:
+            return None
+        authentication = self._authenticated(request)
+        user = authentication.user
+        if user is None or authentication != known.authentication or flows is None:
+            return None
+        flow = flows.classify(user, info)
+        if flow is None or not flow.level.has_seat:
+            return None
+        turn = flows.arrive(flow, flows.estimate(flow, request, info))
+        executes = flows.now()
+        body = self._body(stored, known.endpoint)
+        flows.leave(turn, executes, info)
+        headers = (("Audit-Id", self._core.sources.uid()), NOT_KEPT, *flow.headers)
+        answer = HttpAnswer(200, JSON, body, headers, audit=known.audit, user=user)
+        self._core.metrics.count(known.alike, answer, perf_counter() - began)
+        return answer
+
+    def learn(
+        self,
+        request: HttpRequest,
+        rules: _Rules | None,
+        notes: Notes,
+        answer: HttpAnswer,
+    ) -> None:
+        """Take notice of an answer of the layers, which began by these rules."""
+        endpoint, info = notes.endpoint, notes.info
+        if rules is None or endpoint is None or info is None or not _is_plain(notes, answer):
+            return
+        head = _head(request)
+        if request.header("audit-id") or request.head_size > KNOWN_BYTES:
+            return
+        if head not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[head] = None
+            return
+        stored, authentication = self._stored(endpoint), self._authenticated(request)
+        # Whatever form was negotiated: it is the plain one if that is what was answered.
+        is_text = stored is not None and answer.body == self._body(stored, endpoint)
+        is_lasting = authentication.user == notes.user and rules is self.rules(request)
+        if is_text and is_lasting:
+            alike = self._core.metrics.alike(request, info, endpoint.resource, answer.code)
+            self._known[head] = _KnownGet(rules, authentication, info, endpoint, notes.audit, alike)
+
+    def _stored(self, endpoint: Endpoint) -> StoredObject | None:
+        """Return an object that can be shown at once."""
+        core = self._core
+        try:
+            if not (core.objects.store.synced().done() and self._controllers.is_caught_up()):
+                return None
+            stored = core.objects.get(endpoint.resource, endpoint.namespace, endpoint.name)
+        except (Undecodable, StoreError):
+            return None
+        return stored if stored is not None and stored.size <= _LONGEST_KNOWN else None
+
+    def _authenticated(self, request: HttpRequest) -> Authentication:
+        credentials = Credentials.of(request)
+        return self._authenticator.authenticate(credentials, self._core.sources.now())
+
+    def _body(self, stored: StoredObject, endpoint: Endpoint) -> bytes:
+        resource = endpoint.resource
+        return self._texts.whole(self._reader.shown(stored.object, resource), resource) + b"\n"
+
+
+def _head(request: HttpRequest) -> tuple[object, ...]:
+    """Return all that answers to gets depend on of a request."""
+    headers = request.headers
+    shared = headers if isinstance(headers, Headers) else Headers(headers)
+    return request.target, shared, request.client_certificate, request.signed_for
+
+
+def _is_plain(notes: Notes, answer: HttpAnswer) -> bool:
+    """Return whether an object was answered, of a built-in resource, to who asked as themselves,
+    and nothing was said about it."""
+    endpoint = notes.endpoint
+    if endpoint is None or endpoint.verb != "get" or endpoint.resource.custom:
+        return False
+    is_whole = endpoint.subresource is None and answer.code == 200 and not answer.headers
+    return is_whole and not (notes.warnings or notes.request_audit or notes.impersonated_user)
