@@ -126,9 +126,16 @@ def test_heads_of_custom_resources_are_read(widgets: Running) -> None:
         ("GET", "/api/v1/namespaces//pods//log", 400),
         ("GET", "/api/v1/nodes//nonsense", 404),
         ("GET", "/api/v1//nodes//status", 404),
+        # what can only be created has no path with a name, what cannot be watched none below /watch
+        ("GET", "/apis/authentication.k8s.io/v1/tokenreviews", 405),
+        ("GET", "/apis/authentication.k8s.io/v1/tokenreviews/x", 404),
+        ("POST", "/api/v1/namespaces/default/bindings/x", 404),
+        ("GET", "/apis/authentication.k8s.io/v1/watch/tokenreviews", 404),
+        ("GET", "/api/v1/watch/componentstatuses", 404),
+        ("POST", "/api/v1/componentstatuses/x", 405),
     ],
 )
-def test_subresources_of_nothing(widgets: Running, method: str, path: str, code: int) -> None:
+def test_paths_that_lead_to_nothing(widgets: Running, method: str, path: str, code: int) -> None:
     answer = ask(widgets, method, path, {} if method in ("POST", "PUT", "PATCH") else None)
     messages = {
         400: "name must be provided",
