@@ -76,7 +76,7 @@ class Asked(Admitters, NoteTaker):
             raise refused(who)
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
-        assert draft is None or request.object is draft.made
+        assert draft is None or request.object is draft.decoded
         self.seen.append(("plugins", labels(request.object)))
         return refused("plugins") if self._refuses == "plugins" else None
 
@@ -139,7 +139,7 @@ def driven(chain: Chain, steps: Steps, asked: Asked, answers: Answers) -> list[S
 
 def begun(asked: Asked, **more: Any) -> Chain:
     draft = drafted(config_map(), KIND)
-    return Chain(replace(request(**more), object=draft.made), draft, asked, asked)
+    return Chain(replace(request(**more), object=draft.decoded), draft, asked, asked)
 
 
 def label(key: str) -> Callable[[Call], Reply]:

@@ -151,7 +151,7 @@ def _in_model(made: Outcome, model: Any, unmodelled: Unmodelled) -> object:
         return unmodelled.value(value, model)
     if isinstance(value, List):
         return [
-            _in_model(item.value, model, unmodelled) for item in value.items if holds(item.there)
+            _in_model(item.value, model, unmodelled) for item in value.items if holds(item.presence)
         ]
     if isinstance(value, Map):
         return {
@@ -159,10 +159,12 @@ def _in_model(made: Outcome, model: Any, unmodelled: Unmodelled) -> object:
                 entry.value, model, unmodelled
             )
             for entry in value.entries
-            if holds(entry.there)
+            if holds(entry.presence)
         }
     if isinstance(value, Maybe):
-        return Optional(_in_model(value.value, model, unmodelled)) if holds(value.there) else NONE
+        return (
+            Optional(_in_model(value.value, model, unmodelled)) if holds(value.presence) else NONE
+        )
     if isinstance(value, Truth | Int | Uint | Text | Double):
         value = type(value)(model.eval(value.term, model_completion=True))
     found = native(value)

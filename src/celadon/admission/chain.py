@@ -217,7 +217,7 @@ class Chain:
             self.request = replace(self.request, object=result, size=None)
         elif result is not None:
             self.draft = draft.replaced(result)
-            self.request = replace(self.request, object=self.draft.made, size=None)
+            self.request = replace(self.request, object=self.draft.decoded, size=None)
 
     def _called(
         self, phase: MutatingPhase, request: Request, number: int

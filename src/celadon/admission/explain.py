@@ -417,7 +417,7 @@ class HookExplanation:
 
     hook: WebhookHook
     match: explanations.MatchReason
-    asked: bool
+    is_asked: bool
     conditions: tuple[explanations.Part, ...] = ()
     budgets: tuple[explanations.Budget, ...] = ()
     ignored: str = ""
@@ -436,12 +436,12 @@ def _explained(
     hooks: HookSet, hook: WebhookHook, context: explanations.ObservedContext
 ) -> HookExplanation:
     if not hook.webhook.rules:
-        return HookExplanation(hook, explanations.MatchReason(None, "rules"), asked=False)
+        return HookExplanation(hook, explanations.MatchReason(None, "rules"), is_asked=False)
     match = explanations.match_reason(
         resources_of(hook.webhook), target_of(context.request), context
     )
     if match.hit is None:
-        return HookExplanation(hook, match, asked=False)
+        return HookExplanation(hook, match, is_asked=False)
     context.begin("", hook.name, "", match.hit)
     refusal, ignored, none = None, "", None
     try:

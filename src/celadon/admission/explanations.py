@@ -180,7 +180,7 @@ class ParamLookup:
     name: str
     selector: JsonObject | None
     action: str
-    found: tuple[str, ...]
+    found_names: tuple[str, ...]
     error: str = ""
 
 

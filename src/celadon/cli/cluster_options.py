@@ -232,9 +232,9 @@ def _certificate(
     settings = AuthoritySettings(
         tuple(names) or (f"{DEFAULT_SERVICE}.{namespace}.svc",),
         tuple(options.webhook_configuration),
-        own=not options.tls_secret,
+        is_own=not options.tls_secret,
     )
-    if not settings.own and not settings.configurations:
+    if not settings.is_own and not settings.configurations:
         return certificate, None
     election = LeaderElection(ClusterLeases(client), leases_path(namespace), name, identity)
     return certificate, OwnAuthority(client, certificate, settings, election)

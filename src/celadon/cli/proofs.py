@@ -289,7 +289,7 @@ class Proof:
     @property
     def is_finding(self) -> bool:
         """Return whether there is something to be mended."""
-        return bool(self._found) or any(
+        return bool(self._counterexamples) or any(
             self._never(question)
             and not self.left_out
             and not self._of(question, Answer.BOUNDED)  # which is no proof
@@ -298,7 +298,7 @@ class Proof:
         )
 
     @property
-    def _found(self) -> list[Reply]:
+    def _counterexamples(self) -> list[Reply]:
         """Return the replies that say what should not be, with examples."""
         return [reply for bad in _BAD if bad in self.words for reply in self._of(bad, Answer.YES)]
 
@@ -318,7 +318,7 @@ class Proof:
     @property
     def example(self) -> ProofExample | None:
         """Return an object for which it fails, or has no message."""
-        for reply in self._found:
+        for reply in self._counterexamples:
             request = reply.request
             assert request is not None
             manifest = request.object or request.old_object

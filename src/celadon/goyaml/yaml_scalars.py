@@ -180,7 +180,7 @@ class RepeatedKey(NamedTuple):
     """Names a key that a map has already: how Go prints it, where it begins in the text (line from
     1, character from 0), and the line of the second value, which counts."""
 
-    shown: str
+    key_text: str
     offset: int
     line: int
     value_line: int
@@ -193,7 +193,7 @@ class RepeatedKey(NamedTuple):
     @property
     def complaint(self) -> str:
         """Return the complaint without the line."""
-        return f"key {self.shown} already set in map"
+        return f"key {self.key_text} already set in map"
 
 
 @dataclass(frozen=True, slots=True)

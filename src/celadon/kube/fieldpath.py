@@ -31,11 +31,11 @@ class SpelledStep(str):
 
     __slots__ = ("written",)
 
-    written: str
+    text: str
 
     def __new__(cls, name: str, written: str) -> SpelledStep:
         step = super().__new__(cls, name)
-        step.written = written
+        step.text = written
         return step
 
 
@@ -102,7 +102,7 @@ def _is_name(step: Step) -> bool:
 def _written(step: Step) -> str:
     if _is_name(step):
         return f".{step}"
-    return step.written if isinstance(step, SpelledStep) else f"[{step}]"
+    return step.text if isinstance(step, SpelledStep) else f"[{step}]"
 
 
 ROOT: Final = FieldPath()

@@ -474,7 +474,7 @@ def _names(formula: Formula) -> set[str]:
 
 
 def _names_of_pattern(pattern: Pattern) -> set[str]:
-    return _names(pattern.there) | _names(pattern.text)
+    return _names(pattern.presence) | _names(pattern.text)
 
 
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:

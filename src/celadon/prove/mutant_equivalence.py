@@ -227,21 +227,25 @@ class TellingRequests:
     """Finds them for one policy. `seconds` is for one question; `definitions` are of custom
     kinds."""
 
-    given: BoundPolicy
+    policy: BoundPolicy
     version: str
     definitions: Sequence[JsonObject] = ()
     seconds: float = 5
 
     def found(self) -> Iterator[RefusedRequest]:
         """One for each validation, as far as there is one, then one that is admitted."""
-        validations = self.given.validations
+        validations = self.policy.validations
         for index in range(len(validations)):
             rest = [*validations[:index], *validations[index + 1 :]]
             # What ignores errors refuses only what is false.
-            example = self._example(self.given.ignoring_errors(), self.given.with_validations(rest))
+            example = self._example(
+                self.policy.ignoring_errors(), self.policy.with_validations(rest)
+            )
             if example is not None:
                 yield RefusedRequest(index, example)
-        example = self._example(self.given.with_validations([{"expression": "false"}]), self.given)
+        example = self._example(
+            self.policy.with_validations([{"expression": "false"}]), self.policy
+        )
         if example is not None:
             yield RefusedRequest(None, example)
 
@@ -252,7 +256,7 @@ class TellingRequests:
             old,
             new,
             seconds=self.seconds,
-            about=str(self.given.policy["metadata"]["name"]),
+            about=str(self.policy.policy["metadata"]["name"]),
             kinds=KnownKinds.of(self.definitions),
         )
         for comparison in differences.comparisons([Direction.LOOSER]):

@@ -170,7 +170,7 @@ def _label(labels: Outcome, key: str) -> tuple[Formula, Outcome]:
     values: list[Case] = []
     for case in labels.cases:
         if isinstance(case.value, Maybe):
-            presence.append(both(case.guard, case.value.there))
+            presence.append(both(case.guard, case.value.presence))
             values += (
                 Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
@@ -217,7 +217,7 @@ class Gap:
 class Param(NamedTuple):
     """An object that policies are given. `there` is whether it exists."""
 
-    there: Formula
+    presence: Formula
     object: Outcome
     is_given: bool = False
     """Whether it is in a file; of others the model says what they are."""
@@ -247,7 +247,7 @@ class Scene:
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    known: dict[tuple[_Key, Claim | None], tuple[Outcome, Demand]] = field(default_factory=dict)
+    outcomes: dict[tuple[_Key, Claim | None], tuple[Outcome, Demand]] = field(default_factory=dict)
     """Outcomes, and what they ask of lists: so does every question that uses them."""
     opaque_ones: dict[_Key, Outcome] = field(default_factory=dict)
     plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
@@ -292,7 +292,7 @@ class Scene:
         outcomes = [
             param.object
             for param in self.params.values()
-            if not param.is_given and z3.is_true(model.eval(param.there, model_completion=True))
+            if not param.is_given and z3.is_true(model.eval(param.presence, model_completion=True))
         ]
         completed = (self.request.completed(outcome, model) for outcome in outcomes)
         result += [item for item in completed if item is not None]
@@ -377,12 +377,12 @@ class Decider:
 
     scene: Scene
     engine: Engine
-    given: ObjectWorld
+    object_world: ObjectWorld
     sought: Sought | None = None
 
     def effects(self, only: frozenset[str] | None = None) -> Effects:
         """Return what the set decides, or those of its policies that are named here."""
-        candidates = self.engine.candidates(target(self.scene.endpoint), self.given)
+        candidates = self.engine.candidates(target(self.scene.endpoint), self.object_world)
         return Effects.of_all(
             self._guarded(candidate)
             for candidate in candidates
@@ -406,10 +406,10 @@ class Decider:
             look = self._look(candidate.source, bound)
             misconfigured = self._misconfigured(policy) if look.is_missed else Effects()
             # A param that is missing is either no reason to do anything, or one to refuse.
-            if look.there is not FALSE:
+            if look.presence is not FALSE:
                 decided = self._decided(policy, look, bound.binding.spec.validation_actions)
                 misconfigured = Effects.of_all(
-                    [decided.where(look.there), misconfigured.where(negated(look.there))]
+                    [decided.where(look.presence), misconfigured.where(negated(look.presence))]
                 )
             result.append(misconfigured.where(self._matched(bound.plan, policy, MATCH_RESOURCES)))
         return Effects.of_all(result).where(where)
@@ -447,7 +447,7 @@ class Decider:
             return _ParamLookup(FALSE, "", FAILS, is_missed=True)
         resource = [
             item
-            for item in self.given.list(source.resource, "" if is_own else place)
+            for item in self.object_world.list(source.resource, "" if is_own else place)
             if not ref.name or metadata.name(item) == ref.name
         ]
         where = self.scene.request.namespace_name if is_own else place or None
@@ -471,7 +471,7 @@ class Decider:
         outcome = param.object
         if not param.is_given and self.engine.version != self.scene.version:
             outcome = _as_of(self.engine.version, _kind_of(source), outcome)
-        return _ParamLookup(param.there, key, outcome, is_missed=is_missed)
+        return _ParamLookup(param.presence, key, outcome, is_missed=is_missed)
 
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
@@ -548,7 +548,7 @@ class Decider:
             in_condition,
             self.engine.version,
         )
-        outcomes, opaque = self.scene.known, self.scene.opaque_ones
+        outcomes, opaque = self.scene.outcomes, self.scene.opaque_ones
         if key in opaque:
             return opaque[key]
         if (key, claim) in outcomes:
@@ -630,7 +630,7 @@ class _ParamLookup(NamedTuple):
     """The params of a binding: `key` says which these are. `is_missed`: without them the binding
     cannot be used."""
 
-    there: Formula
+    presence: Formula
     key: str
     object: Outcome
     is_missed: bool = False

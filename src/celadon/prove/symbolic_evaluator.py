@@ -189,7 +189,7 @@ class Evaluator:
 
         chosen = combined([around, place], found_in, takes_asked=True)
         absent = either(
-            both(case.guard, negated(case.value.there))
+            both(case.guard, negated(case.value.presence))
             for case in around.cases
             if isinstance(case.value, Maybe)
         )
@@ -320,7 +320,7 @@ class Evaluator:
             if not isinstance(value, Maybe):
                 return FAILS
             present = value.value if is_value else certain(Maybe(TRUE, value.value))
-            return selected(value.there, present, other)
+            return selected(value.presence, present, other)
 
         return mapped(self.node(node.target, scope), otherwise)
 
@@ -482,13 +482,13 @@ def _from(value: Value, sources: frozenset[Cut]) -> Value:
 def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, Outcome]]:
     """The guard of each round, and what its variables are."""
     if isinstance(value, Map):
-        return [(entry.there, certain(entry.key), entry.value) for entry in value.entries]
+        return [(entry.presence, certain(entry.key), entry.value) for entry in value.entries]
     if not two:
-        return [(item.there, item.value, item.value) for item in value.items]
+        return [(item.presence, item.value, item.value) for item in value.items]
     count(value)
     places = [symbolic_functions.place(value, number) for number in range(len(value.items))]
     return [
-        (item.there, certain(Int(place)), item.value)
+        (item.presence, certain(Int(place)), item.value)
         for item, place in zip(value.items, places, strict=True)
     ]
 
@@ -500,7 +500,7 @@ def _taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
     wrong: list[Formula] = []
     for case in optional.cases:
         if isinstance(case.value, Maybe):
-            presence.append(both(case.guard, case.value.there))
+            presence.append(both(case.guard, case.value.presence))
             cases += (
                 Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
@@ -518,7 +518,7 @@ def _unless_replaced(entry: Entry, guard: Formula, key: Scalar) -> Entry:
     elif type(key) is not type(entry.key):
         return entry
     replaced = both(guard, equal(key, entry.key))
-    return entry._replace(there=both(entry.there, negated(replaced)))
+    return entry._replace(presence=both(entry.presence, negated(replaced)))
 
 
 _NUMBERS: Final = (Int, Uint, Double)
@@ -557,7 +557,7 @@ def _reopened(outcome: Outcome) -> Outcome:
     return Outcome(
         outcome.error,
         tuple(
-            Case(case.guard, Maybe(case.value.there, mapped(case.value.value, _again)))
+            Case(case.guard, Maybe(case.value.presence, mapped(case.value.value, _again)))
             if isinstance(case.value, Maybe)
             else case
             for case in outcome.cases
@@ -570,7 +570,7 @@ def _again(content: Value) -> Outcome:
     match content:
         case Maybe():
             inside = mapped(content.value, _again)
-            return selected(content.there, inside, certain(Null()))
+            return selected(content.presence, inside, certain(Null()))
         case EngineValue(types.Type() as kind):
             return certain(literal(kind.name))
         case EngineValue(Opaque() as value):
@@ -587,7 +587,7 @@ def _has(value: Value, name: str) -> Outcome:
     match value:
         case Maybe():
             inside = mapped(value.value, lambda inner: _has(inner, name))
-            return selected(value.there, inside, certain(literal(value=False)))
+            return selected(value.presence, inside, certain(literal(value=False)))
         case Fields() | Map():
             return certain(Truth(_found(value, Text(solver_terms.text(name)))[0]))
         case Variables():
@@ -632,7 +632,7 @@ def optional_member(value: Value, key: Value) -> Outcome:
     match value:
         case Maybe():
             inside = mapped(value.value, lambda inner: optional_member(inner, key))
-            return selected(value.there, inside, certain(Maybe(FALSE, FAILS)))
+            return selected(value.presence, inside, certain(Maybe(FALSE, FAILS)))
         case _ if not isinstance(key, KEYS):
             return FAILS
         case List():
@@ -649,7 +649,10 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
     if isinstance(value, Map):
         _asked(value, key)
         return _first(
-            [(both(entry.there, same_key(key, entry.key)), entry.value) for entry in value.entries]
+            [
+                (both(entry.presence, same_key(key, entry.key)), entry.value)
+                for entry in value.entries
+            ]
         )
     name = native(key)
     if not isinstance(name, str):
@@ -687,7 +690,7 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
     count(value)
     places = [symbolic_functions.place(value, number) for number in range(len(value.items))]
     hits = [
-        (both(item.there, same(place, key.term)), item.value)
+        (both(item.presence, same(place, key.term)), item.value)
         for item, place in zip(value.items, places, strict=True)
     ]
     return _first(hits)

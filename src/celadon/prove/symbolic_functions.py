@@ -107,16 +107,16 @@ def _native_list(value: List) -> object:
     result = []
     for item in value.items:
         element = _sure(item.value)
-        if not z3.is_true(item.there) or element is NOT_LITERAL:
+        if not z3.is_true(item.presence) or element is NOT_LITERAL:
             return NOT_LITERAL
         result.append(element)
     return result
 
 
 def _native_optional(value: Maybe) -> object:
-    if z3.is_false(value.there):
+    if z3.is_false(value.presence):
         return cel.NONE
-    inside = _sure(value.value) if z3.is_true(value.there) else NOT_LITERAL
+    inside = _sure(value.value) if z3.is_true(value.presence) else NOT_LITERAL
     return inside if inside is NOT_LITERAL else cel.Optional(inside)
 
 
@@ -124,7 +124,7 @@ def _native_map(value: Map) -> object:
     result = {}
     for entry in value.entries:
         key, element = native(entry.key), _sure(entry.value)
-        if not z3.is_true(entry.there) or key is NOT_LITERAL or element is NOT_LITERAL:
+        if not z3.is_true(entry.presence) or key is NOT_LITERAL or element is NOT_LITERAL:
             return NOT_LITERAL
         result[key] = element
     return result
@@ -196,8 +196,8 @@ def equal(a: Value, b: Value) -> Formula:
         case Map(), Map():
             return _equal_maps(a, b)
         case Maybe(), Maybe():
-            inside = both(a.there, b.there, _equal_outcomes(a.value, b.value))
-            return either((inside, both(negated(a.there), negated(b.there))))
+            inside = both(a.presence, b.presence, _equal_outcomes(a.value, b.value))
+            return either((inside, both(negated(a.presence), negated(b.presence))))
         case EngineValue(), EngineValue() if not _refuses(a, b):
             return truth(cel_equal(a.value, b.value))
         case EngineValue(cel.Opaque()), _:
@@ -305,13 +305,13 @@ def _equal_lists(a: List, b: List) -> Formula:
     # Items of a set differ from each other: with equally many on both sides it is enough that each
     # item of the one is in the other.
     if a.unordered:
-        items = (z3.Implies(element.there, _has_item(b, element)) for element in a.items)
+        items = (z3.Implies(element.presence, _has_item(b, element)) for element in a.items)
         return both(same(size_of(a), size_of(b)), *items)
     # Which item stands at a place depends on which before it are there, so any two may face each
     # other.
     pairs = [
         z3.Implies(
-            both(element.there, other.there, same(place(a, i), place(b, j))),
+            both(element.presence, other.presence, same(place(a, i), place(b, j))),
             _equal_outcomes(element.value, other.value),
         )
         for i, element in enumerate(a.items)
@@ -322,22 +322,22 @@ def _equal_lists(a: List, b: List) -> Formula:
 
 def _has_item(value: List, sought: Item) -> Formula:
     return either(
-        both(item.there, _equal_outcomes(item.value, sought.value)) for item in value.items
+        both(item.presence, _equal_outcomes(item.value, sought.value)) for item in value.items
     )
 
 
 def place(value: List, index: int) -> Term:
     """Before which of the items that are there an item stands."""
-    return solver_terms.total(item.there for item in value.items[:index])
+    return solver_terms.total(item.presence for item in value.items[:index])
 
 
 def _equal_maps(a: Map, b: Map) -> Formula:
     inside = [
         z3.Implies(
-            entry.there,
+            entry.presence,
             either(
                 both(
-                    other.there,
+                    other.presence,
                     same_key(entry.key, other.key),
                     _equal_outcomes(entry.value, other.value),
                 )
@@ -358,7 +358,7 @@ def size_of(value: List | Map) -> Term:
 def number_of(value: List | Map) -> Term:
     """Return how many items there are."""
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
-    return solver_terms.total(part.there for part in parts)
+    return solver_terms.total(part.presence for part in parts)
 
 
 _ORDERS: Final[Mapping[str, Callable[[Term, Term], Formula]]] = {
@@ -525,13 +525,15 @@ def _in(values: list[Value]) -> Outcome | None:
         case List():
             return _bool(
                 either(
-                    both(item.there, case.guard, equal(element, case.value))
+                    both(item.presence, case.guard, equal(element, case.value))
                     for item in container.items
                     for case in item.value.cases
                 )
             )
         case Map():
-            keys = (both(entry.there, same_key(element, entry.key)) for entry in container.entries)
+            keys = (
+                both(entry.presence, same_key(element, entry.key)) for entry in container.entries
+            )
             return _bool(either(keys))
         case Fields():
             name = native(element)
@@ -578,15 +580,15 @@ def _none(values: list[Value]) -> Outcome | None:
 
 
 def _has_value(values: list[Value]) -> Outcome | None:
-    return _bool(values[0].there) if isinstance(values[0], Maybe) else FAILS
+    return _bool(values[0].presence) if isinstance(values[0], Maybe) else FAILS
 
 
 def _value(values: list[Value]) -> Outcome | None:
     match values:
         case [Maybe() as optional]:
             inside = optional.value
-            cases = [Case(both(optional.there, case.guard), case.value) for case in inside.cases]
-            return outcome(cases, either((negated(optional.there), inside.error)))
+            cases = [Case(both(optional.presence, case.guard), case.value) for case in inside.cases]
+            return outcome(cases, either((negated(optional.presence), inside.error)))
     return FAILS
 
 
@@ -598,9 +600,9 @@ def _unwrapped(values: list[Value]) -> Outcome | None:
             errors: list[Formula] = []
             for item in optionals.items:
                 maybe = [(c.guard, c.value) for c in item.value.cases if isinstance(c.value, Maybe)]
-                errors.append(both(item.there, negated(either(guard for guard, _ in maybe))))
+                errors.append(both(item.presence, negated(either(guard for guard, _ in maybe))))
                 items += (
-                    Item(both(item.there, guard, maybe.there), maybe.value)
+                    Item(both(item.presence, guard, maybe.presence), maybe.value)
                     for guard, maybe in maybe
                 )
             error = either(errors)

@@ -128,7 +128,7 @@ _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 class Pattern:
     """That a text matches a regular expression, where it is there."""
 
-    there: Formula
+    presence: Formula
     text: Term
     pattern: str
 
@@ -137,11 +137,11 @@ class Pattern:
         """Return the same for the solver. Raises NotModelled."""
         language = contained(self.pattern)
         matches = FALSE if language is None else z3.InRe(self.text, language)
-        return either((negated(self.there), matches))
+        return either((negated(self.presence), matches))
 
     def holds(self, model: z3.ModelRef) -> bool:
         """Return whether it is so in a model: the engine says it, since the solver takes long."""
-        if not _holds(self.there, model):
+        if not _holds(self.presence, model):
             return True
         text = solver_terms.text_of(model.eval(self.text, model_completion=True))
         try:
@@ -203,7 +203,7 @@ class Inputs:
         self.assumed += (either((negated(present), item)) for item in self.long[long:])
         del self.long[long:]
         self.patterns[patterns:] = (
-            replace(pattern, there=both(present, pattern.there))
+            replace(pattern, presence=both(present, pattern.presence))
             for pattern in self.patterns[patterns:]
         )
 
@@ -422,12 +422,12 @@ class Inputs:
             presence = self.presence(place)
             if items:
                 # The items that are there come first; else one list would stand for many models.
-                self.assumed.append(z3.Implies(presence, items[-1].there))
+                self.assumed.append(z3.Implies(presence, items[-1].presence))
             with self.only_where(presence):
                 item = self.value(element, place, objects, (*below, "[*]"))
             items.append(Item(presence, item))
         if objects.is_custom:
-            self.long += (item.there for item in items[: schema.limits.min_items or 0])
+            self.long += (item.presence for item in items[: schema.limits.min_items or 0])
         list_value = List(tuple(items), frozenset({self._cut(path)}))
         if not objects.is_custom and element.ref in UNIQUE:
             self._differ(list_value, schema)
@@ -439,7 +439,7 @@ class Inputs:
             for other in list_value.items[:number]:
                 same = _same_item(item, other, schema)
                 if same is not None:
-                    self.assumed.append(negated(both(item.there, other.there, same)))
+                    self.assumed.append(negated(both(item.presence, other.presence, same)))
 
     def _map(self, element: Schema, path: str, objects: _Objects, below: Path) -> Map:
         entries: list[Entry] = []
@@ -450,11 +450,11 @@ class Inputs:
                 negated(solver_terms.same(key, solver_terms.text("abcdefgh"[number % 8])))
             )
             self.assumed += (
-                negated(both(presence, entry.there, equal(Text(key), entry.key)))
+                negated(both(presence, entry.presence, equal(Text(key), entry.key)))
                 for entry in entries
             )
             if entries:
-                self.assumed.append(z3.Implies(presence, entries[-1].there))
+                self.assumed.append(z3.Implies(presence, entries[-1].presence))
             with self.only_where(presence):
                 value = self.value(element, place, objects, (*below, "{*}"))
             entries.append(Entry(presence, Text(key), value))
@@ -479,17 +479,17 @@ class Inputs:
                 return [
                     self.json(item.value, model)
                     for item in value.items
-                    if _holds(item.there, model)
+                    if _holds(item.presence, model)
                 ]
             case Map():
-                entries = [entry for entry in value.entries if _holds(entry.there, model)]
+                entries = [entry for entry in value.entries if _holds(entry.presence, model)]
                 return {
                     str(self._json(entry.key, model)): self.json(entry.value, model)
                     for entry in entries
                 }
             case Fields():
                 least = dict(value.least)
-                for name, (member, inside) in value.made.items():
+                for name, (member, inside) in value.members.items():
                     if _holds(member, model):
                         least[name] = self.json(inside, model)
                 return least
@@ -543,12 +543,12 @@ class _Objects:
     is_custom: bool = False
     is_written: bool = False
     """Whether its numbers are as a client has written them, who may write 2 as 2.0."""
-    made: dict[Path, Fields] = field(default_factory=dict)
+    fields_by_path: dict[Path, Fields] = field(default_factory=dict)
     """What is made already, by where it is."""
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """Return an object whose fields are those of a schema."""
-        fields = self.made[below] = Fields(
+        fields = self.fields_by_path[below] = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
             (dict(self.given) if not below else {})
@@ -588,7 +588,7 @@ class _Objects:
     def _go_without_token(self) -> None:
         """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
         then an example is another one than the solver has found."""
-        present, mounts = self.made["spec",].made_field("automountServiceAccountToken")
+        present, mounts = self.fields_by_path["spec",].made_field("automountServiceAccountToken")
         self.inputs.usual.append(both(present, is_false(mounts)))
 
     def _written(
@@ -656,13 +656,13 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
         case List() if schema.items is not None:
             element = schema.items
             items = (
-                Item(item.there, narrowed(item.value, element, release)) for item in value.items
+                Item(item.presence, narrowed(item.value, element, release)) for item in value.items
             )
             return List(tuple(items), value.sources)
         case Map() if schema.additional_properties is not None:
             values = schema.additional_properties
             entries = (
-                Entry(entry.there, entry.key, narrowed(entry.value, values, release))
+                Entry(entry.presence, entry.key, narrowed(entry.value, values, release))
                 for entry in value.entries
             )
             return Map(tuple(entries), value.sources)
@@ -723,7 +723,7 @@ def _is_full(outcome: Outcome) -> Formula:
             case.guard,
             negated(equal(case.value, _EMPTY[type(case.value)]))
             if type(case.value) in _EMPTY
-            else either(part.there for part in _parts(case.value)),
+            else either(part.presence for part in _parts(case.value)),
         )
         for case in outcome.cases
     )

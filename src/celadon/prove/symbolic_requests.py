@@ -258,10 +258,10 @@ class SymbolicRequest:
             _, metadata = case.value.made_field("metadata")
             (inner,) = metadata.cases
             assert isinstance(inner.value, Fields)
-            inner.value.made["namespace"] = FALSE, FAILS  # where it is in none
+            inner.value.members["namespace"] = FALSE, FAILS  # where it is in none
             for name in self._place:
                 place = f"params.metadata.{name}"
-                inner.value.made[name] = TRUE, certain(Unshaped(place))
+                inner.value.members[name] = TRUE, certain(Unshaped(place))
 
     def _assume_metadata(self, outcome: Outcome, field: str, name: Term | None) -> None:
         """The objects of a request have its name and namespace."""
@@ -397,7 +397,7 @@ def _first_is_there(outcome: Outcome) -> Formula:
     """Return where a list is not empty."""
     (case,) = outcome.cases
     assert isinstance(case.value, List)
-    return case.value.items[0].there
+    return case.value.items[0].presence
 
 
 def _key(name: str) -> Text:

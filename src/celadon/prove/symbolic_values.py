@@ -78,7 +78,7 @@ class Double:
 class Numeral(NamedTuple):
     """Says where a text is an integer in digits, and which."""
 
-    where: Formula
+    guard: Formula
     value: Term
 
 
@@ -120,7 +120,7 @@ class EngineCall:
 class Item(NamedTuple):
     """One element of a list, where `there` holds."""
 
-    there: Formula
+    presence: Formula
     value: Outcome
 
 
@@ -138,7 +138,7 @@ class List:
 class Entry(NamedTuple):
     """One entry of a map, where `there` holds."""
 
-    there: Formula
+    presence: Formula
     key: Scalar
     value: Outcome
 
@@ -188,7 +188,7 @@ class Fields:
     make: Callable[[str], tuple[Formula, Outcome] | None]
     least: Mapping[str, Json] = field(default_factory=dict)
     """What the schema requires, for who writes such an object down."""
-    made: dict[str, tuple[Formula, Outcome]] = field(default_factory=dict)
+    members: dict[str, tuple[Formula, Outcome]] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     """All fields that such an object may have; None if they are unknown, or too many to compare."""
     every: tuple[str, ...] | None = None
@@ -199,12 +199,12 @@ class Fields:
     def field(self, name: str) -> tuple[Formula, Outcome] | None:
         """Return the same field each time."""
         name = self.renamed.get(name, name)
-        if name not in self.made:
+        if name not in self.members:
             new = self.make(name)
             if new is None:
                 return None
-            self.made[name] = new
-        return self.made[name]
+            self.members[name] = new
+        return self.members[name]
 
     def as_map(self) -> Map | None:
         """Return the same with all its fields made; None if they are unknown."""
@@ -239,7 +239,7 @@ class Unshaped:
 class Maybe:
     """`optional(...)`: the value is there where `there` holds."""
 
-    there: Formula
+    presence: Formula
     value: Outcome
 
 
@@ -321,7 +321,7 @@ def _with_whole(merged: Double, left: Case, right: Case) -> Double:
 def _with_numeral(merged: Text, *cases: Case) -> Text:
     """Return what two texts become, with what is known of either as a numeral."""
     numerals = [
-        Numeral(both(case.guard, case.value.numeral.where), case.value.numeral.value)
+        Numeral(both(case.guard, case.value.numeral.guard), case.value.numeral.value)
         for case in cases
         if isinstance(case.value, Text) and case.value.numeral is not None
     ]
@@ -329,8 +329,8 @@ def _with_numeral(merged: Text, *cases: Case) -> Text:
         return merged
     value = numerals[0].value
     for numeral in numerals[1:]:
-        value = chosen(numeral.where, numeral.value, value)
-    return Text(merged.term, Numeral(either(numeral.where for numeral in numerals), value))
+        value = chosen(numeral.guard, numeral.value, value)
+    return Text(merged.term, Numeral(either(numeral.guard for numeral in numerals), value))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:
@@ -366,7 +366,7 @@ def _as_one(a: Case, b: Case) -> Case | None:
     if shared < min(len(a.value.items), len(b.value.items)):
         return None
     rest = [
-        Item(both(case.guard, item.there), item.value)
+        Item(both(case.guard, item.presence), item.value)
         for case in (a, b)
         for item in case.value.items[shared:]  # type: ignore[union-attr]
     ]

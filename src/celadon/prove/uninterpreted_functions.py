@@ -67,7 +67,7 @@ class Call(NamedTuple):
     """One call: what the solver has for its result, its measure, and where it fails."""
 
     name: str
-    asked: EngineCall
+    engine_call: EngineCall
     leaves: tuple[Term, ...]
     failing: Formula
     """The function without a meaning that says where it fails."""
@@ -271,7 +271,7 @@ def _facts_of_matches(
             assert isinstance(case.value, Text)
             part = case.value.term
             is_match = both(z3.InRe(part, match), z3.Contains(text.term, part))
-            yield either((negated(item.there), is_match))
+            yield either((negated(item.presence), is_match))
 
 
 # --- Parts of texts ----------------------------------------------------------
@@ -335,7 +335,7 @@ class Parts:
             return
         for item, term in zip(self.items, self._terms, strict=True):
             is_named = either(same(term, solver_terms.text(word)) for word in texts)
-            yield either((negated(item.there), is_named))
+            yield either((negated(item.presence), is_named))
 
     def _joined(self, parts: Sequence[Term]) -> Term:
         separator = solver_terms.text(self.separator or "")
@@ -439,9 +439,9 @@ class Unmodelled:
         """Return a call whose result is unknown but for its type."""
         call = self._call(function, arguments, result, member=member)
         succeeds = negated(call.fails)
-        value: Value = call.asked if call.result is None else call.result
+        value: Value = call.engine_call if call.result is None else call.result
         if types.is_optional(result):
-            value = self._optional(call.asked, result)
+            value = self._optional(call.engine_call, result)
         return Outcome(call.fails, (Case(succeeds, value),))
 
     def _call(
@@ -471,8 +471,8 @@ class Unmodelled:
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
             if (numeral := _plain_quantity(function, arguments)) is not None:
-                fails = both(negated(numeral.where), fails)
-                measure = solver_terms.chosen(numeral.where, z3.ToReal(numeral.value), measure)
+                fails = both(negated(numeral.guard), fails)
+                measure = solver_terms.chosen(numeral.guard, z3.ToReal(numeral.value), measure)
             engine_call = EngineCall(function, engine_call.arguments, member, kind, measure)
         value = None
         if result.kind in _SORTS:
@@ -508,7 +508,7 @@ class Unmodelled:
         if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
             return None
         item = found.item(self, number)
-        return item.there, item.value
+        return item.presence, item.value
 
     @property
     def counted(self) -> Iterator[int]:
@@ -558,18 +558,18 @@ class Unmodelled:
                 return f"{'.' * value.member}{value.function}({inside})"
             case List():
                 count(value)
-                parts = [self._guarded(item.there, item.value, leaves) for item in value.items]
+                parts = [self._guarded(item.presence, item.value, leaves) for item in value.items]
                 return f"[{', '.join(parts)}]"
             case Map():
                 count(value)
                 parts = [
                     f"{self._name(entry.key, leaves)}: "
-                    f"{self._guarded(entry.there, entry.value, leaves)}"
+                    f"{self._guarded(entry.presence, entry.value, leaves)}"
                     for entry in value.entries
                 ]
                 return f"{{{', '.join(parts)}}}"
             case Maybe():
-                return f"optional({self._guarded(value.there, value.value, leaves)})"
+                return f"optional({self._guarded(value.presence, value.value, leaves)})"
         raise NotModelled("a function of a whole object")
 
     def _guarded(self, present: Formula, outcome: Outcome, leaves: list[Term]) -> str:
@@ -598,7 +598,7 @@ class Unmodelled:
     def known(self, call: Call, model: Model) -> list[tuple[Term, Term]]:
         """Return what the terms of a call are in a model of those before it."""
         try:
-            value = self._engine_says(call.asked, model)
+            value = self._engine_says(call.engine_call, model)
         except _Failed as error:
             value = error
         if isinstance(value, EvaluationError | _Failed):
@@ -639,16 +639,18 @@ class Unmodelled:
         for parts in self.lists.values():
             plain += parts.likely(["", *list(self.texts)[:_MOST_TEXTS], *numerals[:_MOST_TEXTS]])
         for call in self.calls:
-            arguments = call.asked.arguments
+            arguments = call.engine_call.arguments
             if not arguments or not isinstance(arguments[0], Text):
                 continue
-            samples = self._samples(call.asked.function) if len(arguments) == 1 else []
-            if call.asked.function in SEARCHES:  # who searches a text often names what is in it
+            samples = self._samples(call.engine_call.function) if len(arguments) == 1 else []
+            if (
+                call.engine_call.function in SEARCHES
+            ):  # who searches a text often names what is in it
                 samples = list(self.texts)[:_MOST_TEXTS]
-            numeral = _plain_quantity(call.asked.function, arguments)
-            if samples and (numeral is None or not numeral.where.eq(TRUE)):
+            numeral = _plain_quantity(call.engine_call.function, arguments)
+            if samples and (numeral is None or not numeral.guard.eq(TRUE)):
                 term = arguments[0].term
-                numerals = [] if numeral is None else [numeral.where]
+                numerals = [] if numeral is None else [numeral.guard]
                 texts = (same(term, solver_terms.text(sample)) for sample in samples)
                 plain.append(either((*numerals, *texts)))
         return plain
@@ -662,7 +664,11 @@ class Unmodelled:
 
     def _facts(self, call: Call) -> Iterator[Formula]:
         """Yield what the engine says of the samples of a function."""
-        function, arguments, member = call.asked.function, call.asked.arguments, call.asked.member
+        function, arguments, member = (
+            call.engine_call.function,
+            call.engine_call.arguments,
+            call.engine_call.member,
+        )
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return
         for sample in self._samples(function):
@@ -670,7 +676,7 @@ class Unmodelled:
                 function, [Text(solver_terms.text(sample))], call.type, member=member
             )
             self.calls.pop()
-            yield self._right(sampled, self._engine_says(sampled.asked, None))
+            yield self._right(sampled, self._engine_says(sampled.engine_call, None))
 
     def _lesson(self, call: Call, model: Model) -> Formula | None:
         values = [model.eval(leaf, model_completion=True) for leaf in call.leaves]
@@ -678,7 +684,7 @@ class Unmodelled:
         if any(z3.is_string_value(value) and not solver_terms.is_text(value) for value in values):
             return negated(at_sample)
         try:
-            value = self._engine_says(call.asked, model)
+            value = self._engine_says(call.engine_call, model)
         except _Failed:
             return None
         if call.is_solved is not None and isinstance(value, EvaluationError):
@@ -711,10 +717,10 @@ class Unmodelled:
         if call.result is not None:
             literal_value = _literal(value)
             if not isinstance(literal_value, type(call.result)):
-                raise NotModelled(f"{call.asked.function}, which gives another type")
+                raise NotModelled(f"{call.engine_call.function}, which gives another type")
             result.append((call.result.term, literal_value.term))
-        if call.asked.kind is not None:
-            result.append((call.asked.measure, call.asked.kind.measured(value)))
+        if call.engine_call.kind is not None:
+            result.append((call.engine_call.measure, call.engine_call.kind.measured(value)))
         return result
 
     def _in_model(self, value: Value, model: Model | None) -> object:
@@ -731,16 +737,16 @@ class Unmodelled:
                 return [
                     self._outcome(item.value, model)
                     for item in value.items
-                    if _holds(item.there, model)
+                    if _holds(item.presence, model)
                 ]
             case Map():
                 return {
                     self._in_model(entry.key, model): self._outcome(entry.value, model)
                     for entry in value.entries
-                    if _holds(entry.there, model)
+                    if _holds(entry.presence, model)
                 }
             case Maybe():
-                if not _holds(value.there, model):
+                if not _holds(value.presence, model):
                     return cel.NONE
                 return cel.Optional(self._outcome(value.value, model))
         return native(value)

@@ -545,7 +545,7 @@ class AuthoritySettings:
 
     names: tuple[str, ...]
     configurations: tuple[str, ...] = ()
-    own: bool = True
+    is_own: bool = True
     settle: float = SETTLE_SECONDS
 
 
@@ -642,7 +642,7 @@ class OwnAuthority:
             await self._bundles.put(bundle)
         self._notice(bundle)
         pause = LOOK_SECONDS
-        if self._settings.own:
+        if self._settings.is_own:
             try:
                 pause = self._pause(wrote=await self._renew())
                 self._failure = ""

@@ -194,7 +194,7 @@ def test_one_case_for_each_param() -> None:
     lookup = bound.lookup
     assert lookup is not None
     assert (lookup.namespace, lookup.name, lookup.selector) == ("ns", "", ref["selector"])
-    assert lookup.found == ("ns/one", "ns/two")
+    assert lookup.found_names == ("ns/one", "ns/two")
     assert lookup.resource == GroupVersionResource("", "v1", "configmaps")
     decisions = [case.validations[0].decision for case in bound.cases]
     assert [one and one.action for one in decisions] == [Action.ADMIT, Action.DENY]
@@ -207,7 +207,11 @@ def test_missing_params(action: str) -> None:
     bound = only_binding(found)
     assert bound.cases == ()
     assert bound.lookup is not None
-    assert (bound.lookup.name, bound.lookup.found, bound.lookup.action) == ("nobody", (), action)
+    assert (bound.lookup.name, bound.lookup.found_names, bound.lookup.action) == (
+        "nobody",
+        (),
+        action,
+    )
     assert bool(bound.decisions) is (action == "Deny")
     assert bool(bound.notes) is (action == "Allow")
 

@@ -55,7 +55,7 @@ def test_the_reason_is_the_hook_set_s(members: dict[str, Any], asked: bool, miss
     given = hooks(**members)
     found = explained(given)
     selected = [one for one in given.selected(request(), WORLD) if isinstance(one, Selected)]
-    assert found.asked is bool(selected) is asked
+    assert found.is_asked is bool(selected) is asked
     assert found.match.missed == missed
     assert bool(found.ignored) is ("failurePolicy" in members)
 
@@ -63,7 +63,7 @@ def test_the_reason_is_the_hook_set_s(members: dict[str, Any], asked: bool, miss
 def test_an_error_refuses_the_request() -> None:
     found = explained(hooks(**condition("object.nothing == 1")))
     assert isinstance(found.refusal, StatusError)
-    assert not found.asked
+    assert not found.is_asked
     with pytest.raises(StatusError, match="no such key: nothing"):
         list(hooks(**condition("object.nothing == 1")).selected(request(), WORLD))
 

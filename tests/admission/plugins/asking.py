@@ -90,7 +90,7 @@ def mutated(
     around = world() if around is None else around
     assert request.object is not None
     draft = drafted(request.object, request.kind, DefaultingContext(cluster=around))
-    return draft.made, text(PluginChain({name}).mutate(draft, request, around))
+    return draft.decoded, text(PluginChain({name}).mutate(draft, request, around))
 
 
 def text(found: StatusError | None) -> str:

@@ -18,7 +18,7 @@ def made_by(names: set[str] | None, value: dict[str, Any], *objects: dict[str, A
     chain = PluginChain() if names is None else PluginChain(names)
     request = asked(value)
     draft = drafted(value, request.kind, DefaultingContext(cluster=around))
-    return draft.made, text(chain.mutate(draft, request, around))
+    return draft.decoded, text(chain.mutate(draft, request, around))
 
 
 def test_rules_and_functions_take_turns() -> None:
@@ -47,11 +47,11 @@ def test_rules_that_hold_for_updates() -> None:
     around, request = world(), asked(pod(), pod())
     draft = drafted(pod(), request.kind, DefaultingContext(cluster=around))
     assert PluginChain().mutate(draft, request, around) is None
-    assert [one["key"] for one in draft.made["spec"]["tolerations"]] == [
+    assert [one["key"] for one in draft.decoded["spec"]["tolerations"]] == [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
     ]
-    assert "serviceAccountName" not in draft.made["spec"]
+    assert "serviceAccountName" not in draft.decoded["spec"]
 
 
 def test_deletions_have_no_draft() -> None:
@@ -100,7 +100,7 @@ def test_somebody_decides_whether_a_refusal_stands() -> None:
 
     assert PluginChain().mutate(draft, request, around, goes_on) is None
     assert told == ["Priority", "RuntimeClass"]
-    assert len(draft.made["spec"]["tolerations"]) == 2, "those behind are asked"
+    assert len(draft.decoded["spec"]["tolerations"]) == 2, "those behind are asked"
 
 
 @pytest.mark.parametrize("ends", [True, False])

@@ -70,7 +70,7 @@ def test_where_an_object_is_sent(
     assert isinstance(endpoint, Endpoint)
     assert found == (
         *(endpoint.resource.resource, endpoint.subresource),
-        *(endpoint.stored, endpoint.is_guessed),
+        *(endpoint.is_stored, endpoint.is_guessed),
     )
     assert endpoint.kind.kind == kind.split()[1]
 

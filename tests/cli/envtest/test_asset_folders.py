@@ -60,7 +60,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(AssetError, match="was not made by Celadon"):
         make_folder(tmp_path, VERSION)
     folders = installed_folders(tmp_path, ALL)
-    assert [one.own for one in folders] == [False]
+    assert [one.is_own for one in folders] == [False]
     assert list(remove_folders(folders)) == []
     assert (path / "etcd").read_text() == "theirs"
 

@@ -168,7 +168,7 @@ def test_each_of_several_validations_lets_something_pass() -> None:
     result = found(policy(validations=rules), binding())
     assert sorted(result.against) == sorted(result.passing) == [0, 1]
     for index, name in enumerate("xy"):
-        before, after = result.against[index].tried.object, result.passing[index].object
+        before, after = result.against[index].trial_request.object, result.passing[index].object
         assert before["data"].get(name) != after["data"].get(name)
         assert after != result.admitted.object
 
@@ -291,4 +291,4 @@ def test_custom_kinds() -> None:
         "name": "a",
         "place": {},
     }
-    assert result.against[0].tried.object["spec"]["size"] == 8
+    assert result.against[0].trial_request.object["spec"]["size"] == 8

@@ -88,7 +88,7 @@ def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
             drafts.append(_created(obj, kind))
     settled = [draft for draft in drafts if is_settled(draft)]
     for draft in settled:
-        assert stored_form(copy.deepcopy(draft.made), kind, CONTEXT) == draft.made
+        assert stored_form(copy.deepcopy(draft.decoded), kind, CONTEXT) == draft.decoded
     lasts = outlasts_creation(kind, drafts[0].run.gates)
     assert bool(settled) == (lasts and kind.kind not in DROPPED_DEFAULTS)
 
@@ -106,7 +106,7 @@ def test_what_a_change_leaves_settled_is_read_back_as_it_is(
     has_settled = False
     for _ in range(40):
         with contextlib.suppress(StatusError):
-            old = stored_form(_created(_struct(name, chance, 0), kind).made, kind, CONTEXT)
+            old = stored_form(_created(_struct(name, chance, 0), kind).decoded, kind, CONTEXT)
             if "status" in struct_codec(name).field_nodes:
                 old = stored_form({**old, **_part(name, "status", chance)}, kind, CONTEXT)
             draft = drafted(_struct(name, chance, 0), kind, CONTEXT)

@@ -69,7 +69,7 @@ def _created(body: Object, where: Target, writer: FieldWriter) -> Object:
 
 def _updated(body: Object, live: Object, where: Target, writer: FieldWriter) -> Object:
     read = read_object(json.dumps(body).encode(), where, _context())
-    track_update(read.draft, read.sent, live, where, writer)
+    track_update(read.draft, read.body, live, where, writer)
     shown = shown_object(live, where)
     made = update.finish_update(update.begin_update(read.draft, where), shown, where)
     return update.stored_update(read.draft, made, live, where)
@@ -334,7 +334,7 @@ def test_numbers_are_converted_as_go_does(replicas: float, want: int) -> None:
     config["spec"]["replicas"] = replicas
     merged = applied(config, None, DEPLOYMENTS, Clock().writer("m"))
     read = read_applied(merged, DEPLOYMENTS, _context(), config)
-    assert read.draft.made["spec"]["replicas"] == want
+    assert read.draft.decoded["spec"]["replicas"] == want
 
 
 def test_a_number_that_go_cannot_convert() -> None:
@@ -454,8 +454,8 @@ def test_writes_that_cannot_be_compared_are_not_refused() -> None:
     live = _created(_config_map({"k": "1"}), CONFIG_MAPS, clock.writer("one"))
     live["metadata"]["ownerReferences"] = ["no object"]
     made = read_object(json.dumps(_config_map({"k": "2"})).encode(), CONFIG_MAPS, _context())
-    track_update(made.draft, made.sent, live, CONFIG_MAPS, clock.writer("two"))
-    assert _owners(made.draft.made) == {}
+    track_update(made.draft, made.body, live, CONFIG_MAPS, clock.writer("two"))
+    assert _owners(made.draft.decoded) == {}
 
 
 def _custom_target(subresource: str = "", **members: Any) -> Target:
@@ -582,9 +582,9 @@ def test_nulls_that_were_applied_are_validated() -> None:
     config = _gizmo({"l": None, "n": None, "d": None})
     merged = applied(config, None, where, clock.writer("one"), force=False)
     read = read_applied(merged, where, _context(), config)
-    assert read.draft.made["spec"] == {"l": None, "n": None, "d": "x"}
+    assert read.draft.decoded["spec"] == {"l": None, "n": None, "d": "x"}
     sent = read_object(json.dumps(config).encode(), where, _context())
-    assert sent.draft.made["spec"] == {"n": None, "d": "x"}
+    assert sent.draft.decoded["spec"] == {"n": None, "d": "x"}
 
 
 def test_what_an_apply_says_beside_the_schema_is_a_change_and_is_not_kept() -> None:

@@ -312,14 +312,14 @@ def test_what_mutators_may_not_do() -> None:
         draft = draft_of({"metadata": meta, "spec": spec()}, DEPLOYMENTS, CONTEXT)
         (warning,) = resume(draft, DEPLOYMENTS)
         assert "after mutating admission happens" in warning
-        left = draft.made["metadata"]
+        left = draft.decoded["metadata"]
         assert (left["uid"], left["namespace"]) == ("mine", "ns")
         moved = draft_of({"metadata": {"namespace": "other"}}, DEPLOYMENTS, CONTEXT)
         with pytest.raises(StatusError, match="namespace of the provided object does not match"):
             resume(moved, DEPLOYMENTS)
     draft = draft_of({"metadata": meta}, DEPLOYMENTS, CONTEXT)
     create.resume(draft, DEPLOYMENTS)
-    assert draft.made["metadata"]["ownerReferences"] == [OWNER]
+    assert draft.decoded["metadata"]["ownerReferences"] == [OWNER]
 
 
 def test_what_is_stored_of_a_new_object() -> None:

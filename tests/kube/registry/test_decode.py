@@ -49,7 +49,7 @@ COMPLAINTS = ('unknown field "zap"', 'unknown field "spec.x"', 'duplicate field 
 def test_field_validation() -> None:
     body = read_body(TWICE, BINDING, WARN)
     assert body.warnings == COMPLAINTS
-    assert body.draft.made["spec"] == {"policyName": "b"}
+    assert body.draft.decoded["spec"] == {"policyName": "b"}
     assert read_body(TWICE, BINDING, IGNORE).warnings == ()
     with pytest.raises(StatusError) as caught:
         read_body(TWICE, BINDING, STRICT)
@@ -191,8 +191,8 @@ def test_custom_resources_are_pruned_and_defaulted() -> None:
         b'"spec":{"zap":1,"zap":2},"zip":1}'
     )
     read = read_object(body, BOXES, CONTEXT)
-    assert read.draft.made["spec"] == {"size": 1}
-    assert "zip" not in read.draft.made
+    assert read.draft.decoded["spec"] == {"size": 1}
+    assert "zip" not in read.draft.decoded
     assert read.warnings == (
         'duplicate field "spec.zap"',
         'unknown field "metadata."',
@@ -331,7 +331,7 @@ def test_fields_of_definitions_before_v1_are_not_called_unknown() -> None:
     document = {"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": target.kind.kind}
     body = json.dumps({**document, "spec": {"validation": {}}}).encode()
     incoming = read_object(body, target, CONTEXT, "Strict")
-    assert incoming.found.version == "v1beta1"
+    assert incoming.stated_kind.version == "v1beta1"
 
 
 MAP = GroupVersionKind("", "v1", "ConfigMap")
@@ -348,14 +348,14 @@ def test_what_mutators_have_made_is_decoded(
 ) -> None:
     decoded, draft = read_mutated(document, MAP, None, CONTEXT)
     assert {key: decoded[key] for key in decoded if key != "metadata"} == wanted
-    assert draft.made["data"] == {"k": "v"}
+    assert draft.decoded["data"] == {"k": "v"}
 
 
 def test_custom_resources_of_mutators_stay_as_they_are_and_get_their_defaults() -> None:
     document = {"apiVersion": "x.io/v1", "kind": "Box", "spec": {"zap": 1}}
     decoded, draft = read_mutated(document, BOX, BOX_KIND, CONTEXT)
     assert decoded == document
-    assert draft.made["spec"] == {"zap": 1, "size": 1}
+    assert draft.decoded["spec"] == {"zap": 1, "size": 1}
 
 
 def test_options_of_connections_have_no_structure() -> None:

@@ -76,13 +76,13 @@ def test_what_each_stage_shows() -> None:
 def test_what_is_always_written_is_there_in_whole_objects() -> None:
     """A draft does without it, as zero is as good as absent."""
     sent = {"metadata": {"name": "r"}}
-    assert drafted(sent, ROLE).made.keys() == {"apiVersion", "kind", "metadata"}
+    assert drafted(sent, ROLE).decoded.keys() == {"apiVersion", "kind", "metadata"}
     whole = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", **sent, "rules": None}
     assert defaulted(sent, ROLE) == whole
     draft = drafted(sent, ROLE)
     assert draft.form() == whole
     draft.complete()
-    assert draft.made == whole
+    assert draft.decoded == whole
 
 
 def test_namespaces() -> None:

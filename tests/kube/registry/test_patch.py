@@ -345,7 +345,7 @@ def test_a_strategic_merge_cuts_numbers_that_are_too_large(
             read_patched(made, PODS, CONTEXT)
         return
     read = read_patched(made, PODS, CONTEXT)
-    assert read.draft.made["spec"]["priority"] == found
+    assert read.draft.decoded["spec"]["priority"] == found
 
 
 def test_a_removed_default_comes_back() -> None:
@@ -356,14 +356,14 @@ def test_a_removed_default_comes_back() -> None:
         "spec": {"containers": [], "restartPolicy": "Always"},
     }
     found = patched(old, b'{"spec":{"restartPolicy":null}}', MERGE_PATCH, PODS)
-    made = read_patched(found, PODS, CONTEXT).draft.made
+    made = read_patched(found, PODS, CONTEXT).draft.decoded
     assert made["spec"]["restartPolicy"] == "Always"
 
 
 @pytest.mark.parametrize("said", [{"kind": "Secret"}, {"apiVersion": "v2"}, {"kind": None}])
 def test_a_strategic_merge_does_not_change_the_kind(said: Any) -> None:
     found = result({**said, "data": {"k": "w"}}, STRATEGIC_PATCH)
-    made = read_patched(found, CONFIG_MAPS, CONTEXT).draft.made
+    made = read_patched(found, CONFIG_MAPS, CONTEXT).draft.decoded
     assert (made["apiVersion"], made["kind"], made["data"]) == ("v1", "ConfigMap", {"k": "w"})
 
 
@@ -498,7 +498,7 @@ def test_a_strategic_merge_gives_integers_as_go_converts_them(given: float, want
     old = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
     body = json.dumps({"spec": {"replicas": given}}).encode()
     read = read_patched(patched(old, body, STRATEGIC_PATCH, where), where, CONTEXT)
-    assert read.draft.made["spec"]["replicas"] == wanted
+    assert read.draft.decoded["spec"]["replicas"] == wanted
 
 
 @pytest.mark.parametrize(("resource", "patch", "why"), MISFITS)

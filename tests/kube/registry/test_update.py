@@ -465,7 +465,7 @@ def test_empty_lists_and_maps_are_no_changes(pod_spec: dict[str, Any], generatio
     changed = {**TEMPLATE, "spec": {**TEMPLATE["spec"], **pod_spec}}
     sent = {"metadata": {"name": "a"}, "spec": {**spec, "template": changed}}
     draft = drafted(sent, DEPLOYMENT, CONTEXT)
-    draft.made["spec"]["template"]["spec"] |= {k: v for k, v in pod_spec.items() if not v}
+    draft.decoded["spec"]["template"]["spec"] |= {k: v for k, v in pod_spec.items() if not v}
     assert prepare_for_update(draft, old)["metadata"]["generation"] == generation
 
 
@@ -554,7 +554,7 @@ def test_empty_lists_in_lists_and_maps_are_no_changes(
     old = stored_form(admit_form(before, SLICE), SLICE)
     old["metadata"]["generation"] = 1
     draft = drafted(before, SLICE)
-    draft.made["spec"]["devices"][0]["capacity"] = capacity
+    draft.decoded["spec"]["devices"][0]["capacity"] = capacity
     assert prepare_for_update(draft, old)["metadata"]["generation"] == generation
 
 
@@ -597,11 +597,11 @@ def test_links_that_mutators_gave_are_not_kept(is_mutated: bool) -> None:
     sent = {"metadata": {"name": "a", "selfLink": "/a"}, "data": {"k": "v"}}
     draft = drafted(sent, MAPS.kind, CONTEXT)
     draft.is_mutated = is_mutated
-    kept = stored_update(draft, {**draft.made}, OLD, MAPS)
+    kept = stored_update(draft, {**draft.decoded}, OLD, MAPS)
     assert ("selfLink" in kept["metadata"]) is not is_mutated
     new = drafted(sent, MAPS.kind, CONTEXT)
     new.is_mutated = is_mutated
-    assert ("selfLink" in stored_new(new, {**new.made}, MAPS)["metadata"]) is not is_mutated
+    assert ("selfLink" in stored_new(new, {**new.decoded}, MAPS)["metadata"]) is not is_mutated
 
 
 SCALES = target("apps/v1/deployments", "d", "scale")

@@ -309,7 +309,7 @@ def test_the_secret_of_somebody_else_may_name_no_authority(api: KubeApi) -> None
     )
 
     async def run() -> None:
-        settings = AuthoritySettings((NAME,), ("hooks",), own=False)
+        settings = AuthoritySettings((NAME,), ("hooks",), is_own=False)
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(client_of(api.admin))
             shown = SecretCertificate(client, "default", "tls")
@@ -324,7 +324,7 @@ def test_the_secret_of_somebody_else_is_left_alone(api: KubeApi) -> None:
     """As cert-manager's: it is shown, its authority is put into the configurations."""
 
     async def run() -> None:
-        settings = AuthoritySettings((NAME,), ("hooks",), own=False)
+        settings = AuthoritySettings((NAME,), ("hooks",), is_own=False)
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(client_of(api.admin))
             async with replica(client, "maker") as maker:

@@ -199,7 +199,7 @@ class MutatingCase:
     expressions: tuple[PolicyExpression, ...]
     kinds: tuple[GroupVersionKind, ...]
     updated: frozenset[GroupVersionKind]
-    written: tuple[FieldWrite, ...]
+    writes: tuple[FieldWrite, ...]
 
     @property
     def name(self) -> str:

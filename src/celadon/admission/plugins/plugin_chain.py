@@ -223,7 +223,7 @@ class PluginChain:
         """Return the first half of all plugins; the refusal of the first that has one. Changes the
         draft, which is None where there is no object; else `request.object` is what it is making.
         `stands` is asked about each refusal, if somebody wants to be."""
-        obj = _NOTHING if draft is None else draft.made
+        obj = _NOTHING if draft is None else draft.decoded
         changed = False
         for step in self._mutating_steps(request):
             if step.mutate is not None:

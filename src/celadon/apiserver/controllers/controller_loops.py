@@ -708,7 +708,7 @@ class StatusWrites:
         target = Target(self._resource, "", metadata.name(live), "status")
         draft = draft_of(changed, target, DefaultingContext())
         track_update(draft, changed, live, target, self._writer())
-        managers = metadata.metadata(draft.made).get("managedFields")
+        managers = metadata.metadata(draft.decoded).get("managedFields")
         if not managers:
             return changed
         return {**changed, "metadata": {**metadata.metadata(live), "managedFields": managers}}

@@ -92,7 +92,7 @@ class Reviewer:
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review, now = await call.work.step(draft.form), self.now()
         if call.target.subresource:
-            target, uid = call.target, kube.metadata.uid(read.sent)
+            target, uid = call.target, kube.metadata.uid(read.body)
             review = self.issuer.prepared(review, target.namespace, target.name, now, uid)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop

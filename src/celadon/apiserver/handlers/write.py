@@ -109,11 +109,11 @@ class FieldManagers:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
         custom = call.target.schema
-        if custom is not None and not custom.has_version(read.found):
+        if custom is not None and not custom.has_version(read.stated_kind):
             forget_managers(read.draft)
         elif not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
-            track_update(read.draft, read.sent, live, call.target, writer)
+            track_update(read.draft, read.body, live, call.target, writer)
 
     def of_scale(self, call: Call, live: JsonObject, context: DefaultingContext) -> JsonDict:
         """Return what the metadata of a scale that is patched has beside what is shown of it."""
@@ -302,12 +302,12 @@ class Writer:
         target = call.target
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
-        sent_name = metadata.name(incoming.draft.made)
+        sent_name = metadata.name(incoming.draft.decoded)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
         if draft is not incoming.draft:
             call.notes.warnings += create.resume(draft, target)
             incoming = replace(incoming, draft=draft)
-        has_generated_name = not metadata.name(draft.made)
+        has_generated_name = not metadata.name(draft.decoded)
         kind = target.kind, "create"
         result, more_warnings = await self._pace.step(
             call.work,
@@ -339,7 +339,7 @@ class Writer:
         else:
             incoming = self._read(call, context)
             self._managers.created(call, incoming)
-        warnings = write_warnings(incoming.draft.made, target, STRATEGIES)
+        warnings = write_warnings(incoming.draft.decoded, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
@@ -350,8 +350,8 @@ class Writer:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target, draft = call.target, incoming.draft
         if call.endpoint.verb != "create":
-            update.version_of(draft.made)
-        call.notes.warnings += create.conversion_warnings(draft.made, target)
+            update.version_of(draft.decoded)
+        call.notes.warnings += create.conversion_warnings(draft.decoded, target)
         new = create.finish_create(draft)
         patch.require_kind(incoming, target, metadata.name(new))
         self._admission.check_roles(call, new, None)
@@ -525,9 +525,9 @@ class Writer:
         needs_version = strategy_of(target, STRATEGIES).needs_version
         is_own_scale = target.subresource == SCALE and target.schema is None
         if not is_own_scale:
-            update.require_state(draft.made, before, target, needs_version=needs_version)
+            update.require_state(draft.decoded, before, target, needs_version=needs_version)
         patch.require_kind(incoming, target, target.name)
-        warnings = write_warnings(draft.made, target, STRATEGIES)
+        warnings = write_warnings(draft.decoded, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         new = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, new, before)
@@ -546,7 +546,7 @@ class Writer:
         warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
             if is_own_scale:
-                update.require_state_of_scale(draft.made, before, target)
+                update.require_state_of_scale(draft.decoded, before, target)
             parent = replace(target, subresource="")
             raise_refusal(write_requests.refusal(parent, stored_form, old, surroundings))
             warnings += valid_warnings(stored_form, old, parent)
@@ -615,11 +615,11 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
 
 def _warn_of_owners(call: Call, incoming: Incoming) -> None:
     is_patch = call.endpoint.verb == "patch"
-    call.notes.warnings += repeated_owner_warnings(incoming.draft.made, mutated=is_patch)
+    call.notes.warnings += repeated_owner_warnings(incoming.draft.decoded, mutated=is_patch)
 
 
 def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:
-    uid = metadata.uid(incoming.sent)
+    uid = metadata.uid(incoming.body)
     update.require_uid(uid, old, call.target, dry_run=call.dry_run)
 
 

@@ -213,7 +213,7 @@ class Admission:
             options = write_requests.write_options(operation, call.options)
         dry_run = operation is not Operation.CONNECT and call.dry_run
         request = write_requests.request_of(
-            call.target, operation, draft.made, old, call.user, options, dry_run=dry_run
+            call.target, operation, draft.decoded, old, call.user, options, dry_run=dry_run
         )
         entries = (draft.meta or {}).get("managedFields")
         chain = await self._mutated(call, request, draft)
@@ -286,7 +286,7 @@ class Admission:
 def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
     """Restore managed fields that nobody can read to what they were, with a warning. As
     k8s.io/apiserver `pkg/endpoints/handlers/fieldmanager/admission.go`."""
-    meta = draft.made.get("metadata") or {}
+    meta = draft.decoded.get("metadata") or {}
     problem = entries_problem(meta.get("managedFields"))
     if not problem:
         return

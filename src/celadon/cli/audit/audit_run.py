@@ -113,7 +113,7 @@ class Audit:
     """Is given every violation at once, instead of the report."""
 
     @property
-    def given(self) -> tuple[Document, ...]:
+    def other_documents(self) -> tuple[Document, ...]:
         """Return what was given with the policies and is none."""
         return self.manifests.beside
 
@@ -125,7 +125,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     documents = tuple(element for element in wanted_documents if isinstance(element, Document))
     engine = validating_engine(sets.validating, settings.version)
     survey = Survey(documents)
-    source = looked_up_in(survey, audit.given, settings)
+    source = looked_up_in(survey, audit.other_documents, settings)
     findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((notice.message, notice) for notice in inputs.notices)
     workers = _workers(inputs, settings.jobs)

@@ -290,7 +290,7 @@ async def _audited(
     settings = audit.settings
     survey, problems = await surveyed_cluster(client, audit_inputs.lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
-    source = audit_inputs.looked_up_in(survey, audit.given, settings)
+    source = audit_inputs.looked_up_in(survey, audit.other_documents, settings)
     findings = audit_report.Findings(
         problems=[*audit.manifests.problems, *problems, *source.problems]
     )

@@ -153,8 +153,8 @@ class BootstrapRun:
         self._judged_in[sending.name] = self._epoch
         document, old = self._documents(sending)
         answer = self._bench.judged(sending, document, old, self._world, self._answering)
-        if answer.written is not None:
-            self._objects[sending.name] = answer.written
+        if answer.written_object is not None:
+            self._objects[sending.name] = answer.written_object
         self._result.problems += answer.problems
         self._result.sent[sending.name] = SentRequest(
             sending,

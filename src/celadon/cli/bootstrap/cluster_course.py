@@ -263,7 +263,7 @@ class Answer:
     or why nobody could ask. `resource` is `pods/binding`."""
 
     result: ObjectResult | None
-    written: JsonObject | None
+    written_object: JsonObject | None
     resource: str = ""
     problems: tuple[Problem, ...] = ()
 

@@ -55,7 +55,7 @@ class Fault:
     place: Place
     field: str
     message: str
-    meant: str = ""
+    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class WebhookCall:
     message: str = ""
     patch: tuple[JsonObject, ...] = ()
     warnings: tuple[str, ...] = ()
-    again: bool = False
+    is_reinvocation: bool = False
 
     @property
     def phase(self) -> str:
@@ -300,7 +300,7 @@ class Report:
     unasked_plugins: tuple[UnaskedPlugin, ...] = ()
 
     @property
-    def given(self) -> tuple[ObjectResult, ...]:
+    def objects_of_files(self) -> tuple[ObjectResult, ...]:
         """Return the objects of the files."""
         return tuple(result for result in self.objects if result.created_by is None)
 
@@ -311,18 +311,18 @@ class Report:
 
     def count(self, state: State) -> int:
         """Return how many objects of the files ended so."""
-        return sum(result.state is state for result in self.given)
+        return sum(result.state is state for result in self.objects_of_files)
 
     @property
     def admitted(self) -> int:
         """Return how many objects of the files the API server would accept, as far as that is
         known."""
-        return len(self.given) - self.refused - self.count(State.UNASKED)
+        return len(self.objects_of_files) - self.refused - self.count(State.UNASKED)
 
     @property
     def refused(self) -> int:
         """Return how many objects of the files the API server would not accept."""
-        return sum(result.is_refused for result in self.given)
+        return sum(result.is_refused for result in self.objects_of_files)
 
     @property
     def exit(self) -> Exit:

@@ -48,13 +48,13 @@ class Applied(NamedTuple):
     """This is what arrives at the server, and the object that is there."""
 
     begun: Begun
-    stored: JsonDict | None = None
+    stored_object: JsonDict | None = None
 
 
 class Unchanged(NamedTuple):
     """Nothing does: the object is there as it should be."""
 
-    stored: dict[str, object]
+    stored_object: dict[str, object]
 
 
 def applied(
@@ -212,7 +212,7 @@ def ask(
     endpoint = endpoint_of(document, question.subresource, catalog)
     if isinstance(endpoint, Problem):
         return endpoint
-    if endpoint.stored and not _is_named(document):
+    if endpoint.is_stored and not _is_named(document):
         text = "resource name may not be empty"
         help = BUILD_FIRST if metadata.gvk(document.value).group == _KUSTOMIZE else ""
         return Problem(document.file, document.line(("metadata",)), text, help)
@@ -258,7 +258,7 @@ class _Submission(NamedTuple):
     operation: Operation
     document: Document
     new: Any = None
-    stored: Any = None
+    stored_object: Any = None
     begun: Begun | None = None
     unchanged: bool = False
 
@@ -286,12 +286,12 @@ def _asked(
         sent = _sent(document, question.operation, old, endpoint, target, prepare)
     if isinstance(sent, Problem):
         return sent
-    new = sent.new if sent.new is not None else sent.stored
+    new = sent.new if sent.new is not None else sent.stored_object
     request = request_of(
         target,
         sent.operation,
         sent.new,
-        sent.stored,
+        sent.stored_object,
         question.user,
         _options(question, sent.operation),
         name=metadata.name(new) or metadata.name(value),
@@ -336,9 +336,13 @@ def _applied(
         return application
     if isinstance(application, Unchanged):
         return _Submission(
-            operation, document, application.stored, application.stored, unchanged=True
+            operation,
+            document,
+            application.stored_object,
+            application.stored_object,
+            unchanged=True,
         )
-    return _begun(operation, application.begun, application.stored)
+    return _begun(operation, application.begun, application.stored_object)
 
 
 def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Submission:

@@ -315,7 +315,7 @@ class _Taking:
         # The notes only grow, so what lies behind the marks is what came since the last call.
         for hook in self.notes.unasked[self.skipped :]:
             call = self._about(hook, Outcome.UNASKED)
-            self.outcome.calls.append(replace(call, again=number > 0))
+            self.outcome.calls.append(replace(call, is_reinvocation=number > 0))
         self.skipped = len(self.notes.unasked)
         for record in self.notes.calls[self.seen :]:
             patch = _patch(self.notes, record.hook, number)
@@ -324,7 +324,11 @@ class _Taking:
             self.warned = len(self.notes.warnings)
             self.outcome.calls.append(
                 replace(
-                    call, message=record.message, patch=patch, warnings=warnings, again=number > 0
+                    call,
+                    message=record.message,
+                    patch=patch,
+                    warnings=warnings,
+                    is_reinvocation=number > 0,
                 )
             )
         self.seen = len(self.notes.calls)

@@ -69,7 +69,7 @@ class Endpoint:
     entry: resources.Resource
     kind: GroupVersionKind
     subresource: str = ""
-    stored: bool = False
+    is_stored: bool = False
     is_guessed: bool = False
 
     @property
@@ -100,7 +100,7 @@ def endpoint_of(
     resource = catalog.by_gvk(kind) or _servable().by_gvk(kind)
     if resource is not None and not subresource:
         stored = "get" in resource.verbs
-        return Endpoint(resource, kind, stored=stored)
+        return Endpoint(resource, kind, is_stored=stored)
     subresources = list(_subresources(kind, resource, subresource, catalog))
     if len(subresources) == 1:
         return _below(*subresources[0])
@@ -108,7 +108,7 @@ def endpoint_of(
         return _which(document, subresource, kind, subresources)
     if group in _groups_of_kubernetes():
         return _no_match(document, kind, catalog)
-    return Endpoint(resources.guessed_resource(kind), kind, stored=True, is_guessed=True)
+    return Endpoint(resources.guessed_resource(kind), kind, is_stored=True, is_guessed=True)
 
 
 @functools.cache
@@ -224,7 +224,7 @@ class StrayFields:
     def faults(self) -> list[Fault]:
         """Return each stray field, and where it stands."""
         return [
-            *(Fault(self._place(key), key.shown.strip('"'), key.complaint) for key in self.keys),
+            *(Fault(self._place(key), key.key_text.strip('"'), key.complaint) for key in self.keys),
             *(
                 Fault(self._line(field), field.path, field.text, field.likely)
                 for field in self.fields
@@ -387,7 +387,7 @@ class Prepare:
         except DecodeError as error:
             return _undecodable(document, error)
         stray = self._stray_fields(document, target, draft)
-        return Begun(document, target, draft.made, draft, old, stray)
+        return Begun(document, target, draft.decoded, draft, old, stray)
 
     def mutate(self, draft: registry.Draft | None, request: Request) -> PluginAnswer | None:
         """Return what the first half of the plugins makes of a draft, and says of it; None where
@@ -413,7 +413,7 @@ class Prepare:
         draft, user = begun.draft, self._context.user
         if draft is None:
             return PreparedObject(begun.value)
-        request = request_of(begun.target, Operation.CREATE, draft.made, None, user)
+        request = request_of(begun.target, Operation.CREATE, draft.decoded, None, user)
         answer = self.mutate(draft, request)
         try:
             finished = self.finished(begun, draft)

@@ -177,7 +177,7 @@ class _Subject:
     silent: Answer
     gvk: GroupVersionKind | None = None
     answers: dict[str, Answer] = field(default_factory=dict)
-    stored: JsonObject | None = None
+    stored_object: JsonObject | None = None
 
 
 class Differences:
@@ -336,10 +336,10 @@ class _Judging:
         changes: tuple[FieldChange, ...] = ()
         obj = self._objects.get(id(result))
         if not result.is_refused and obj is not None:
-            if subject.stored is None and not subject.answers:
-                subject.stored = obj
-            elif subject.stored is not None:
-                object_changes = field_changes(subject.stored, obj)
+            if subject.stored_object is None and not subject.answers:
+                subject.stored_object = obj
+            elif subject.stored_object is not None:
+                object_changes = field_changes(subject.stored_object, obj)
                 changes = tuple(
                     self._by_gate(subject.gvk, change)
                     for change in object_changes

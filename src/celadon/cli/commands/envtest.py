@@ -181,7 +181,7 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
         installed_folder.version: installed_folder
         for installed_folder in installed_folders(root, selector)
         if installed_folder.platform == join
-        and (installed_folder.own or installed_folder.version == selector.exact)
+        and (installed_folder.is_own or installed_folder.version == selector.exact)
     }
     version = selector.exact
     if version is None or options.installed_only:
@@ -256,6 +256,6 @@ def _clean_up(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     for folder in remove_folders(folders):
         output.write(f"removed {folder.version} ({folder.platform})\n")
     for folder in folders:
-        if not folder.own:
+        if not folder.is_own:
             output.complain(f"warning: `{folder.path}` was not made by Celadon: it stays")
     return Exit.OK

@@ -176,7 +176,7 @@ def _lines(search_result: SearchResult, policy: FirstPolicy, folder: str) -> Ite
         ]
         yield f"crds: {json.dumps([*files, *definitions])}"
     base = search_result.admitted or next(
-        (against.tried for against in search_result.against.values()), None
+        (against.trial_request for against in search_result.against.values()), None
     )
     if base is not None:
         yield "objects:"
@@ -199,7 +199,7 @@ def _cases(search_result: SearchResult, base: TrialRequest) -> Iterator[str]:
     for index, against in sorted(search_result.against.items()):
         subject = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
         yield f"- name: {json.dumps(subject)}"
-        yield from _differences(against.tried, base)
+        yield from _differences(against.trial_request, base)
         expectation = {"deny": against.message, "validation": index}
         if mutates:
             expectation = {"verdict": "admit", "patch": list(against.patch)}

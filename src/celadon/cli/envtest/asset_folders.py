@@ -213,7 +213,7 @@ class AssetFolder:
     version: AssetVersion
     platform: str
     path: Path
-    own: bool
+    is_own: bool
 
 
 def this_platform() -> tuple[str, str]:
@@ -243,7 +243,7 @@ def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder
     for path in (root / "k8s").glob("*-*-*"):
         named = version_in_name(path)
         if named is not None and path.is_dir() and selector.matches(named[0]):
-            folders.append(AssetFolder(*named, path, own=(path / MARKER).is_file()))
+            folders.append(AssetFolder(*named, path, is_own=(path / MARKER).is_file()))
     return sorted(folders, key=lambda folder: (folder.version, folder.platform), reverse=True)
 
 
@@ -286,7 +286,7 @@ def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Pat
 def remove_folders(folders: list[AssetFolder]) -> Iterator[AssetFolder]:
     """Take folders away that Celadon made, and give each that has gone."""
     for folder in folders:
-        if folder.own:
+        if folder.is_own:
             _take_away(folder.path)
             yield folder
 

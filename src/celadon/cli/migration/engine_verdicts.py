@@ -100,7 +100,7 @@ def compare_recorded(
         elif judge.compare(item):
             counts.compared += 1
         else:
-            counts.left["no translated rule can be compared with it"] += 1
+            counts.left_out["no translated rule can be compared with it"] += 1
 
 
 # --- Denials -----------------------------------------------------------------
@@ -170,7 +170,7 @@ def _of_logs(
             # it says nothing of what the old engine thinks.
             refusing = refusing_rules(webhook_text(message))
             if not refusing:
-                counts.left["refused by others"] += 1
+                counts.left_out["refused by others"] += 1
                 continue
         kind = audit_logs.kind_of(none, judge.world.catalog)
         request = (
@@ -179,7 +179,7 @@ def _of_logs(
             else audit_logs.request_of_event(none, kind, judge.prepare)
         )
         if isinstance(request, audit_logs.Undecidable):
-            counts.left[request.value] += 1
+            counts.left_out[request.value] += 1
         else:
             # No log and no review says which roles the user had.
             missing = (*none.missing, Missing.ROLES)
@@ -218,7 +218,7 @@ def _of_reviews(path: str, counts: migration_run.RecordedRequests) -> Iterator[R
             refusing = None if response["allowed"] else refusing_rules(message)
             request = _request(document.value["request"])
             if request is None or refusing == frozenset():
-                counts.left["refused by others" if request else "no operation"] += 1
+                counts.left_out["refused by others" if request else "no operation"] += 1
             else:
                 yield Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
@@ -566,7 +566,7 @@ class _Trial:
             body["metadata"]["namespace"] = namespace
             self.namespaces.add(namespace)
         path = _collection(resource, namespace)
-        self._counts.sent += 1
+        self._counts.sent_count += 1
         try:
             answer = await patiently(lambda: self._client.request("POST", path, body, query=_QUERY))
         except cluster.ClusterRefusal as refusal:
@@ -595,7 +595,7 @@ class _Trial:
         return self._left(detail)
 
     def _left(self, reason: str) -> list[Recorded]:
-        self._counts.left[reason] += 1
+        self._counts.left_out[reason] += 1
         return []
 
     def _filled_in(self, body: JsonDict, resource: Resource) -> JsonDict | None:

@@ -172,7 +172,7 @@ class Disagreement:
     """An object of which the old engine has said something else."""
 
     object: Key
-    theirs: str
+    engine_verdict: str
     """`refused` or `admitted`."""
     message: str
     """Why the translation refuses it; empty if it does not."""

@@ -164,10 +164,10 @@ class RuleOutcome:
 class RecordedRequests:
     """Counts the requests that were compared, and the others by the reason."""
 
-    sent: int = 0
+    sent_count: int = 0
     """How many a cluster was sent, as dry runs."""
     compared: int = 0
-    left: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     """What was said of the first request that was left for a reason."""
     without_params: list[str] = field(default_factory=list)

@@ -404,7 +404,7 @@ class Against:
     """A request that a rule is against: the message with which it is refused, or the JSON patch by
     which policies change it."""
 
-    tried: TrialRequest
+    trial_request: TrialRequest
     message: str = ""
     patch: tuple[JsonObject, ...] = ()
 
@@ -574,7 +574,7 @@ class _Search:
             return
         for index, against in progress.against.items():
             places = replace(self._read, places=self._subject.rules[index].read.places)
-            for request in _changed(against.tried, places):
+            for request in _changed(against.trial_request, places):
                 if progress.admitted is not None and request.key == progress.admitted.key:
                     continue
                 if progress.trials >= MOST_TRIALS:

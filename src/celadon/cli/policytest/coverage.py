@@ -168,7 +168,7 @@ def reached(
 
 def _happened(outcome: ExpectedOutcome, binding: explain.BindingExplanation) -> bool:
     if outcome is ExpectedOutcome.NO_PARAMS:
-        return binding.lookup is not None and not any(binding.lookup.found)
+        return binding.lookup is not None and not any(binding.lookup.found_names)
     return binding.match is not None and binding.match.hit is not None
 
 

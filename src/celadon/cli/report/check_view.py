@@ -68,7 +68,7 @@ class CheckView(model.ReportView[check_report.Report]):
             check_report.State.UNCHANGED,
         )
         summary = {
-            "objects": len(report.given),
+            "objects": len(report.objects_of_files),
             "admitted": report.admitted,
             **{state.value: report.count(state) for state in (*states, check_report.State.UNASKED)},
             "policies": report.policies,
@@ -270,7 +270,7 @@ def _has_row(
 
 
 def _meant(fault: check_report.Fault) -> str:
-    return f", did you mean `{fault.meant}`?" if fault.meant else ""
+    return f", did you mean `{fault.suggestion}`?" if fault.suggestion else ""
 
 
 def _rule(violation: check_report.Violation) -> list[str]:
@@ -324,7 +324,7 @@ def _diff(before: JsonObject, after: JsonObject, look: model.ReportStyle) -> lis
 def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
     """A webhook that the object of the row above is sent to."""
     style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
-    again = ", again" if call.again else ""
+    again = ", again" if call.is_reinvocation else ""
     outcome = look.paint(style, call.outcome.value)
     line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
     if look.verbosity <= 0:
@@ -363,8 +363,8 @@ def _summary(report: check_report.Report) -> str:
     unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
     webhooks = f", {model.plural(report.webhooks, 'webhook')}" if report.webhooks else ""
     return (
-        f"{model.plural(len(report.given), 'object')}: {', '.join(parts)}{_created(report)}"
-        f"{broken}{unread}"
+        f"{model.plural(len(report.objects_of_files), 'object')}: "
+        f"{', '.join(parts)}{_created(report)}{broken}{unread}"
         f" ({model.plural(report.policies, 'policy')}, "
         f"{model.plural(report.bindings, 'binding')}{webhooks})"
     )
@@ -413,12 +413,12 @@ _SHAPES: Final = {
     ),
     check_report.Creator: ("object=title!", "*place", "user!"),
     check_report.WebhookCall: (
-        *("configuration", "webhook", "type=phase", "outcome", "reinvoked=again?", "place"),
+        *("configuration", "webhook", "type=phase", "outcome", "reinvoked=is_reinvocation?", "place"),
         *("message", "patch", "warnings"),
     ),
     check_report.Mutated: ("policies!", "patch!", "steps!"),
     check_report.MutationStep: ("policy", "binding", "param", "field", "rule", "round?", "patch"),
-    check_report.Fault: ("*place", "field", "message", "meant"),
+    check_report.Fault: ("*place", "field", "message", "meant=suggestion"),
     check_report.Violation: (
         *("policy", "binding", "param", "field", "rule", "message", "validationActions=actions"),
     ),

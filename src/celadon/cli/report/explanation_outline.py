@@ -152,7 +152,7 @@ def _hook(explanation: explain.HookExplanation, kind: str) -> Item:
     if explanation.refusal is not None:
         text = f"the request is refused: {explanation.refusal}"
         return Item(label, text, Style.BAD, items=tuple(items))
-    if explanation.asked:
+    if explanation.is_asked:
         return Item(label, "gets the request", Style.GOOD, items=tuple(items))
     if explanation.ignored:
         text = f"does not get the request, for an error that is ignored: {explanation.ignored}"
@@ -262,8 +262,8 @@ def _lookup(lookup: explain.ParamLookup) -> Item:
     text = f"{kind} {params}{where}: "
     if lookup.error:
         return Item("params", text + lookup.error, Style.BAD)
-    if lookup.found:
-        return Item("params", text + f"found {', '.join(lookup.found)}")
+    if lookup.found_names:
+        return Item("params", text + f"found {', '.join(lookup.found_names)}")
     return Item("params", f"{text}not found, {lookup.action}", Style.IDLE)
 
 

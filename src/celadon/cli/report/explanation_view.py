@@ -315,7 +315,7 @@ _SHAPES: Final[model.Shapes] = {
     HookExplanation: (
         *("name=hook.name", "configuration=hook.configuration"),
         ("failurePolicy", lambda value: "Ignore" if value.hook.ignores_failures else "Fail"),
-        *("asked", "match", "matchConditions=conditions", "budgets", "ignored"),
+        *("asked=is_asked", "match", "matchConditions=conditions", "budgets", "ignored"),
         ("refusal", lambda value: value.refusal and str(value.refusal)),
     ),
     enum.Enum: lambda value: model.camel(value.name.lower()),

@@ -94,10 +94,11 @@ def _tests(report: Migration) -> str:
 
 
 def _recorded(recorded: RecordedRequests) -> Iterator[str]:
-    if recorded.sent:
-        yield f"{report_model.plural(recorded.sent, 'object')} sent to the cluster, as dry runs"
+    if recorded.sent_count:
+        objects = report_model.plural(recorded.sent_count, "object")
+        yield f"{objects} sent to the cluster, as dry runs"
     yield f"{report_model.plural(recorded.compared, 'request')} compared"
-    for reason, count in recorded.left.most_common():
+    for reason, count in recorded.left_out.most_common():
         yield f"  {count} not: {reason}"
         if reason in recorded.examples:
             yield f"    {recorded.examples[reason]}"
@@ -331,7 +332,7 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         for disagreement in differing[:_SHOWN]:
             message = _message(disagreement.message)
             ours = f"the translation refuses it: {message}" if message else _NOT_REFUSED
-            yield f"  {disagreement.title}: {disagreement.theirs} there, {ours}"
+            yield f"  {disagreement.title}: {disagreement.engine_verdict} there, {ours}"
         if len(differing) > _SHOWN:
             yield f"  and {len(differing) - _SHOWN} more"
 
@@ -372,7 +373,7 @@ def _data(policy: PlannedPolicy) -> JsonDict:
                 "disagreements": [
                     {
                         "object": disagreement.title,
-                        "theirs": disagreement.theirs,
+                        "theirs": disagreement.engine_verdict,
                         "message": disagreement.message,
                     }
                     for disagreement in existing.disagreements

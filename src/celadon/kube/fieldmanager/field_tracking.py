@@ -277,7 +277,7 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
     sent = {"metadata": {"managedFields": meta.pop("managedFields", None)}}
     draft.complete()
     client_meta = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
-    endpoint, new = _Endpoint(target, writer), {**draft.made, "metadata": client_meta}
+    endpoint, new = _Endpoint(target, writer), {**draft.decoded, "metadata": client_meta}
     others = managed_fields.managers_of_update({}, sent, is_subresource=bool(target.subresource))
     if others.owned:
         _write(draft, endpoint.updated(endpoint.zero(), new, others))
@@ -324,7 +324,7 @@ def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
     """The new object with what came empty inside of lists that are owned as a whole: upstream
     compares these as Go's structs, which tell empty from absent."""
     inside = [empty for empty in draft.run.empties if _is_in_atomic_list(empty.path, type_)]
-    return with_empty_values(draft.made, inside) if inside else draft.made
+    return with_empty_values(draft.decoded, inside) if inside else draft.decoded
 
 
 def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bool:
@@ -357,7 +357,7 @@ def _without_managers(obj: JsonObject) -> dict[str, Json]:
 
 def _write(draft: Draft, managers: managed_fields.Managers) -> None:
     if managers.owned:
-        draft.made["metadata"]["managedFields"] = managed_fields.encoded(managers)
+        draft.decoded["metadata"]["managedFields"] = managed_fields.encoded(managers)
 
 
 # --- apply ---

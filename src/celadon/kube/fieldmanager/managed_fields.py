@@ -457,7 +457,7 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
         whole = ("metadata",) if _WIPED_METADATA in status_keep else ()
         return Writable(_resets((*status_keep, *whole)))
     # Where only parts can be written, upstream's strategies say so, and nobody asks them.
-    return Writable(_resets(PARTS.get((gvk.kind, subresource), EVERYTHING).kept))
+    return Writable(_resets(PARTS.get((gvk.kind, subresource), EVERYTHING).kept_fields))
 
 
 def _resets(paths: Iterable[str]) -> field_sets.FieldSet:

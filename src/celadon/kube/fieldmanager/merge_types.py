@@ -38,7 +38,7 @@ class ForeignValue:
 
     go_type: str
     plain: str
-    written: str
+    text: str
     value: object = None
 
     def __str__(self) -> str:

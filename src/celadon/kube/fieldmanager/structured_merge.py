@@ -641,7 +641,7 @@ def _shown(value: object) -> str:
 def _go(value: object) -> str:
     """`%#v`: `map[string]interface {}{"a":1}`."""
     if isinstance(value, ForeignValue):
-        return value.written
+        return value.text
     if value.__class__ is dict:
         members = ", ".join(f"{quote(key)}:{_go(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{members}}}"

@@ -109,7 +109,7 @@ def prepare_create(draft: Draft, target: Target) -> None:
 def _put_in_place(draft: Draft, target: Target) -> None:
     require_namespace(draft, target)
     if target.schema is not None and target.schema.has_status:
-        draft.made.pop("status", None)
+        draft.decoded.pop("status", None)
 
 
 def wipe_metadata(draft: Draft, namespace: str | None = None) -> None:
@@ -164,7 +164,7 @@ def resume(draft: Draft, target: Target) -> list[str]:
     """Sets again what a server sets, after somebody else's mutation, and returns the warnings about
     it. What a client may not say of a new object, mutators may. StatusError (400) when the object
     belongs elsewhere now."""
-    warnings = repeated_owner_warnings(draft.made, mutated=True)
+    warnings = repeated_owner_warnings(draft.decoded, mutated=True)
     _put_in_place(draft, target)
     if draft.meta is not None:
         without_repeated_owners(draft.meta)
@@ -188,7 +188,7 @@ def finish_create(draft: Draft) -> JsonDict:
     if not is_settled(draft):
         apply_phase(draft.run, draft.gvk, CONVERT)
     draft.complete()
-    return draft.made
+    return draft.decoded
 
 
 def _identify(draft: Draft) -> None:

@@ -55,7 +55,7 @@ class Draft:
     """Holds an object on its way in. `made` belongs to the draft: the steps change it in place."""
 
     gvk: GroupVersionKind
-    made: JsonDict
+    decoded: JsonDict
     codec: struct_decoding.StructCodec
     run: Run
     is_exact: bool = False
@@ -67,7 +67,7 @@ class Draft:
     @property
     def meta(self) -> JsonDict | None:
         """Return the metadata; None for kinds without metadata."""
-        meta = self.made.get("metadata")
+        meta = self.decoded.get("metadata")
         return meta if isinstance(meta, dict) else None
 
     @property
@@ -78,11 +78,11 @@ class Draft:
     def complete(self, obj: dict[str, object] | None = None) -> None:
         """Adds the fields that are always written to the draft, or to an object of its kind: they
         are zero, and so as good as absent."""
-        _complete(self.made if obj is None else obj, self.codec)
+        _complete(self.decoded if obj is None else obj, self.codec)
 
     def form(self) -> JsonDict:
         """Return what the object looks like at this point, as a copy that belongs to the caller."""
-        completed: dict[str, object] = fresh(self.made)
+        completed: dict[str, object] = fresh(self.decoded)
         _complete(completed, self.codec)
         return completed
 
@@ -119,7 +119,7 @@ def defaulted(
     """Return the object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
     draft.complete()
-    return draft.made
+    return draft.decoded
 
 
 _OLD_AUTOSCALER: Final = GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
@@ -338,7 +338,7 @@ def require_namespace(draft: Draft, target: Target) -> None:
     meta = draft.meta
     if meta is None:
         return
-    namespace = metadata.namespace(draft.made)
+    namespace = metadata.namespace(draft.decoded)
     if not target.is_namespaced or not target.namespace:
         meta.pop("namespace", None)
     elif namespace and namespace != target.namespace:
@@ -353,7 +353,7 @@ def require_name(draft: Draft, target: Target) -> None:
     """Raise StatusError (400) unless the object of an update has the name of the URL."""
     if draft.meta is None:
         return
-    name = metadata.name(draft.made)
+    name = metadata.name(draft.decoded)
     if not name:
         raise undeterminable(target)
     if name != target.name:

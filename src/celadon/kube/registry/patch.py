@@ -304,7 +304,10 @@ def read_patched(
         draft = _draft(document, target, context, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
-    if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
+    if (
+        target.subresource == "scale"
+        and (draft.decoded.get("spec") or {}).get("replicas") == NO_COUNT
+    ):
         count_path = "." + ".".join(target.scale_paths.spec_replicas)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
     if field_validation == IGNORE:
@@ -332,7 +335,7 @@ def _draft(
 def require_kind(read: Incoming, target: Target, name: str) -> None:
     """Raise StatusError (422) for a custom resource of another kind, or version; `name` is that of
     the object. Its status is taken whatever it says it is the status of."""
-    sent_kind, kind = read.found, target.kind
+    sent_kind, kind = read.stated_kind, target.kind
     if target.schema is None or target.subresource or sent_kind == kind:
         return
     errors = [

@@ -464,9 +464,9 @@ class Incoming:
     """Holds an object that was read from a body. `found` is what it says it is, perhaps in another
     version than the endpoint's; `sent` is the document before anything was dropped or defaulted."""
 
-    found: GroupVersionKind
+    stated_kind: GroupVersionKind
     draft: Draft
-    sent: JsonDict
+    body: JsonDict
     warnings: tuple[str, ...] = ()
 
 
@@ -562,8 +562,8 @@ def _has_kinds(sent_kind: GroupVersionKind) -> bool:
 
 def require_version(incoming: Incoming, target: Target) -> None:
     """Raise StatusError (400) for an object of another version than the endpoint's."""
-    if incoming.found.group_version != target.kind.group_version:
-        raise other_version(incoming.found, target.kind)
+    if incoming.stated_kind.group_version != target.kind.group_version:
+        raise other_version(incoming.stated_kind, target.kind)
 
 
 def read_document(

@@ -4,7 +4,7 @@
     begin_update(draft, target)                          its place and its name
     draft = draft.replaced(mutated)                      if mutators changed `draft.form()`,
     warnings = resume(draft, target)                     and what a server sets again after them
-    require_state(draft.made, old, target)               is it about the state that is there?
+    require_state(draft.decoded, old, target)            is it about the state that is there?
     made = finish_update(draft, old, target)             what stays as it was, the generation
     strategy.write_errors(target, made, old, surroundings)     why it is refused with 422
     stored_update(draft, made, parent, target)           what is kept and answered
@@ -170,7 +170,7 @@ def begin_update(draft: Draft, target: Target) -> Draft:
 def resume(draft: Draft, target: Target) -> list[str]:
     """Sets again what a server sets, after a mutation, and returns the warnings about it.
     StatusError (400) when the object belongs elsewhere now."""
-    warnings = repeated_owner_warnings(draft.made, mutated=True)
+    warnings = repeated_owner_warnings(draft.decoded, mutated=True)
     require_namespace(draft, target)
     return warnings
 
@@ -201,7 +201,7 @@ def finish_update(
 def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
     """The old Scale with the new `spec`, and the managers that the draft has."""
     result: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
-    managed = metadata.metadata(draft.made).get("managedFields")
+    managed = metadata.metadata(draft.decoded).get("managedFields")
     if managed:
         result["metadata"]["managedFields"] = managed
     return result
@@ -235,13 +235,15 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
     """Return the object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used
     up."""
-    result, rules, is_counted = draft.made, update_rules(draft.gvk), False
+    result, rules, is_counted = draft.decoded, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
         draft.run.empties = [empty for empty in draft.run.empties if _is_below(empty, parts.only)]
     else:
-        kept_fields = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
+        kept_fields = (
+            rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept_fields
+        )
         _keep(result, old, kept_fields)
         draft.run.empties = [
             empty for empty in draft.run.empties if not _is_below(empty, kept_fields)
@@ -274,9 +276,9 @@ def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
     drops_first = draft.gvk.kind == "ResourceClaim" and is_since("1.35")
     for is_drop in (drops_first, not drops_first):
         if is_drop and subresource in ("", "status"):
-            drop_unused(draft.made, old, draft.gvk, draft.run, status=bool(subresource))
+            drop_unused(draft.decoded, old, draft.gvk, draft.run, status=bool(subresource))
         elif not is_drop and kind_update is not None:
-            kind_update(draft.made, old, draft.run.context.now)
+            kind_update(draft.decoded, old, draft.run.context.now)
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
@@ -343,7 +345,7 @@ def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
     if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
         return False
     empties = [empty for empty in draft.run.empties if empty.path[0] in paths]
-    return with_empty_values(draft.made, empties) != draft.made
+    return with_empty_values(draft.decoded, empties) != draft.decoded
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:
@@ -415,7 +417,7 @@ class Parts:
     """
 
     only: tuple[str, ...] | None = None
-    kept: tuple[str, ...] = ()
+    kept_fields: tuple[str, ...] = ()
     paired: tuple[str, ...] = ()
     gated: tuple[tuple[str, str], ...] = ()
 
@@ -442,8 +444,8 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
         paired=("containers", "initContainers"),
         gated=(("spec.resources", "InPlacePodLevelResourcesVerticalScaling"),),
     ),
-    ("Namespace", "finalize"): Parts(kept=("status",)),
-    ("CertificateSigningRequest", "approval"): Parts(kept=("spec", "status.certificate")),
+    ("Namespace", "finalize"): Parts(kept_fields=("status",)),
+    ("CertificateSigningRequest", "approval"): Parts(kept_fields=("spec", "status.certificate")),
 }
 """By kind and subresource, as the strategies of k8s.io/kubernetes
 `pkg/registry/{core/pod,core/namespace,certificates/certificates}`. Of an update to `status`, and of

@@ -140,7 +140,7 @@ def _joined_text(parts: Sequence[str | Query]) -> Query:
             raise NotTranslated("an amount in a text")
         is_text = computed.form in (Form.STRING, Form.QUANTITY)
         texts.append(computed.text if is_text else f"string({computed.text})")
-        theres.append(computed.there)
+        theres.append(computed.presence)
     return Computed(f"({' + '.join(texts)})", Form.STRING, conjunction(theres))
 
 
@@ -179,11 +179,11 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return choice(
                 condition, _compared(key, operator, then), _compared(key, operator, other)
             )
-        case Computed(there=there), _ if there != ALWAYS:
-            read = replace(key, there=ALWAYS)
+        case Computed(presence=there), _ if there != ALWAYS:
+            read = replace(key, presence=ALWAYS)
             return conjunction([there, _compared(read, operator, value)])
-        case _, Computed(there=there) if there != ALWAYS:
-            read = replace(value, there=ALWAYS)
+        case _, Computed(presence=there) if there != ALWAYS:
+            read = replace(value, presence=ALWAYS)
             return conjunction([there, _compared(key, operator, read)])
         case Constant(left), Constant(right):
             return constant(_constants_compare(left, operator, right))
@@ -771,6 +771,6 @@ def _written(value: Query, *, fails: bool) -> str:
         if computed.form in (Form.STRING, Form.QUANTITY)
         else f"string({computed.text})"
     )
-    if fails or computed.there == ALWAYS:
+    if fails or computed.presence == ALWAYS:
         return text
-    return f"({computed.there.inside(Binding.OR)} ? {text} : '')"
+    return f"({computed.presence.inside(Binding.OR)} ? {text} : '')"

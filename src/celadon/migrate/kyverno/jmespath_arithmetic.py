@@ -42,7 +42,7 @@ def _operand(value: Query) -> Computed:
             return Computed(f"duration({literal_text})", Form.SPAN)
     computed = single(value)
     if computed.form is Form.QUANTITY:
-        return Computed(f"quantity({computed.text})", Form.AMOUNT, computed.there)
+        return Computed(f"quantity({computed.text})", Form.AMOUNT, computed.presence)
     if computed.form not in (*_SCALARS, Form.AMOUNT, Form.SPAN, Form.STRING):
         raise NotTranslated("arithmetic of what may be no number")
     return computed
@@ -54,11 +54,11 @@ def _as(computed: Computed, form: Form) -> Computed:
         return computed
     is_amount = truth(f"isQuantity({computed.text})")
     if form is Form.AMOUNT:
-        condition = conjunction([computed.there, is_amount])
+        condition = conjunction([computed.presence, is_amount])
         return Computed(f"quantity({computed.text})", form, condition)
     if form is Form.SPAN:
         is_span = truth(f"{computed.text}.matches({DURATION})")
-        condition = conjunction([computed.there, negation(is_amount), is_span])
+        condition = conjunction([computed.presence, negation(is_amount), is_span])
         return Computed(f"duration({computed.text})", form, condition)
     raise NotTranslated("arithmetic of texts of which nothing is known")
 
@@ -69,7 +69,7 @@ def _operands(left: Query, right: Query) -> tuple[Computed, Computed, Condition]
     computed, other = _as(computed, other.form), _as(other, computed.form)
     if Form.NUMBER in (computed.form, other.form) and {computed.form, other.form} <= set(_SCALARS):
         computed, other = _as_double(computed), _as_double(other)
-    return computed, other, conjunction([computed.there, other.there])
+    return computed, other, conjunction([computed.presence, other.presence])
 
 
 def _as_double(computed: Computed) -> Computed:
@@ -193,12 +193,14 @@ def _instant(value: Query) -> Computed:
         return computed
     if computed.form not in (Form.STRING, Form.ANY):
         raise NotTranslated("a time that is no text")
-    return Computed(f"timestamp({computed.text})", Form.INSTANT, computed.there)
+    return Computed(f"timestamp({computed.text})", Form.INSTANT, computed.presence)
 
 
 def _is_earlier(before: Query, after: Query) -> Condition:
     computed, other = _instant(before), _instant(after)
-    return conjunction([computed.there, other.there, comparison(computed.text, "<", other.text)])
+    return conjunction(
+        [computed.presence, other.presence, comparison(computed.text, "<", other.text)]
+    )
 
 
 def _before(left: Query, right: Query) -> Query:
@@ -215,15 +217,15 @@ def _between(time: Query, start: Query, end: Query) -> Query:
 
 def _diff(start: Query, end: Query) -> Query:
     computed, other = _instant(start), _instant(end)
-    condition = conjunction([computed.there, other.there])
+    condition = conjunction([computed.presence, other.presence])
     return Computed(f"({other.text} - {computed.text})", Form.SPAN, condition)
 
 
 def _time_add(time: Query, span: Query) -> Query:
     computed, other = _instant(time), single(span)
     if other.form is not Form.SPAN:
-        other = Computed(f"duration({other.text})", Form.SPAN, other.there)
-    condition = conjunction([computed.there, other.there])
+        other = Computed(f"duration({other.text})", Form.SPAN, other.presence)
+    condition = conjunction([computed.presence, other.presence])
     return Computed(f"({computed.text} + {other.text})", Form.INSTANT, condition)
 
 

@@ -204,7 +204,11 @@ def _lookup(value: Query, key: Query) -> Query:
         case Constant(int(index)) if not isinstance(key.value, bool):
             return index_of(value, index) if index >= 0 else ABSENT
     term = single(key)
-    if isinstance(value, Located) and value.place.shape.form is Form.MAP and term.there == ALWAYS:
+    if (
+        isinstance(value, Located)
+        and value.place.shape.form is Form.MAP
+        and term.presence == ALWAYS
+    ):
         return Located(value.place.at_key(term.text))
     raise NotTranslated("a look-up of a key that may be absent, or in what is no map")
 
@@ -260,7 +264,7 @@ def _type(value: Query) -> Query:
     term = single(value)
     if term.form not in _KINDS:
         raise NotTranslated("the type of what may be of several")
-    return _chosen(term.there, Constant(_KINDS[term.form]), Constant("null"))
+    return _chosen(term.presence, Constant(_KINDS[term.form]), Constant("null"))
 
 
 _KINDS_OF_CONSTANTS: Final = {
@@ -285,7 +289,7 @@ def _to_number(value: Query) -> Query:
         return term
     if term.form in (Form.STRING, Form.QUANTITY):
         matches = truth(f"{term.text}.matches({_NUMBER})")
-        condition = conjunction([term.there, matches])
+        condition = conjunction([term.presence, matches])
         return Computed(f"double({term.text})", Form.NUMBER, condition)
     if term.form is Form.BOOL:
         return ABSENT
@@ -311,18 +315,18 @@ def _to_string(value: Query) -> Query:
     if term.form is not Form.STRING:
         if term.form not in (Form.BOOL, Form.INTEGER, Form.NUMBER, Form.INT_OR_STRING, Form.ANY):
             raise NotTranslated("`to_string` of an amount")
-        term = Computed(f"string({term.text})", Form.STRING, term.there)
-    if term.there == ALWAYS:
+        term = Computed(f"string({term.text})", Form.STRING, term.presence)
+    if term.presence == ALWAYS:
         return value if form_of(value) is Form.STRING else term
     if isinstance(value, Located) and value.place.shape.form is Form.STRING:
         return Computed(f"{value.place.optional}.orValue('null')")
-    return Computed(f"({term.there.inside(Binding.OR)} ? {term.text} : 'null')")
+    return Computed(f"({term.presence.inside(Binding.OR)} ? {term.text} : 'null')")
 
 
 def _to_boolean(value: Query) -> Query:
     term = _text(value)
     lowered = f"{term.text}.lowerAscii()"
-    condition = conjunction([term.there, member(lowered, literal(["true", "false"]))])
+    condition = conjunction([term.presence, member(lowered, literal(["true", "false"]))])
     return Computed(f"({lowered} == 'true')", Form.BOOL, condition)
 
 
@@ -354,7 +358,7 @@ def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[.
 
     def called(*values: Query) -> Query:
         ones = [_text(value) for value in values]
-        condition = conjunction(term.there for term in ones)
+        condition = conjunction(term.presence for term in ones)
         return Computed(build(*(term.text for term in ones)), form, condition)
 
     return called
@@ -411,7 +415,7 @@ def _truncate(text: Query, length: Query) -> Query:
 def _split(text: Query, separator: Query) -> Query:
     parts = _of_texts(lambda value, by: f"{value}.split({by})")(text, separator)
     assert isinstance(parts, Computed)
-    return Located(Place(parts.text, _TEXTS, root_exists=parts.there))
+    return Located(Place(parts.text, _TEXTS, root_exists=parts.presence))
 
 
 _TEXTS: Final = Shape(Schema(type="array", items=Schema(type="string")))
@@ -443,7 +447,7 @@ def _within(method: str) -> Callable[[Query, Query], Query]:
     def called(value: Query, part: Query) -> Query:
         text = _text(part)
         condition = asked_of(value, lambda part: truth(f"{part}.{method}({text.text})"))
-        return Truth(conjunction([text.there, condition]))
+        return Truth(conjunction([text.presence, condition]))
 
     return called
 
@@ -451,7 +455,7 @@ def _within(method: str) -> Callable[[Query, Query], Query]:
 def _regex_match(pattern: Query, value: Query) -> Query:
     regex = _text(pattern)
     condition = asked_of(value, lambda text: truth(f"{text}.matches({regex.text})"), as_string=True)
-    return Truth(conjunction([regex.there, condition]))
+    return Truth(conjunction([regex.presence, condition]))
 
 
 def _pattern_match(pattern: Query, value: Query) -> Query:
@@ -487,7 +491,7 @@ def _label_match(labels: Query, obj: Query) -> Query:
 
 def _semver_compare(version: Query, versions: Query) -> Query:
     term = _text(version)
-    return Truth(conjunction([term.there, is_in_versions(term.text, _constant_text(versions))]))
+    return Truth(conjunction([term.presence, is_in_versions(term.text, _constant_text(versions))]))
 
 
 # --- Lists -------------------------------------------------------------------
@@ -499,7 +503,7 @@ class _Items:
 
     text: str
     form: Form
-    there: Condition
+    presence: Condition
 
 
 Fold = Callable[[str], str]
@@ -519,12 +523,12 @@ def _list(value: Query, fold: Fold | None = None) -> _Items:
             return _Items(f"{place.there().plain}.map(key, key)", Form.STRING, place.present())
         case Otherwise(first, Constant([])):
             inner = _list(first, fold)
-            if inner.there == ALWAYS:
+            if inner.presence == ALWAYS:
                 return inner
             if isinstance(first, Located):
-                return replace(inner, text=first.place.items, there=ALWAYS)
-            text = f"({inner.there.text} ? {inner.text} : [])"
-            return replace(inner, text=text, there=ALWAYS)
+                return replace(inner, text=first.place.items, presence=ALWAYS)
+            text = f"({inner.presence.text} ? {inner.text} : [])"
+            return replace(inner, text=text, presence=ALWAYS)
         case Ordered():
             raise NotTranslated("a list in another order, as a whole")
         case Stream(branches) if branches:
@@ -539,7 +543,7 @@ def _joined_items(parts: Sequence[_Items]) -> _Items:
     if len(forms) > 1 and Form.ANY not in forms:
         raise NotTranslated("a list of values of several kinds")
     form = forms.pop() if len(forms) == 1 else Form.ANY
-    condition = conjunction(part.there for part in parts)
+    condition = conjunction(part.presence for part in parts)
     if len(parts) == 1:
         return parts[0]
     if all(part.text.startswith("[") and part.text.endswith("]") for part in parts):
@@ -572,7 +576,7 @@ def _as_doubles(items: _Items) -> _Items:
 
 def _list_of_one(value: Query) -> _Items:
     term = single(value)
-    return _Items(f"[{term.text}]", term.form, term.there)
+    return _Items(f"[{term.text}]", term.form, term.presence)
 
 
 def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
@@ -582,7 +586,7 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
     if outer and fold is None:
         raise NotTranslated("a function of the items of lists in lists")
     term = single(branch.value)
-    only = conjunction([source.only, term.there])
+    only = conjunction([source.only, term.presence])
     text = items_text(replace(source, only=only))
     if term.text != source.variable:
         text = f"{text}.map({source.variable}, {term.text})"
@@ -603,7 +607,7 @@ def _join(separator: Query, items: Query) -> Query:
     if texts.form not in (Form.STRING, Form.QUANTITY, Form.ANY):
         raise NotTranslated("`join` of what are no texts")
     return Computed(
-        f"{texts.text}.join({by.text})", Form.STRING, conjunction([by.there, texts.there])
+        f"{texts.text}.join({by.text})", Form.STRING, conjunction([by.presence, texts.presence])
     )
 
 
@@ -633,7 +637,7 @@ def _extreme(method: str) -> Callable[[Query], Query]:
         form = Form.STRING if numbers.form is Form.QUANTITY else numbers.form
         if form not in (Form.STRING, Form.INTEGER, Form.NUMBER, Form.ANY):
             raise NotTranslated(f"`{method}` of what are neither numbers nor texts")
-        condition = conjunction([numbers.there, _is_filled(items)])
+        condition = conjunction([numbers.presence, _is_filled(items)])
         return Computed(f"{numbers.text}.{method}()", form, condition)
 
     return called
@@ -650,7 +654,7 @@ def _sum(items: Query) -> Query:
         raise NotTranslated(
             "the sum of what are no numbers", "CEL adds numbers of lists, not quantities."
         )
-    condition = conjunction([numbers.there, _is_filled(items)])
+    condition = conjunction([numbers.presence, _is_filled(items)])
     return Computed(f"{numbers.text}.sum()", numbers.form, condition)
 
 
@@ -659,7 +663,7 @@ def _avg(items: Query) -> Query:
     if numbers.form not in (Form.INTEGER, Form.NUMBER):
         raise NotTranslated("the average of what are no numbers")
     text = f"(double({numbers.text}.sum()) / double(size({numbers.text})))"
-    return Computed(text, Form.NUMBER, conjunction([numbers.there, _is_filled(items)]))
+    return Computed(text, Form.NUMBER, conjunction([numbers.presence, _is_filled(items)]))
 
 
 def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
@@ -672,7 +676,7 @@ def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
         other_name = replace(element, reserved_names=element.reserved_names | {name}).item_name
         term = single(key.apply(Located(element.item(name))))
         every_one = single(key.apply(Located(element.item(other_name))))
-        if term.there != ALWAYS or term.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
+        if term.presence != ALWAYS or term.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
             raise NotTranslated(f"`{method}_by` of what may be absent, or has no order")
         best = f"{element.plain}.map({other_name}, {every_one.text}).{method}()"
         text = f"{element.plain}.filter({name}, {term.text} == {best})[0]"

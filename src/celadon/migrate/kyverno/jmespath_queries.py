@@ -56,7 +56,7 @@ class Computed:
     text: str
     """It binds as tightly as a call."""
     form: Form = Form.STRING
-    there: Condition = ALWAYS
+    presence: Condition = ALWAYS
     """Whether there is one: only then the text may be read."""
 
 
@@ -214,11 +214,13 @@ def image_of(container: Place) -> Names:
     registry = f"({has_registry.text} ? {text}.split('/')[0] : 'docker.io')"
     return Names(
         {
-            "registry": Computed(registry, there=condition),
-            "path": Computed(f"{below}.split('@')[0].split(':')[0]", there=condition),
-            "name": Computed(f"{last}.split(':')[0]", there=condition),
-            "tag": Computed(tag, there=tagged),
-            "digest": Computed(f"{text}.split('@')[1]", there=conjunction([condition, has_digest])),
+            "registry": Computed(registry, presence=condition),
+            "path": Computed(f"{below}.split('@')[0].split(':')[0]", presence=condition),
+            "name": Computed(f"{last}.split(':')[0]", presence=condition),
+            "tag": Computed(tag, presence=tagged),
+            "digest": Computed(
+                f"{text}.split('@')[1]", presence=conjunction([condition, has_digest])
+            ),
         }
     )
 
@@ -280,8 +282,8 @@ def some_item(value: Query, test: Callable[[Query], Condition]) -> Condition:
             return some_item(of, test)
         case Chosen(condition, then, other):
             return choice(condition, some_item(then, test), some_item(other, test))
-        case Computed(there=there):
-            return conjunction([there, test(replace(value, there=ALWAYS))])
+        case Computed(presence=there):
+            return conjunction([there, test(replace(value, presence=ALWAYS))])
     return test(value)
 
 
@@ -308,7 +310,7 @@ def is_defined(value: Query) -> Condition:
             return disjunction([is_true(first), is_defined(second)])
         case Chosen(condition, then, other):
             return choice(condition, is_defined(then), is_defined(other))
-        case Computed(there=there):
+        case Computed(presence=there):
             return there
         case Ordered(of):
             return is_defined(of)
@@ -432,18 +434,18 @@ def _single_of(condition: Condition, consequent: Query, otherwise: Query) -> Com
         return single(consequent if condition == ALWAYS else otherwise)
     if otherwise == ABSENT:
         computed = single(consequent)
-        return replace(computed, there=conjunction([condition, computed.there]))
+        return replace(computed, presence=conjunction([condition, computed.presence]))
     computed, other = single(consequent), single(otherwise)
     form = (
         computed.form
         if Form.ANY in (computed.form, other.form)
         else _common_form(computed.form, other.form)
     )
-    present = choice(condition, computed.there, other.there)
+    present = choice(condition, computed.presence, other.presence)
     if (
         isinstance(consequent, Located)
         and condition == consequent.place.present()
-        and other.there == ALWAYS
+        and other.presence == ALWAYS
     ):
         return Computed(f"{consequent.place.optional}.orValue({other.text})", form)
     return Computed(f"({condition.text} ? {computed.text} : {other.text})", form, present)
@@ -480,7 +482,7 @@ def asked_of(
         if as_string and computed.form is not Form.STRING
         else computed.text
     )
-    return conjunction([computed.there, test(text)])
+    return conjunction([computed.presence, test(text)])
 
 
 def text_or(place: Place, default: str) -> str:
@@ -503,10 +505,10 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
             )
         case _, Chosen(condition, then, other):
             return choice(condition, compare(left, operator, then), compare(left, operator, other))
-        case Computed(there=there), _ if there != ALWAYS:
-            return conjunction([there, compare(replace(left, there=ALWAYS), operator, right)])
-        case _, Computed(there=there) if there != ALWAYS:
-            return conjunction([there, compare(left, operator, replace(right, there=ALWAYS))])
+        case Computed(presence=there), _ if there != ALWAYS:
+            return conjunction([there, compare(replace(left, presence=ALWAYS), operator, right)])
+        case _, Computed(presence=there) if there != ALWAYS:
+            return conjunction([there, compare(left, operator, replace(right, presence=ALWAYS))])
         case Merged(), Merged() if operator in ("==", "!="):
             same = _merged_alike(left.parts, right.parts)
             return same if operator == "==" else negation(same)

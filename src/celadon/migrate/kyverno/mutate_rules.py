@@ -122,8 +122,8 @@ class Writer:
             parts[0], jmespath_queries.Chosen | jmespath_queries.Otherwise
         ):
             computed = jmespath_queries.single(parts[0])
-            if computed.there != ALWAYS:
-                self.needs.append(computed.there)
+            if computed.presence != ALWAYS:
+                self.needs.append(computed.presence)
                 return computed.text
         # Without the value of a variable Kyverno's rule fails, and so does the policy.
         return joined(parts, fails=True)

@@ -327,12 +327,13 @@ def _seen(schema: Schema, value: Value) -> Value:
             return _seen_fields(schema, value)
         case List() if schema.items is not None:
             element = schema.items
-            items = tuple(Item(item.there, seen(element, item.value)) for item in value.items)
+            items = tuple(Item(item.presence, seen(element, item.value)) for item in value.items)
             return List(items, value.sources, unordered=schema.list_type in ("set", "map"))
         case Map() if schema.additional_properties is not None:
             values = schema.additional_properties
             entries = (
-                Entry(entry.there, entry.key, seen(values, entry.value)) for entry in value.entries
+                Entry(entry.presence, entry.key, seen(values, entry.value))
+                for entry in value.entries
             )
             return Map(tuple(entries), value.sources)
         case Int() if schema.type == "number" and not schema.int_or_string:

@@ -86,7 +86,7 @@ class Part:
 
     schema: Schema
     steps: Steps
-    there: Formula
+    presence: Formula
     value: Outcome
 
 
@@ -109,8 +109,8 @@ class StructuralObject:
         gvk = self.kind.gvk
         data = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         for name, value in data.items():
-            self.root.made[name] = TRUE, certain(symbolic_functions.literal(value))
-        self.root.made["metadata"] = TRUE, certain(self._metadata(schema))
+            self.root.members[name] = TRUE, certain(symbolic_functions.literal(value))
+        self.root.members["metadata"] = TRUE, certain(self._metadata(schema))
         if schema.rules:
             self.parts.insert(0, Part(schema, (), TRUE, certain(self.root)))
 
@@ -126,7 +126,7 @@ class StructuralObject:
         self.inputs.presences.append(negated(same(name, solver_terms.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
         fields = Fields(path, lambda member: self._generated(member, path, properties), least)
-        fields.made["name"] = TRUE, certain(Text(name))
+        fields.members["name"] = TRUE, certain(Text(name))
         return fields
 
     def _generated(
@@ -267,7 +267,7 @@ class StructuralObject:
             place = f"{path}[{index}]"
             is_there = self.inputs.presence(place)
             if items:
-                self.inputs.assumed.append(z3.Implies(is_there, items[-1].there))
+                self.inputs.assumed.append(z3.Implies(is_there, items[-1].presence))
             value = self._nullable(element, place, (*steps, index), both(present, is_there))
             items.append(Item(is_there, value))
         sources = self._cuts(path, number, schema.limits.max_items)
@@ -283,10 +283,10 @@ class StructuralObject:
             is_there = self.inputs.presence(place)
             key = Text(self.inputs.unknown(f"{place} key", z3.StringSort()))
             self.inputs.assumed += (
-                negated(both(is_there, entry.there, equal(key, entry.key))) for entry in entries
+                negated(both(is_there, entry.presence, equal(key, entry.key))) for entry in entries
             )
             if entries:
-                self.inputs.assumed.append(z3.Implies(is_there, entries[-1].there))
+                self.inputs.assumed.append(z3.Implies(is_there, entries[-1].presence))
             value = self._nullable(element, place, (*steps, index), both(present, is_there))
             entries.append(Entry(is_there, key, value))
         sources = self._cuts(path, number, schema.limits.max_properties)
@@ -402,7 +402,7 @@ class StructuralObject:
                 element = schema.items
                 return both(
                     *(
-                        z3.Implies(item.there, self.holds(element, item.value))
+                        z3.Implies(item.presence, self.holds(element, item.value))
                         for item in value.items
                     )
                 )
@@ -410,7 +410,7 @@ class StructuralObject:
                 element = schema.additional_properties
                 return both(
                     *(
-                        z3.Implies(entry.there, self.holds(element, entry.value))
+                        z3.Implies(entry.presence, self.holds(element, entry.value))
                         for entry in value.entries
                     )
                 )
@@ -496,7 +496,7 @@ class StructuralObject:
 
     def _counts(self, least: int | None, most: int | None, value: List | Map) -> Iterator[Formula]:
         parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
-        total = solver_terms.total(part.there for part in parts)
+        total = solver_terms.total(part.presence for part in parts)
         if least is not None and least > 0:
             yield total >= least
         if most is not None and most < len(parts):
@@ -551,7 +551,7 @@ def _inside(value: Value, step: str | int) -> Iterator[tuple[Formula, Outcome]]:
         case List() if isinstance(step, int) and step < len(value.items):
             yield value.items[step]
         case Map() if isinstance(step, int) and step < len(value.entries):
-            yield value.entries[step].there, value.entries[step].value
+            yield value.entries[step].presence, value.entries[step].value
 
 
 def _pairs(
@@ -565,14 +565,18 @@ def _pairs(
         case Map(), Map() if isinstance(step, int) and step < len(new.entries):
             entry = new.entries[step]
             for element in was.entries:
-                yield both(element.there, equal(element.key, entry.key)), entry.value, element.value
+                yield (
+                    both(element.presence, equal(element.key, entry.key)),
+                    entry.value,
+                    element.value,
+                )
         case List(), List() if isinstance(step, int) and step < len(new.items):
             item = new.items[step]
             # Only items of map lists are correlated (`CorrelatedObject` of k8s.io/apiserver
             # `pkg/cel/common/equality.go`): a rule below other lists has no `oldSelf`.
             for other in was.items if schema.list_type == "map" else ():
                 alike = same_item(item.value, other.value, schema)
-                yield both(other.there, alike), item.value, other.value
+                yield both(other.presence, alike), item.value, other.value
 
 
 _NO_SCHEMA: Final = Schema()
@@ -607,7 +611,7 @@ def _different(value: List, schema: Schema) -> Iterator[Formula]:
     for number, item in enumerate(value.items):
         for other in value.items[:number]:
             alike = same_item(item.value, other.value, schema)
-            yield negated(both(item.there, other.there, alike))
+            yield negated(both(item.presence, other.presence, alike))
 
 
 def same_item(left: Outcome, right: Outcome, schema: Schema) -> Formula:

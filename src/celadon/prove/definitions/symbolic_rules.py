@@ -149,7 +149,7 @@ class DefinitionLook:
             done += 1
             before = None if old is None else about.before(part.steps, old)
             for rule in rules[id(part.schema)]:
-                formula = self.holds(rule, part.there, part.value, before)
+                formula = self.holds(rule, part.presence, part.value, before)
                 if formula is not None:
                     yield formula
             about.finish()  # rules may have asked for more

@@ -113,7 +113,7 @@ class _ClusterRequest:
     accept: str = "application/json"
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """Return the request as messages name it, without its query."""
         return f"{self.method} {self.target.partition('?')[0]}"
 
@@ -182,13 +182,13 @@ class ClusterClient:
             form,
             accept,
         )
-        return _object(await self._taken(request, seconds), request.shown, OBJECT)
+        return _object(await self._taken(request, seconds), request.description, OBJECT)
 
     async def page(self, path: str, query: Query) -> Page:
         """Return a list, or a page of it. Raises ClusterError."""
         request = _ClusterRequest("GET", _target(path, query))
         body = await self._taken(request, REQUEST_SECONDS)
-        return _page(_object(body, request.shown, LIST), len(body))
+        return _page(_object(body, request.description, LIST), len(body))
 
     async def pages(self, path: str, query: Query) -> AsyncGenerator[Page, None]:
         """Yield a list, page by page, all of one revision. Raises ClusterError; 410 if the rest of
@@ -244,7 +244,7 @@ class ClusterClient:
                     await self._forget_credentials()
                     answer = await self._answered(request)
         except TimeoutError:
-            raise ClusterUnreachable(f"{request.shown}: no answer in {seconds:g}s") from None
+            raise ClusterUnreachable(f"{request.description}: no answer in {seconds:g}s") from None
         if answer.code >= 300:
             raise _refusal(answer)
         return answer.body
@@ -276,10 +276,10 @@ class ClusterClient:
             clientconfig.CredentialsError,
             clientconfig.KubeconfigError,
         ) as error:
-            raise ClusterUnreachable(f"{request.shown}: {error}") from None
+            raise ClusterUnreachable(f"{request.description}: {error}") from None
         except httpcore.ProtocolError as error:
             reason = str(error) or "the connection broke"
-            raise ClusterUnreachable(f"{request.shown}: {reason}") from None
+            raise ClusterUnreachable(f"{request.description}: {reason}") from None
 
     async def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:

@@ -43,7 +43,7 @@ LIST, MAP = "[]ref.Val", "map[ref.Val]ref.Val"
 )
 def test_printed(expression: str, go_type: str, plain: str, written: str) -> None:
     found = foreign(evaluate(expression))
-    assert (found.go_type, str(found), found.written) == (go_type, plain, written)
+    assert (found.go_type, str(found), found.text) == (go_type, plain, written)
 
 
 @pytest.mark.parametrize("expression", ["255u", "b'abc'"])
@@ -54,4 +54,4 @@ def test_numbers_and_bytes_are_kept(expression: str) -> None:
 
 def test_null() -> None:
     assert foreign(None) is NULL
-    assert (NULL.go_type, NULL.plain, NULL.written) == ("structpb.NullValue", "NULL_VALUE", "0")
+    assert (NULL.go_type, NULL.plain, NULL.text) == ("structpb.NullValue", "NULL_VALUE", "0")

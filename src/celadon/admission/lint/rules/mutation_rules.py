@@ -56,7 +56,7 @@ def _report(case: MutatingCase, write: FieldWrite, message: str, help: str = "")
 
 def _type_errors(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for write in case.written:
+        for write in case.writes:
             problem = None if write.op else _problem(bundle, case, write)
             if problem is not None:
                 yield _report(case, write, *problem)
@@ -138,7 +138,7 @@ def _missing_parents(bundle: Bundle) -> Iterator[Report]:
 
 def _refused(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for write in case.written:
+        for write in case.writes:
             reason = _SERVER_OWNED.get(write.path, "")
             if not reason and write.path == ("metadata", "name") and case.updated:
                 reason = "names do not change: an update is refused"
@@ -165,8 +165,8 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
     for first, second in combinations(bundle.mutating, 2):
         if not set(first.kinds) & set(second.kinds) or _exclude_each_other(first, second):
             continue
-        values = {write.path: write for write in first.written if _constant(write) is not None}
-        for write in second.written:
+        values = {write.path: write for write in first.writes if _constant(write) is not None}
+        for write in second.writes:
             other = values.get(write.path)
             if other is None or _constant(write) is None or _constant(write) == _constant(other):
                 continue
@@ -203,14 +203,12 @@ def _constant(write: FieldWrite) -> tuple[str, Json] | None:
 
 def _undone(bundle: Bundle) -> Iterator[Report]:
     for remover in bundle.mutating:
-        written = [write for write in remover.written if write.op == "remove" and write.path]
+        written = [write for write in remover.writes if write.op == "remove" and write.path]
         for case in bundle.mutating:
             if case is remover or not set(case.kinds) & set(remover.kinds):
                 continue
             for write in written:
-                undone = [
-                    w for w in case.written if w.op != "remove" and _below(w.path, write.path)
-                ]
+                undone = [w for w in case.writes if w.op != "remove" and _below(w.path, write.path)]
                 if undone:
                     yield _report(
                         remover,
@@ -226,7 +224,7 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for write in case.written:
+        for write in case.writes:
             if write.op not in ("add", "replace") or write.is_absent:
                 continue
             is_list = isinstance(write.value, ListLiteral)
