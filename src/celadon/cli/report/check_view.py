@@ -413,8 +413,8 @@ _SHAPES: Final = {
     ),
     check_report.Creator: ("object=title!", "*place", "user!"),
     check_report.WebhookCall: (
-        *("configuration", "webhook", "type=phase", "outcome", "reinvoked=is_reinvocation?", "place"),
-        *("message", "patch", "warnings"),
+        *("configuration", "webhook", "type=phase", "outcome", "reinvoked=is_reinvocation?"),
+        *("place", "message", "patch", "warnings"),
     ),
     check_report.Mutated: ("policies!", "patch!", "steps!"),
     check_report.MutationStep: ("policy", "binding", "param", "field", "rule", "round?", "patch"),
