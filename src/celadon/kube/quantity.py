@@ -131,6 +131,10 @@ _DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES
 _BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
 
 
+_AT_ONCE: Final = frozenset({0, 1, 2, 3, 6, 9})
+"""Powers of ten that Go multiplies by in one step."""
+
+
 # House rule 9: not frozen, because arithmetic takes four times as long then. Nobody assigns to one
 # but `as_decimal`, which remembers what it computed.
 @dataclass(slots=True, eq=False)
@@ -176,13 +180,16 @@ class Quantity:
 
     def int64_value(self, digits: int = 0) -> int:
         """Rounded away from zero, with so many digits behind the point counted as whole ones; of
-        what no int64 can hold the lowest bits, as Go's `Value` and, with three, `MilliValue`."""
+        what no int64 can hold the lowest bits, as Go's `Value` and, with three, `MilliValue`; or
+        nothing, where Go multiplies by ten again and again."""
         value = self.as_decimal()
         if digits:
             value = EXACT.scaleb(value, Decimal(digits))
         if _exponent_of(value) >= _BITS:
             return 0
         whole = value.copy_abs().to_integral_value(decimal.ROUND_UP, context=EXACT)
+        if whole > MAX_INT64 and self.exact is None and self.scale + digits not in _AT_ONCE:
+            return 0
         low = int(EXACT.remainder(whole, Decimal(1 << 64)))
         low -= (low >> 63) << 64
         wrapped = -low if value.is_signed() else low
@@ -588,7 +595,6 @@ def qos_class(spec: JsonObject) -> str:
 # before 1.34 show that in errors; nobody else asks.
 
 
-_PLAIN: Final = late_pattern(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[numkMGTPE]?")
 _sent: Final[ContextVar[dict[str, str] | None]] = ContextVar("celadon_sent", default=None)
 
 
@@ -601,7 +607,7 @@ def remember_sent() -> None:
 def note_sent(canonical: str, text: str) -> None:
     """Remember how a quantity was written that was not in canonical form."""
     sent = _sent.get()
-    if sent is not None and _PLAIN.fullmatch(text):
+    if sent is not None:
         sent[canonical] = text
 
 

@@ -296,6 +296,19 @@ def test_repetitions_in_a_status() -> None:
 
 
 @pytest.mark.parametrize(
+    ("release", "shown"), [("1.33", '[]interface {}{"a", "a"}'), ("1.34", '["a","a"]')]
+)
+def test_what_is_no_object_in_a_map_list_by_release(release: str, shown: str) -> None:
+    keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}
+    items = {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": True}, **keyed}
+    with answering_as(release):
+        (error,) = kind(items).validate(gizmo([["a", "a"]])).errors
+        assert error.body == (
+            f"Invalid value: {shown}: must be an object for an array of list-type map"
+        )
+
+
+@pytest.mark.parametrize(
     ("release", "paths"), [("1.30", ["<nil>", "s"]), ("1.31", ["status", "status.s"])]
 )
 def test_paths_in_a_status(release: str, paths: list[str]) -> None:

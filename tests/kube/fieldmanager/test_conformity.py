@@ -17,6 +17,9 @@ from tests.kube.fieldmanager.field_set_values import TYPE, VALUES
 
 DEPLOYMENT = built_in_type(GroupVersionKind("apps", "v1", "Deployment"))
 CONFIG_MAP = built_in_type(GroupVersionKind("", "v1", "ConfigMap"))
+STORAGE_VERSION = built_in_type(
+    GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion")
+)
 REVISION = built_in_type(GroupVersionKind("apps", "v1", "ControllerRevision"))
 BINDING = built_in_type(
     GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
@@ -66,6 +69,7 @@ def test_misfits(kind: Any, value: Any, want: str) -> None:
         (REVISION, {"data": [{"a": 1}]}),
         (DEPLOYMENT, read_json('{"spec": {"replicas": 2.50}}').value),
         (CONFIG_MAP, {"data": {"a": None}, "metadata": {"creationTimestamp": "x"}}),
+        (STORAGE_VERSION, {"spec": {"a": 1}}),  # a struct without fields takes any
     ],
 )
 def test_what_fits(kind: Any, value: Any) -> None:

@@ -60,6 +60,18 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
             "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
             "MaxUnavailable:(*intstr.IntOrString)(nil)}",
         ),
+        (
+            [{"JSONPath": ".a"}],
+            "[]apiextensions.SelectableField",
+            '[]apiextensions.SelectableField{apiextensions.SelectableField{JSONPath:".a"}}',
+        ),
+        (
+            [{"Name": "A", "Type": "date", "JSONPath": ".a"}],
+            "[]apiextensions.CustomResourceColumnDefinition",
+            "[]apiextensions.CustomResourceColumnDefinition{"
+            'apiextensions.CustomResourceColumnDefinition{Name:"A", Type:"date", Format:"", '
+            'Description:"", Priority:0, JSONPath:".a"}}',
+        ),
     ],
 )
 def test_printed(value: Any, type_: str, text: str) -> None:

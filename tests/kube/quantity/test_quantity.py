@@ -285,3 +285,17 @@ def test_any_text_gives_a_quantity_or_an_error(text: str) -> None:
 @pytest.mark.parametrize("text", ["1e64", "-1e999999999", "5e2147483647"])
 def test_the_lowest_bits_of_what_is_very_large(text: str) -> None:
     assert (parse(text).int64_value(), parse(text).int64_value(3)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "thousandths"),
+    [
+        ("10k", 10_000_000),
+        ("999999999999999999", 10**21 - 1000 - 54 * 2**64),
+        ("100Pi", 100 * 2**50 * 1000 - 6 * 2**64),
+        ("1E", 0),
+    ],
+)
+def test_thousandths_beyond_an_int64(text: str, thousandths: int) -> None:
+    """Powers of ten that Go multiplies by at once leave the lowest bits, others nothing."""
+    assert parse(text).int64_value(3) == thousandths

@@ -6,7 +6,7 @@ import contextvars
 
 import pytest
 
-from celadon.kube.go.go_text import go_syntax
+from celadon.kube.go.go_text import SHOWN_QUANTITY, go_syntax
 from celadon.kube.quantity import note_sent, remember_sent, sent_as
 from celadon.kube.schemas.value_decoding import quantity
 
@@ -18,7 +18,8 @@ from celadon.kube.schemas.value_decoding import quantity
         (" .5 ", "value:5, scale:-1"),
         ("1500m", "value:1500, scale:-3"),
         ("1e3", "value:1, scale:3"),
-        ("1.5Gi", "value:1610612736, scale:0"),
+        ("1e4", "value:1, scale:4"),
+        ("1.5Gi", "value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(0xc000000000)}"),
     ],
 )
 def test_amounts_are_shown_as_they_were_sent(sent: str, amount: str) -> None:
@@ -27,6 +28,23 @@ def test_amounts_are_shown_as_they_were_sent(sent: str, amount: str) -> None:
         return go_syntax(quantity(sent), "resource.Quantity")
 
     assert amount in contextvars.copy_context().run(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        *[("1500m", "1500m"), ("2k", "2k"), ("0", "0"), ("1Gi", "1Gi")],
+        *[("1.5", ""), ("2000", ""), ("00", ""), ("8Gi", ""), ("1024Mi", ""), ("100Ti", "")],
+    ],
+)
+def test_texts_that_go_holds(text: str, held: str) -> None:
+    def shown(type_: str) -> str:
+        remember_sent()
+        return go_syntax(quantity(text), type_)
+
+    assert f's:"{held}", ' in contextvars.copy_context().run(shown, "resource.Quantity")
+    canonical = quantity(text)
+    assert f's:"{canonical}", ' in contextvars.copy_context().run(shown, SHOWN_QUANTITY)
 
 
 def test_who_does_not_ask_keeps_nothing() -> None:

@@ -93,7 +93,7 @@ def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> li
     for i, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             detail = "must be an object for an array of list-type map"
-            return [invalid(path.index(i), item, detail)]
+            return [invalid(path.index(i), _shown(item), detail)]
     named = [
         {key: member[key] for key in sorted(keys) if key in member}
         for member in (x or {} for x in value)

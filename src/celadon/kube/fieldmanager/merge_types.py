@@ -344,8 +344,9 @@ def _component_type(name: str, map_type: str) -> MergeType:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)
     atomic = (map_type or schema.map_type) == "atomic"
+    element = None if schema.properties else DEDUCED  # a struct without fields declares nothing
     return MergeType(
-        map_rule=MapRule(schema.properties, None, atomic=atomic), codec=struct_codec(name)
+        map_rule=MapRule(schema.properties, element, atomic=atomic), codec=struct_codec(name)
     )
 
 

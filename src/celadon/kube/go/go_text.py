@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
+from celadon.kube.quantity import BINARY_SUFFIXES, Quantity, parse, sent_as
 from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
@@ -338,6 +338,8 @@ class GoValue:
 
 _STRUCTS: Final[Mapping[str, str]] = {
     "admissionregistration.AuditAnnotation": "Key string; ValueExpression string",
+    "apiextensions.CustomResourceColumnDefinition": """Name string; Type string; Format string;
+        Description string; Priority int32; JSONPath string""",
     "apiextensions.CustomResourceDefinitionVersion": """Name string; Served bool; Storage bool;
         Deprecated bool; DeprecationWarning *string; Schema *apiextensions.CustomResourceValidation;
         Subresources *apiextensions.CustomResourceSubresources;
@@ -365,6 +367,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
         JSONSchemas []apiextensions.JSONSchemaProps""",
     "apiextensions.JSONSchemaPropsOrStringArray": """Schema *apiextensions.JSONSchemaProps;
         Property []string""",
+    "apiextensions.SelectableField": "JSONPath string",
     "apiextensions.ValidationRule": """Rule string; Message string; MessageExpression string;
         Reason *apiextensions.FieldValueErrorReason; FieldPath string; OptionalOldSelf *bool""",
     "apps.DaemonSetUpdateStrategy": "Type string; RollingUpdate *apps.RollingUpdateDaemonSet",
@@ -673,13 +676,25 @@ def _printed_time(value: object) -> str:
     return f"{str(value).removesuffix('Z').replace('T', ' ')} +0000 UTC"
 
 
-def _printed_quantity(value: object) -> str:
-    """An amount with the number, the power of ten and the text that it was read from."""
-    text = str(value)
-    number, scale, form = amount_parts(sent_as(text))
+def _printed_quantity(value: str) -> str:
+    """An amount as it was read: Go keeps a text that is surely in canonical form."""
+    amount = parse(sent_as(value))
+    return _printed_amount(amount, amount.text)
+
+
+def _printed_shown_quantity(value: str) -> str:
+    """An amount whose text somebody has asked for, which Go keeps."""
+    return _printed_amount(parse(sent_as(value)), value)
+
+
+def _printed_amount(amount: Quantity, text: str) -> str:
+    """An amount with the number and the power of ten that it was read from, or the address of a
+    number that no int64 holds."""
+    exact = "nil" if amount.exact is None else ADDRESS
     return (
-        f"resource.Quantity{{i:resource.int64Amount{{value:{number}, scale:{scale}}}, "
-        f'd:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:{quote(text)}, Format:"{form}"}}'
+        f"resource.Quantity{{i:resource.int64Amount{{value:{amount.mantissa}, "
+        f"scale:{amount.scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)({exact})}}, "
+        f's:{quote(text)}, Format:"{amount.format.value}"}}'
     )
 
 
@@ -706,11 +721,15 @@ def _printed_int_or_string(value: Any) -> str:
     return f"intstr.IntOrString{{Type:{int(is_text)}, IntVal:{number}, StrVal:{quote(text)}}}"
 
 
+SHOWN_QUANTITY: Final = "resource.Quantity, shown"
+"""Amounts that the detail of their error shows, too."""
+
 _PRINTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "[]byte": _printed_bytes,
     "core.ResourceName": str,
     "intstr.IntOrString": _printed_int_or_string,
     "resource.Quantity": _printed_quantity,
+    SHOWN_QUANTITY: _printed_shown_quantity,
     "runtime.RawExtension": _printed_raw,
     "runtime.Unknown": _printed_unknown,
     "structured.SharedDeviceID": _printed_device,

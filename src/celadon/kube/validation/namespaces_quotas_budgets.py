@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_text import GoValue
+from celadon.kube.go.go_text import SHOWN_QUANTITY, GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, wording
@@ -285,7 +285,7 @@ def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors
 
 
 def _shown_amount(amount: Quantity) -> GoValue:
-    return GoValue(str(amount), "resource.Quantity")
+    return GoValue(str(amount), SHOWN_QUANTITY)
 
 
 def _ratio(path: FieldPath, ratio: Quantity, amounts: dict[str, Quantity]) -> Errors:

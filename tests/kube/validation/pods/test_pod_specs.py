@@ -683,3 +683,16 @@ def test_resources_of_pods_by_release() -> None:
         '"cpu", "memory"'
     )
     assert not resource_complaints("1.33", pages, containers=[])
+
+
+@pytest.mark.parametrize(("release", "shown"), [("1.33", "a/b"), ("1.34", '"a/b"')])
+def test_names_of_resized_resources_by_release(release: str, shown: str) -> None:
+    policy = {"resourceName": "a/b", "restartPolicy": "NotRequired"}
+    with answering_as(release):
+        found = complaints(pod(containers=[container(resizePolicy=[policy, policy])]))
+    unsupported = (
+        f"spec.containers[0].resizePolicy: Unsupported value: {shown}: "
+        'supported values: "cpu", "memory"'
+    )
+    duplicate = f"spec.containers[0].resizePolicy[1]: Duplicate value: {shown}"
+    assert found == [unsupported, duplicate, unsupported]

@@ -602,10 +602,14 @@ def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Erro
     seen: set[str] = set()
     for index, policy in enumerate(container.get("resizePolicy") or ()):
         resource, restart = policy.get("resourceName") or "", policy.get("restartPolicy") or ""
+        shown = GoValue(resource, "core.ResourceName")
         if resource in seen:
-            yield fieldpath.duplicate(path.index(index), NamedText(resource))
+            yield fieldpath.duplicate(path.index(index), shown)
         seen.add(resource)
-        yield from required_choice(path, resource, RESIZED)
+        if not resource:
+            yield fieldpath.required(path)
+        elif resource not in RESIZED:
+            yield fieldpath.not_supported(path, shown, RESIZED)
         yield from required_choice(path, restart, RESIZE_POLICIES)
         if restart_policy == "Never" and restart != "NotRequired":
             detail = f"must be 'NotRequired' when {_WHOSE_POLICY.text} is 'Never'"

@@ -333,7 +333,7 @@ def _allocated_name(
         allowed = _requests(container)
         detail = _NO_REQUEST.text
     if name not in allowed:
-        yield fieldpath.invalid(path, NamedText(name), detail)
+        yield fieldpath.invalid(path, GoValue(name, "core.ResourceName"), detail)
 
 
 def _claim_name(claim: JsonObject) -> str:
