@@ -60,6 +60,17 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
             "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
             "MaxUnavailable:(*intstr.IntOrString)(nil)}",
         ),
+        (
+            [{"JSONPath": ".a"}],
+            "[]apiextensions.SelectableField",
+            '[]apiextensions.SelectableField{apiextensions.SelectableField{JSONPath:".a"}}',
+        ),
+        (
+            {"Name": "a", "Type": "string", "JSONPath": ".a"},
+            "apiextensions.CustomResourceColumnDefinition",
+            'apiextensions.CustomResourceColumnDefinition{Name:"a", Type:"string", Format:"", '
+            'Description:"", Priority:0, JSONPath:".a"}',
+        ),
     ],
 )
 def test_printed(value: Any, type_: str, text: str) -> None:

@@ -338,6 +338,8 @@ class GoValue:
 
 _STRUCTS: Final[Mapping[str, str]] = {
     "admissionregistration.AuditAnnotation": "Key string; ValueExpression string",
+    "apiextensions.CustomResourceColumnDefinition": """Name string; Type string; Format string;
+        Description string; Priority int32; JSONPath string""",
     "apiextensions.CustomResourceDefinitionVersion": """Name string; Served bool; Storage bool;
         Deprecated bool; DeprecationWarning *string; Schema *apiextensions.CustomResourceValidation;
         Subresources *apiextensions.CustomResourceSubresources;
@@ -365,6 +367,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
         JSONSchemas []apiextensions.JSONSchemaProps""",
     "apiextensions.JSONSchemaPropsOrStringArray": """Schema *apiextensions.JSONSchemaProps;
         Property []string""",
+    "apiextensions.SelectableField": "JSONPath string",
     "apiextensions.ValidationRule": """Rule string; Message string; MessageExpression string;
         Reason *apiextensions.FieldValueErrorReason; FieldPath string; OptionalOldSelf *bool""",
     "apps.DaemonSetUpdateStrategy": "Type string; RollingUpdate *apps.RollingUpdateDaemonSet",
