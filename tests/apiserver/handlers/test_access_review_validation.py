@@ -126,3 +126,17 @@ def test_selectors_of_1_31_need_a_gate(
     review = selecting("fieldSelector")
     with answering_as(release):
         assert bool(validate_self_review(readable(review, gates))) == is_kept
+
+
+def test_metadata_before_values_were_shown_as_json() -> None:
+    with answering_as("1.33"):
+        (error,) = validate_self_review({"spec": RESOURCE, "metadata": {"name": "x"}})
+        text = str(error)
+    assert text == (
+        'metadata: Invalid value: v1.ObjectMeta{Name:"x", GenerateName:"", Namespace:"", '
+        'SelfLink:"", UID:"", ResourceVersion:"", Generation:0, CreationTimestamp:time.Date(1, '
+        "time.January, 1, 0, 0, 0, 0, time.UTC), DeletionTimestamp:<nil>, "
+        "DeletionGracePeriodSeconds:(*int64)(nil), Labels:map[string]string(nil), "
+        "Annotations:map[string]string(nil), OwnerReferences:[]v1.OwnerReference(nil), "
+        "Finalizers:[]string(nil), ManagedFields:[]v1.ManagedFieldsEntry(nil)}: must be empty"
+    )

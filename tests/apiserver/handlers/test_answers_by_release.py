@@ -371,3 +371,48 @@ def test_values_of_structs_before_1_34(
     code, message = said(ask(servers.of("1.32"), "POST", f"{path}?dryRun=All", body))
     assert code == 422
     assert f"value: {value}: " in message
+
+
+REGISTRATION: Final = "/apis/admissionregistration.k8s.io"
+BINDING_VERSIONS: Final = [("1.32", "v1alpha1"), ("1.34", "v1beta1"), ("1.36", "v1")]
+
+
+@pytest.mark.parametrize(("release", "version"), BINDING_VERSIONS)
+def test_params_of_mutating_bindings_are_those_of_their_policy(release: str, version: str) -> None:
+    """The policy is looked up in the version of its binding: others may not be served."""
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{}]"}}
+    maps = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["*"]}
+    policy = {
+        "metadata": {"name": "p"},
+        "spec": {
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "matchConstraints": {"resourceRules": [maps]},
+            "mutations": [mutation],
+            "reinvocationPolicy": "Never",
+        },
+    }
+    rule = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["*"], "verbs": ["*"]}
+    role = {"metadata": {"name": "binder"}, "rules": [rule]}
+    roles = "/apis/rbac.authorization.k8s.io/v1"
+    granted = {
+        "metadata": {"name": "binder"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "binder",
+        },
+        "subjects": [{"kind": "User", "name": "alice", "apiGroup": "rbac.authorization.k8s.io"}],
+    }
+    ref = {"name": "c", "namespace": "default", "parameterNotFoundAction": "Deny"}
+    binding = {"metadata": {"name": "b"}, "spec": {"policyName": "p", "paramRef": ref}}
+    gates = {"MutatingAdmissionPolicy": True}
+    running = Running(Settings(version=release, all_versions=True, gates=gates))
+    try:
+        make(running, f"{REGISTRATION}/{version}/mutatingadmissionpolicies", policy)
+        make(running, f"{roles}/clusterroles", role)
+        make(running, f"{roles}/clusterrolebindings", granted)
+        path = f"{REGISTRATION}/{version}/mutatingadmissionpolicybindings"
+        code, text = said(ask(running, "POST", path, binding, "alice-token"))
+    finally:
+        running.close()
+    assert (code, text.endswith("permission on the object referenced by paramRef")) == (422, True)

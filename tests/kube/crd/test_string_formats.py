@@ -6,6 +6,7 @@ import pytest
 
 from celadon.kube.crd.openapi_validation import is_of_texts, known_format, matches
 from celadon.kube.go.go_time import DurationError, parse_duration
+from celadon.kube.releases import answering_as
 
 GOOD = [
     ("ipv4", "1.2.3.4"),
@@ -116,6 +117,13 @@ def test_what_matches(name: str, text: str) -> None:
 @pytest.mark.parametrize(("name", "text"), BAD)
 def test_what_does_not(name: str, text: str) -> None:
     assert not matches(name, text)
+
+
+@pytest.mark.parametrize(("release", "matched"), [("1.35", False), ("1.36", True)])
+def test_hardware_addresses_without_separators(release: str, matched: bool) -> None:
+    with answering_as(release):
+        assert matches("mac", "0200000000000001") is matched
+        assert matches("mac", "02:00:00:00:00:01")
 
 
 @pytest.mark.parametrize("name", ["", "int16", "uint32", "made-up"])

@@ -393,6 +393,16 @@ def test_only_new_nodes_lose_parts_of_their_status(field: str, value: Any, since
             assert reported["status"][field] == value
 
 
+@pytest.mark.parametrize(("release", "is_kept"), [("1.30", False), ("1.31", True)])
+def test_updates_of_nodes_lose_runtime_handlers(release: str, is_kept: bool) -> None:
+    """What the status had is taken over, and goes with the gate all the same."""
+    old = {**NODE, "status": {"runtimeHandlers": [{"name": "a"}], "phase": "Running"}}
+    with answering_as(release):
+        made = prepare_for_update(drafted(NODE, GroupVersionKind("", "v1", "Node")), old)
+    assert made["status"]["phase"] == "Running"
+    assert ("runtimeHandlers" in made["status"]) is is_kept
+
+
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
     ("v1/Pod", "1.34", {"observedGeneration": 1}),
     ("v1/PersistentVolumeClaim", "1.32", {"allocatedResources": {"storage": "1"}}),

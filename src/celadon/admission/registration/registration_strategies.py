@@ -544,7 +544,8 @@ def _access_errors(
         assert before is None or isinstance(before, registration.Policy)
         return check_policy(value, before, user, catalog, authorize)
     kind = BY_KIND[document["kind"].removesuffix("Binding")]
-    resource = GroupVersionResource(ADMISSION_REGISTRATION, "v1", kind.resource)
+    group, version, _ = metadata.gvk(document)
+    resource = GroupVersionResource(group, version, kind.resource)
     stored = surroundings.lookups.get(resource, "", value.spec.policy_name)
     policy = None if stored is None else kind.typed(stored)
     assert policy is None or isinstance(policy, registration.Policy)

@@ -170,7 +170,9 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
         return
     fields = {name: data[name] for name in well_known_values.META_FIELDS if name in data}
     exception = f" except for {', '.join(but)}" if but else ""
-    yield fieldpath.invalid(_METADATA, fields, f"must be empty{exception}")
+    yield fieldpath.invalid(
+        _METADATA, GoValue(fields, "v1.ObjectMeta"), f"must be empty{exception}"
+    )
 
 
 # --- Access reviews ----------------------------------------------------------

@@ -73,6 +73,8 @@ def _is_uri(text: str) -> bool:
 
 
 _MAC_DIGITS: Final = frozenset({12, 16, 40})
+_BARE_MAC_SINCE: Final = "1.36"
+"""The first release that is built with Go 1.26, whose `net.ParseMAC` needs no separators."""
 _EMAIL: Final = late_pattern(
     r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*"
     r"@[^\s@<>,;:\"()\[\]\\]+>?"
@@ -118,7 +120,8 @@ def _is_mac(text: str) -> bool:
             return len(parts) * digits in _MAC_DIGITS and all(
                 re.fullmatch(f"[0-9A-Fa-f]{{{digits}}}", part) for part in parts
             )
-    return len(text) in _MAC_DIGITS and re.fullmatch("[0-9A-Fa-f]+", text) is not None
+    is_bare = len(text) in _MAC_DIGITS and re.fullmatch("[0-9A-Fa-f]+", text) is not None
+    return is_bare and is_since(_BARE_MAC_SINCE)
 
 
 def _is_isbn10(text: str) -> bool:

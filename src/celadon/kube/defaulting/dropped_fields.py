@@ -31,10 +31,12 @@ class Way(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """This is what a gate that is off takes from objects, with the ways to its fields."""
+    """This is what a gate that is off takes from objects, with the ways to its fields; `lost` are
+    those that do not stay in use, either."""
 
     ways: tuple[Way, ...]
     rules: tuple[Apply, ...]
+    lost: bool
 
 
 @per_release(maxsize=512)
@@ -45,13 +47,15 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
     for path, rule in defaulting_rules.placed_rules(
         defaulting_rules.listed_rules(gvk, "create"), gates
     ):
-        if _is_drop(rule) and path.startswith(_STATUS) is status:
+        is_lost = not status and "lost" in rule
+        if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
             apart = path if rule.get("alone") else ""
             by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
     return tuple(
         Drop(
             tuple(_way(path, rule) for path, rule in same),
             defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
+            any("lost" in rule for _, rule in same),
         )
         for same in by_gate.values()
     )
@@ -73,7 +77,7 @@ def drop_unused(
     """Drop fields from a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
         came_empty = any(_leads_to(drop.ways, empty) for empty in run.empties)
-        if (came_empty or _uses(obj, drop)) and not _uses(old, drop):
+        if (came_empty or _uses(obj, drop)) and (drop.lost or not _uses(old, drop)):
             for rule in drop.rules:
                 rule(obj, run)
             _forget(run, drop.ways)

@@ -240,6 +240,10 @@ def _is_only_of_new(kind: str, path: str) -> bool:
     return has_free_status and path.startswith("status.")
 
 
+_LOST: Final = frozenset({("v1/Node", "status.runtimeHandlers")})
+"""Fields that each update takes which leaves the status alone, whatever the object has had."""
+
+
 def _action(field: str) -> Rule:
     """Return what a rule does to a field: before 1.35, a copy lost its distinct attribute."""
     if field == "distinctAttribute" and not is_since("1.35"):
@@ -263,6 +267,7 @@ def gated_rules(kind: str) -> tuple[Rule, ...]:
             **_action(path.rpartition(".")[2]),
             "gate": f"!{gate}",
             **({"new": True} if _is_only_of_new(kind, path) else {}),
+            **({"lost": True} if (kind, path) in _LOST else {}),
         }
         for gate, paths in _FIELDS.get(kind, {}).items()
         for path in paths
