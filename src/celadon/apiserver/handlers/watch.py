@@ -112,9 +112,7 @@ class WatchRequest:
 
     @property
     def selection(self) -> object_store.ObjectSelection:
-        return object_store.ObjectSelection(
-            self.options.labels, self.options.fields, self.options.has_selector
-        )
+        return object_store.ObjectSelection.of(self.options)
 
 
 _Seen = tuple[
