@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from celadon.admission.activation import RequestContext
 from celadon.admission.cluster_lookups import ObjectWorld
+from celadon.admission.policies.compiled_policy import PlainSizes
 from celadon.admission.policies.validating import Engine
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome, Verdict
+from celadon.cel import Program
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.authorization import User
 from tests.admission.building import (
@@ -415,8 +418,15 @@ class Told:
     """Keeps what it is told."""
 
     def __init__(self, *, hears_all: bool = True) -> None:
-        self.hears_all = hears_all
+        self.clock = itertools.count(1.0).__next__ if hears_all else None
+        self.ends: list[float] = []
+        self.calls = 0
         self.heard: list[tuple[str, int, bool]] = []
+
+    def content(self, ends: Mapping[str, float]) -> None:
+        self.calls += 1
+        self.ends += ends.values()
+        self.heard += [(policy, 0, False) for policy in ends]
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         self.heard.append((policy, len(decisions), failed))
@@ -471,6 +481,48 @@ def test_each_policy_is_told_of_on_its_own() -> None:
     bindings = [binding(f"b{name}", name) for name in "abc"]
     Engine(policies, bindings).review(request(), WORLD, told)
     assert sorted(told.heard) == [("a", 0, False), ("b", 1, False), ("c", 0, False)]
+
+
+def test_who_observes_is_told_once_of_all_that_are_content() -> None:
+    names = [f"p{number}" for number in range(20)]
+    expressions = ["object.metadata.name != ''", "size(object.metadata.name) < 64"]
+    validations = [{"expression": expression} for expression in expressions]
+    policies = [policy(name, validations=validations) for name in names]
+    policies[7] = policy("p07", validations=[{"expression": "object.metadata.name != 'cm'"}])
+    engine = Engine(policies, [binding(f"b{item.name}", item.name) for item in policies])
+    for denied in ("cm", "other") * Program.MAX_COLD:
+        told = Told()
+        engine.review(request(config_map(name=denied)), WORLD, told)
+        content = len(names) - (denied == "cm")
+        assert told.calls == 1
+        assert told.ends == [float(number) for number in range(1, content + 1)]
+        assert sorted(told.heard) == sorted(
+            (item.name, int(denied == "cm" and item.name == "p07"), False) for item in policies
+        )
+
+
+def test_requests_of_like_sizes_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    include = PlainSizes.include
+
+    def counted(self: PlainSizes, size: int) -> bool:
+        sizes.append(size)
+        return include(self, size)
+
+    loops = "object.metadata.labels.all(a, object.metadata.labels.all(b, a != '' || b != ''))"
+    engine = Engine([policy(validations=[{"expression": loops}])], [binding()])
+    asked = request(config_map(labels={"a": "b"}))
+    for _ in range(Program.MAX_COLD + 1):
+        engine.review(asked, WORLD)
+    monkeypatch.setattr(PlainSizes, "include", counted)
+    for _ in range(3):
+        assert engine.review(asked, WORLD).allowed
+    assert not sizes
+    larger = request(config_map(labels={"a": "b"}, data={f"key-{i}": "v" for i in range(3000)}))
+    for _ in range(3):
+        assert engine.review(larger, WORLD).allowed
+    assert sizes
+    assert len(set(sizes)) == len(sizes)
 
 
 def test_who_does_not_want_to_hear_all_hears_of_denials_only() -> None:

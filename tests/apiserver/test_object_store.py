@@ -6,8 +6,17 @@ import asyncio
 
 import pytest
 
-from celadon.apiserver.object_store import ObjectStore, decoded, encoded
-from celadon.kube import GroupVersionResource
+from celadon.apiserver import object_store
+from celadon.apiserver.object_store import (
+    ObjectSelection,
+    ObjectStore,
+    decoded,
+    encoded,
+    field_text,
+)
+from celadon.apiserver.request_info import ListOptions
+from celadon.kube import GroupVersionResource, JsonObject
+from celadon.kube.selectors import parse_field_selector
 from celadon.storage import Entry, open_memory
 from celadon.storage.local_store import Clocks
 from tests.apiserver.serving import Shelf, config_map, resource
@@ -99,3 +108,22 @@ def test_former_objects_do_not_replace_current_ones() -> None:
         assert shelf.objects.get(resource(), "a", "x") == second
 
     asyncio.run(scenario())
+
+
+def test_a_field_is_looked_at_once_however_many_terms_name_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[str] = []
+
+    def counted(obj: JsonObject, field: str) -> str:
+        looks.append(field)
+        return field_text(obj, field)
+
+    monkeypatch.setattr(object_store, "field_text", counted)
+    terms = ",".join(f"metadata.name!=n{number}" for number in range(300))
+    options = ListOptions(fields=parse_field_selector(terms), has_selector=True)
+    selection = ObjectSelection.of(options)
+    assert selection.matches(config_map("a"))
+    assert not selection.matches(config_map("n7"))
+    assert looks == ["metadata.name"] * 2
+    assert ObjectSelection.of(options).fields is selection.fields

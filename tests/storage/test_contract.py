@@ -345,6 +345,37 @@ def test_a_watch_says_whether_anything_waits(store: Store) -> None:
     assert watch.is_waiting(), "its end"
 
 
+def test_a_single_event_may_be_taken_on_its_own(store: Store) -> None:
+    watch = store.watch("/a")
+    assert watch.take_only() is None
+    write(store, "/a", "/b")
+    event = watch.take_only()
+    assert event is not None
+    assert (event.key, event.revision) == ("/a", 2)
+    assert watch.take_only() is None
+    assert watch.take() == Delivery((), 3)
+    write(store, "/a", "/a")
+    assert watch.take_only() is None, "there are two"
+    assert [event.revision for event in watch.take(1).events] == [4]
+    event = watch.take_only()
+    assert event is not None
+    assert event.revision == 5
+    write(store, "/a")
+    watch.close()
+    assert watch.take_only() is None
+    with pytest.raises(WatchEnded):
+        watch.take()
+
+
+def test_who_takes_single_events_is_told_of_the_next(store: Store) -> None:
+    told: list[str] = []
+    watch = store.watch("/a", notify=lambda: told.append("told"))
+    for count in range(1, 4):
+        write(store, "/a")
+        assert len(told) == count
+        assert watch.take_only() is not None
+
+
 def test_a_watch_begins_now_or_later(store: Store) -> None:
     write(store, "/a")
     now, later = store.watch("/"), store.watch("/", 3)

@@ -350,6 +350,10 @@ def _nobody_is_ready() -> bool:
     return False
 
 
+def _uncounted(_size: int) -> None:
+    """Leave a part uncounted."""
+
+
 class Outlet:
     """Leads past a stream to its client. Whoever makes the stream may send a part here while the
     client waits for the next one: of a thousand watchers of an event, each costs a few calls then,
@@ -360,7 +364,7 @@ class Outlet:
     def __init__(self) -> None:
         self.is_ready: Callable[[], bool] = _nobody_is_ready
         """Tells whether the client takes a part now. If not, it has to come with the stream."""
-        self.count: Callable[[int], None] | None = None
+        self.count: Callable[[int], None] = _uncounted
         """Is told the size of each part."""
         self._send: Callable[[bytes], None] | None = None
 
@@ -372,8 +376,7 @@ class Outlet:
         """Send a part; only to a client that is ready, or was when this began."""
         assert self._send is not None
         self._send(data)
-        if self.count is not None:
-            self.count(len(data))
+        self.count(len(data))
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a

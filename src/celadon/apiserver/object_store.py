@@ -25,6 +25,7 @@ from celadon.apiserver.http_messages import (
     stored_bytes,
 )
 from celadon.apiserver.loop_offloading import RequestWork
+from celadon.apiserver.request_info import ListOptions
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import (
     GroupResource,
@@ -37,7 +38,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
-from celadon.kube.selectors import FieldSelector, LabelSelector
+from celadon.kube.selectors import KeyConditions
 from celadon.records import dataclass
 from celadon.storage import (
     Committed,
@@ -637,10 +638,15 @@ class ObjectSelection:
     """Selects objects by labels and fields, both of which must match; without terms they match
     everything."""
 
-    labels: LabelSelector
-    fields: FieldSelector
+    labels: KeyConditions
+    fields: KeyConditions
     selects: bool
     """Whether there is any term."""
+
+    @classmethod
+    def of(cls, options: ListOptions) -> ObjectSelection:
+        """Return the selection of a list or watch."""
+        return cls(*options.conditions, options.has_selector)
 
     def matches(self, obj: JsonObject) -> bool:
         """Tell whether the selectors choose an object, which is in the version of the request."""
@@ -648,9 +654,7 @@ class ObjectSelection:
             return True
         if not self.labels.matches(metadata.labels(obj)):
             return False
-        return self.fields.matches(
-            {term.field: field_text(obj, term.field) for term in self.fields.terms}
-        )
+        return self.fields.matches({field: field_text(obj, field) for field in self.fields.keys})
 
 
 def field_text(obj: JsonObject, field: str) -> str:

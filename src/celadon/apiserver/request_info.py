@@ -29,7 +29,7 @@ from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
 from celadon.kube.schemas import json_kind
 from celadon.late_patterns import late_pattern
-from celadon.memoization import LONGEST
+from celadon.memoization import LONGEST, remembered
 from celadon.records import dataclass, field, replace
 
 VERBS: Final = {
@@ -208,7 +208,8 @@ EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
 
 
-@dataclass(frozen=True, slots=True)
+# House rule 9: without slots, because `remembered` needs the instance dictionary.
+@dataclass(frozen=True)
 class ListOptions:
     """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
 
@@ -226,6 +227,12 @@ class ListOptions:
     timeout_seconds: int | None = None
     allow_bookmarks: bool = False
     send_initial_events: bool | None = None
+
+    @remembered
+    def conditions(self) -> tuple[selectors.KeyConditions, selectors.KeyConditions]:
+        """Return what labels and fields have to be. Megabytes of terms take their time once: where
+        they are read, before somebody matches with them."""
+        return self.labels.conditions(), self.fields.conditions()
 
     def of_one(self, name: str) -> ListOptions:
         """Return options that select the one object of this name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.kube import fieldpath
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FieldSelector",
     "FieldTerm",
+    "KeyConditions",
     "LabelSelector",
     "Operator",
     "Requirement",
@@ -116,6 +117,11 @@ class Requirement:
             return self.key not in labels
         return self._compares(labels)
 
+    def is_stricter(self, other: Requirement) -> bool:
+        """Return whether it takes fewer numbers than another one of the same operator, `Gt` or
+        `Lt`."""
+        return not self._compares({self.key: other.values[0]})
+
     def _compares(self, labels: Mapping[str, str]) -> bool:
         have, want = _int64(labels.get(self.key, "")), _int64(self.values[0])
         if have is None or want is None:
@@ -193,12 +199,68 @@ class LabelSelector:
             requirement.matches(labels) for requirement in self.requirements
         )
 
+    def conditions(self) -> KeyConditions:
+        """Return the requirements by their keys."""
+        return KeyConditions(self.requirements, nothing=self.nothing)
+
     def __str__(self) -> str:
         """The canonical text: requirements sorted by key."""
         return ",".join(map(str, self.requirements))
 
 
 NOTHING: Final = LabelSelector(nothing=True)
+
+
+class KeyConditions:
+    """All requirements of a selector, by their keys. However many there are, matching takes one
+    look at each key that labels have: for whoever matches often, or what strangers have sent."""
+
+    __slots__ = ("_absent", "_allowed", "_bounds", "_forbidden", "_nothing", "_present", "keys")
+
+    def __init__(self, requirements: Iterable[Requirement], *, nothing: bool = False) -> None:
+        self._nothing = nothing
+        self._present: set[str] = set()
+        self._absent: set[str] = set()
+        self._allowed: dict[str, frozenset[str]] = {}
+        self._forbidden: dict[str, set[str]] = {}
+        self._bounds: dict[tuple[str, Operator], Requirement] = {}
+        for item in requirements:
+            self._add(item)
+        self.keys: tuple[str, ...] = (*(self._present | self._absent | self._forbidden.keys()),)
+
+    def _add(self, item: Requirement) -> None:
+        key, operator = item.key, item.operator
+        if operator in _NEGATIVE:
+            self._forbidden.setdefault(key, set()).update(item.values)
+            return
+        if operator is Operator.DOES_NOT_EXIST:
+            self._absent.add(key)
+            return
+        self._present.add(key)
+        if operator in _POSITIVE:
+            values = self._allowed.get(key)
+            self._allowed[key] = (
+                frozenset(item.values) if values is None else values.intersection(item.values)
+            )
+        elif operator in _ORDER:
+            bound = self._bounds.get((key, operator))
+            if bound is None or item.is_stricter(bound):
+                self._bounds[key, operator] = item
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Return whether all requirements hold."""
+        if self._nothing or not self._present <= labels.keys():
+            return False
+        # What is present is among the labels: from here on no loop is longer than they are many.
+        if any(labels[key] not in values for key, values in self._allowed.items()):
+            return False
+        if not self._absent.isdisjoint(labels):
+            return False
+        if self._forbidden:
+            for key in self._forbidden.keys() & labels.keys():
+                if labels[key] in self._forbidden[key]:
+                    return False
+        return all(item.matches(labels) for item in self._bounds.values())
 
 
 def conjunction(requirements: list[Requirement]) -> LabelSelector:
@@ -258,6 +320,17 @@ class FieldSelector:
     def matches(self, fields: Mapping[str, str]) -> bool:
         """Return whether all terms hold; `fields` are the values under the names of fields."""
         return all(term.matches(fields) for term in self.terms)
+
+    def conditions(self) -> KeyConditions:
+        """Return the terms by their fields, for a match with the values of all of these."""
+        return KeyConditions(
+            Requirement(
+                term.field,
+                Operator.NOT_EQUALS if term.negated else Operator.EQUALS,
+                (term.value,),
+            )
+            for term in self.terms
+        )
 
     def exact(self, field: str) -> str | None:
         """Return the value that `field` must have, when some term says so."""

@@ -342,6 +342,15 @@ class Watcher:
             is_all = not waiting and self._end is None
             return contract.Delivery(tuple(several), max(complete, self._start_revision), is_all)
 
+    def take_only(self) -> contract.Event | None:
+        with self._watchers.lock:
+            waiting = self._waiting
+            if len(waiting) != 1 or self._end is not None:
+                return None
+            self._is_notified = False
+            self._replayed = 0
+            return waiting.popleft()
+
     def is_waiting(self) -> bool:
         with self._watchers.lock:  # what has a revision that can be read is here by then
             return bool(self._waiting) or self._end is not None
@@ -356,12 +365,15 @@ class Watcher:
         """Take an event, under the lock, if it is new; return whether to tell the reader."""
         if event.revision <= self._start_revision:
             return False
-        if len(self._waiting) - self._replayed >= self._buffer:
+        waiting = self._waiting
+        if waiting and len(waiting) - self._replayed >= self._buffer:
             return self.drop(f"more than {self._buffer} events")
-        self._waiting.append(event)
+        waiting.append(event)
         # As `_tell`, without its call for each watch.
-        was_told, self._is_notified = self._is_notified, True
-        return not was_told and self._notify is not None
+        if self._is_notified:
+            return False
+        self._is_notified = True
+        return self._notify is not None
 
     def is_behind(self, revision: int) -> bool:
         """Tell, under the lock, whether an event up to a revision has not been read."""

@@ -280,9 +280,9 @@ class Decider:
         self.times: list[tuple[str, float]] = []
 
     @property
-    def hears_all(self) -> bool:
+    def clock(self) -> Callable[[], float] | None:
         """Policies that were content matter for their times only."""
-        return self._timed
+        return perf_counter if self._timed else None
 
     def verdict(self) -> admission.Verdict:
         """May raise Unanswered."""
@@ -293,6 +293,12 @@ class Decider:
         with answering_as(self._release):
             request = original_request(self._request, self._world, self._engine.may_concern)
             return self._engine.review(request, self._world, self)
+
+    def content(self, ends: Mapping[str, float]) -> None:
+        """Called by the engine, with the policies that had nothing against the request."""
+        for policy, end in ends.items():
+            self.times.append((policy, end - self._last))
+            self._last = end
 
     def judged(self, policy: str, decisions: Sequence[admission.Decision], *, failed: bool) -> None:
         """Called by the engine, for every policy that matches."""

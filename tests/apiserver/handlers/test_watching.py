@@ -447,7 +447,7 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
         wakes, count = watch.Wakes(), 10 * watch.WOKEN_AT_ONCE
         events = [Wake() for _ in range(count)]
         for one in events:
-            wakes.wake(one)
+            wakes.wake(one.set)
         woken = [sum(one.is_set() for one in events)]
         while woken[-1] < count:
             await asyncio.sleep(0)
@@ -456,7 +456,7 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
         assert max(woken[0], *steps) <= watch.WOKEN_AT_ONCE
         await asyncio.sleep(0)
         late = Wake()
-        wakes.wake(late)
+        wakes.wake(late.set)
         assert late.is_set(), "nobody waits for a turn when there are few"
 
     asyncio.run(scenario())

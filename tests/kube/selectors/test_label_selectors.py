@@ -15,8 +15,10 @@ from celadon.kube import selectors
 from celadon.kube.releases import answering_as
 from celadon.kube.selectors import (
     NOTHING,
+    FieldSelector,
     FieldTerm,
     LabelSelector,
+    Operator,
     SelectorError,
     conjunction,
     label_selector,
@@ -111,6 +113,77 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
     except SelectorError:
         return
     assert parse_label_selector(str(selector)) == selector
+
+
+KEYS = st.sampled_from("ab")
+REQUIREMENTS = st.one_of(
+    st.tuples(
+        KEYS,
+        st.sampled_from([Operator.IN, Operator.NOT_IN]),
+        st.lists(st.sampled_from("123x"), min_size=1, max_size=3),
+    ),
+    st.tuples(
+        KEYS,
+        st.sampled_from([Operator.EQUALS, Operator.NOT_EQUALS]),
+        st.lists(st.sampled_from("123x"), min_size=1, max_size=1),
+    ),
+    st.tuples(KEYS, st.sampled_from([Operator.EXISTS, Operator.DOES_NOT_EXIST]), st.just([])),
+    st.tuples(
+        KEYS,
+        st.sampled_from([Operator.GREATER_THAN, Operator.LESS_THAN]),
+        st.lists(st.sampled_from("123"), min_size=1, max_size=1),
+    ),
+)
+
+
+@given(
+    st.lists(REQUIREMENTS, max_size=4),
+    st.dictionaries(KEYS, st.sampled_from(["", *"123x"])),
+    st.booleans(),
+)
+def test_conditions_by_keys_are_those_of_the_requirements(
+    terms: list[tuple[str, Operator, list[str]]], labels: dict[str, str], nothing: bool
+) -> None:
+    selector = LabelSelector(tuple(selectors.requirement(*term) for term in terms), nothing)
+    assert selector.conditions().matches(labels) is selector.matches(labels)
+
+
+@given(
+    st.lists(st.builds(FieldTerm, KEYS, st.sampled_from(["", "1", "2"]), st.booleans())),
+    st.dictionaries(KEYS, st.sampled_from(["", "1", "2"])),
+)
+def test_conditions_by_fields_are_those_of_the_terms(
+    terms: list[FieldTerm], fields: dict[str, str]
+) -> None:
+    selector = FieldSelector(tuple(terms))
+    conditions = selector.conditions()
+    values = {field: fields.get(field, "") for field in conditions.keys}
+    assert conditions.matches(values) is selector.matches(fields)
+
+
+@pytest.mark.parametrize(
+    "term", ["a!={}", "a{}!=b", "!a{}", "a>{}", "a<{}", "a in (5,{})", "z{}=1"]
+)
+def test_many_terms_take_no_more_steps_than_few(term: str) -> None:
+    def steps(times: int) -> int:
+        made = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal made
+            frame.f_trace_opcodes = True
+            made += event == "opcode"
+            return trace
+
+        text = ",".join(term.format(number + 10) for number in range(times))
+        conditions = parse_label_selector(text).conditions()
+        sys.settrace(trace)
+        try:
+            conditions.matches({"a": "5", "b": "c"})
+        finally:
+            sys.settrace(None)
+        return made
+
+    assert steps(500) == steps(2)
 
 
 WORDS = st.sampled_from(

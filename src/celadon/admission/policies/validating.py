@@ -18,7 +18,8 @@ warning and annotating.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from celadon.admission import policy_limits
@@ -48,16 +49,19 @@ from celadon.cel import EvaluationError, Program
 from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
-from celadon.records import dataclass
 
 
 class Observer(Protocol):
-    """Takes notice of what policies did, one after the other: for measuring. `hears_all`: also of
-    policies that are quickly found to have nothing against a request."""
+    """Takes notice of what policies did: for measuring."""
 
     @property
-    def hears_all(self) -> bool:
-        """Tell whether it hears of all policies; asked once for each request."""
+    def clock(self) -> Callable[[], float] | None:
+        """Return what tells the time, or None if `content` need not be called; read once for each
+        request."""
+
+    def content(self, ends: Mapping[str, float]) -> None:
+        """Some policies were quickly found to have nothing against a request, one after the other:
+        `ends` says by the clock when each was through."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """A policy has been through with all its bindings. `decisions` are those that it came to;
@@ -68,60 +72,86 @@ _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 _Hooks = matching.Hooks[ValidatingAdmissionPolicy, compiled_policy.CompiledPolicy]
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A candidate, and its validations where they are true the whole answer: for such requests
-    nothing is converted, and the policy asks for nothing but the request itself. `is_plain`:
-    whatever the size of the request, nothing needs to be counted. `notes` are those on its
-    bindings, where all of these match every request."""
-
-    candidate: _Candidate
-    quick: tuple[Callable[[JsonObject], Json], ...]
-    is_plain: bool
-    notes: tuple[Note, ...] | None
+_Planned = tuple[Callable[[JsonObject], Json], _Candidate, tuple[Note, ...] | None]
+"""What returns True where a candidate has nothing against a request; the candidate; the notes on
+its bindings, where all of these match every request."""
 
 
 class _Endpoint:
     """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
-    their validations alone; `objects_only`: those read nothing but objects. `content` is the
+    their validations alone: for such requests nothing is converted, and the policy asks for nothing
+    but the request itself. `objects_only`: those read nothing but objects. `content` is the
     verdict, with notes, of policies that all have nothing against a request, where the notes are
     always the same."""
 
-    __slots__ = ("_cold", "candidates", "content", "has_quick", "objects_only", "planned")
+    __slots__ = (
+        "_cold",
+        "_plans",
+        "_same_notes",
+        "candidates",
+        "content",
+        "has_quick",
+        "objects_only",
+        "sizes_matter",
+    )
 
     def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
         self.candidates = candidates
-        quick = [
-            candidate.compiled
-            for candidate in candidates
-            if candidate.matches_own and candidate.compiled.quick
-        ]
+        quick = [candidate.compiled for candidate in candidates if _is_quick(candidate)]
         self.has_quick = bool(quick)
         self.objects_only = all(policy.reads_objects_only for policy in quick)
+        self.sizes_matter = True
+        """Whether something may have to be counted; it takes time to find out that nothing has."""
         self._cold = Program.MAX_COLD + 1
-        self.planned = tuple(_planned(candidate, hot=False) for candidate in candidates)
-        notes = [
-            planned.notes for planned in self.planned if planned.quick and planned.notes is not None
-        ]
-        is_same = len(notes) == len(candidates)
+        self._plans: dict[int, tuple[_Planned, ...]] = {}
+        self._same_notes = tuple(_same_notes(candidate) for candidate in candidates)
+        notes = [notes for notes in self._same_notes if notes is not None]
+        is_same = len(quick) == len(notes) == len(candidates)
         self.content = Verdict(notes=tuple(itertools.chain(*notes))) if is_same else None
 
-    def reviewed(self) -> None:
-        """Note that a request comes, and plan anew while programs are still becoming hot."""
-        if self._cold:
-            self._cold -= 1
-            self.planned = tuple(
-                _planned(candidate, hot=not self._cold) for candidate in self.candidates
-            )
+    def plan(self, size: int) -> tuple[_Planned, ...]:
+        """Return how the candidates are asked about a request that comes. Once all programs are hot
+        it is the same plan for all sizes with as many binary digits."""
+        digits = size.bit_length()
+        plan = self._plans.get(digits)
+        if plan is None:
+            if self._cold:
+                self._cold -= 1
+            is_hot, largest = not self._cold, (1 << digits) - 1
+            asking = (_asking(candidate, largest, hot=is_hot) for candidate in self.candidates)
+            plan = tuple(zip(asking, self.candidates, self._same_notes, strict=True))
+            if is_hot:
+                self._plans[digits] = plan
+                policies = [item.compiled for item in self.candidates if _is_quick(item)]
+                self.sizes_matter = not all(policy.plain_sizes.are_all for policy in policies)
+        return plan
 
 
-def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
-    """Return the plan for a candidate; what is known once it is hot takes time to find out."""
-    compiled = candidate.compiled
-    if not candidate.matches_own or not compiled.quick:
-        return _Planned(candidate, (), is_plain=False, notes=None)
-    quick = tuple(program.hot() if hot else program.evaluate for program in compiled.quick)
-    return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all, _same_notes(candidate))
+def _is_quick(candidate: _Candidate) -> bool:
+    return candidate.matches_own and bool(candidate.compiled.quick)
+
+
+def _asking(candidate: _Candidate, size: int, *, hot: bool) -> Callable[[JsonObject], Json]:
+    """Return what asks a candidate about requests of up to a size."""
+    if not _is_quick(candidate):
+        return _unasked
+    policy = candidate.compiled
+    if not policy.plain_sizes.include(size):
+        return partial(_is_content, policy)
+    programs = tuple(program.hot() if hot else program.evaluate for program in policy.quick)
+    return programs[0] if len(programs) == 1 else partial(_are_true, programs)
+
+
+def _unasked(_activation: JsonObject) -> bool:
+    return False
+
+
+def _are_true(programs: Sequence[Callable[[JsonObject], Json]], activation: JsonObject) -> bool:
+    """Return whether all programs return True. May raise EvaluationError."""
+    for evaluate in programs:  # noqa: SIM110  a third of the time of `all` with a generator
+        if evaluate(activation) is not True:
+            return False
+    return True
 
 
 def _same_notes(candidate: _Candidate) -> tuple[Note, ...] | None:
@@ -308,7 +338,6 @@ def _judged(
     """Return the verdict; None where nobody has anything to say."""
     candidates: Sequence[_Candidate] = endpoint.candidates
     if endpoint.has_quick:
-        endpoint.reviewed()
         candidates = _undecided(endpoint, context, notes, observer)
     if not candidates:
         return None
@@ -338,40 +367,37 @@ def _undecided(
         activation = object_activation()
     except StatusError:
         return endpoint.candidates
-    listener = observer if observer is not None and observer.hears_all else None
-    size = -1
+    clock = None if observer is None else observer.clock
     undecided = []
-    for planned in endpoint.planned:
-        compiled = planned.candidate.compiled
-        if planned.quick:
-            if size < 0 and not planned.is_plain:
-                size = context.size()
-            try:
-                if planned.is_plain or compiled.plain_sizes.include(size):
-                    content = True
-                    for evaluate in planned.quick:
-                        if evaluate(activation) is not True:
-                            content = False
-                            break
-                else:
-                    content = _is_content(compiled, activation)
-            except EvaluationError:
-                content = False
-            if content and (notes is None or _noted(planned, context, notes)):
-                if listener is not None:
-                    listener.judged(compiled.name, (), failed=False)
+    ends: dict[str, float] = {}
+    size = context.size() if endpoint.sizes_matter else 0
+    for holds, candidate, same_notes in endpoint.plan(size):
+        try:
+            if holds(activation) is True and (
+                notes is None or _noted(candidate, same_notes, context, notes)
+            ):
+                if clock is not None:
+                    ends[candidate.compiled.name] = clock()
                 continue
-        undecided.append(planned.candidate)
+        except EvaluationError:
+            pass
+        undecided.append(candidate)
+    if ends and observer is not None:
+        observer.content(ends)
     return undecided
 
 
-def _noted(planned: _Planned, context: RequestContext, notes: list[Note]) -> bool:
+def _noted(
+    candidate: _Candidate,
+    same_notes: tuple[Note, ...] | None,
+    context: RequestContext,
+    notes: list[Note],
+) -> bool:
     """Notes on the bindings of a policy that has nothing against the request; false if one of them
     cannot be used, which is for the judge to say."""
-    if planned.notes is not None:
-        notes += planned.notes
+    if same_notes is not None:
+        notes += same_notes
         return True
-    candidate = planned.candidate
     name = candidate.compiled.name
     result = []
     try:

@@ -269,9 +269,7 @@ class Reader:
         """Up to `limit` objects that are selected, however many entries have to be read for it:
         `most` at once."""
         resource = endpoint.resource
-        selection = object_store.ObjectSelection(
-            options.labels, options.fields, options.has_selector
-        )
+        selection = object_store.ObjectSelection.of(options)
         at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
         if most is not None:
             at_once = min(at_once or most, most)

@@ -184,8 +184,7 @@ class Verbs:
                 has_own_columns = endpoint.resource.custom and not forms.is_plain
                 return await call.work.step(self._listed, found_all, forms, aside=has_own_columns)
             case "watch":
-                options = await call.work.step(list_options, call.request, endpoint.resource)
-                return self._watch(forms, options)
+                return self._watch(forms, await call.work.step(_watch_options, call))
             case "create" if self.reviewer.answers(call):
                 return await _answered(await self.reviewer.review(call), forms)
             case "create" if self.pods.answers(call):
@@ -205,8 +204,6 @@ class Verbs:
 
     def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
         endpoint = forms.call.endpoint
-        if forms.call.info.deprecated_watch and endpoint.name:
-            options = _of_one(options, endpoint.name)
         if "watch" not in endpoint.resource.verbs:
             raise kube.status.verb_not_supported(endpoint.resource.gvr.group_resource, "watch")
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
@@ -296,6 +293,15 @@ def _check_body(call: Call) -> None:
         require_body_type(call)
     if call.endpoint.verb in BODY_VERBS:
         checked_body(call)
+
+
+def _watch_options(call: Call) -> ListOptions:
+    """Read the options of a watch, and all that it selects by. Raises StatusError."""
+    options = list_options(call.request, call.endpoint.resource)
+    if call.info.deprecated_watch and call.endpoint.name:
+        options = _of_one(options, call.endpoint.name)
+    _ = options.conditions
+    return options
 
 
 def _of_one(options: ListOptions, name: str) -> ListOptions:

@@ -112,9 +112,7 @@ class WatchRequest:
 
     @property
     def selection(self) -> object_store.ObjectSelection:
-        return object_store.ObjectSelection(
-            self.options.labels, self.options.fields, self.options.has_selector
-        )
+        return object_store.ObjectSelection.of(self.options)
 
 
 _Seen = tuple[
@@ -122,21 +120,21 @@ _Seen = tuple[
 ]  # an event, for whom, and the states before and after
 
 
-class Spared:
+class SparingWake(Wake):
     """A wake of someone who is spared it if `does_all`, done while they wait, returns True. It is
     done in their context, since that knows the release of the answer."""
 
-    __slots__ = ("_wake", "does_all")
+    __slots__ = ("does_all",)
 
-    def __init__(self, wake: Wake) -> None:
-        self._wake = wake
+    def __init__(self) -> None:
+        super().__init__()
         self.does_all: Callable[[], bool] | None = None
 
-    def set(self) -> None:
-        """Say that there is something to look at."""
-        does_all = self.does_all
-        if does_all is None or not self._wake.is_awaited() or not does_all():
-            self._wake.set()
+    def set_or_do(self) -> None:
+        """Say that there is something to look at, or do what there is."""
+        waiter = self._waiter
+        if waiter is None or waiter.done() or self.does_all is None or not self.does_all():
+            self.set()
 
 
 class Wakes:
@@ -146,18 +144,18 @@ class Wakes:
     def __init__(self) -> None:
         self._woken = 0
         """In this turn of the loop."""
-        self._waiting: deque[Wake | Spared] = deque()
+        self._waiting: deque[Callable[[], None]] = deque()
 
-    def wake(self, waiter: Wake | Spared) -> None:
-        """Wake a waiting watch now, or in a turn to come."""
+    def wake(self, tell: Callable[[], None]) -> None:
+        """Tell a waiting watch now, or in a turn to come."""
         woken = self._woken
         if woken < WOKEN_AT_ONCE:
             if not woken:
                 asyncio.get_running_loop().call_soon(self._next_turn)
             self._woken = woken + 1
-            waiter.set()
+            tell()
         else:
-            self._waiting.append(waiter)
+            self._waiting.append(tell)
 
     def _next_turn(self) -> None:
         waiting = self._waiting
@@ -165,7 +163,7 @@ class Wakes:
         if count:
             asyncio.get_running_loop().call_soon(self._next_turn)
         for _ in range(count):
-            waiting.popleft().set()
+            waiting.popleft()()
 
 
 class Watching:
@@ -195,9 +193,8 @@ class Watching:
     ) -> AsyncGenerator[WatchEvent, None]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + request.seconds
-        wake = Wake()
-        spared = Spared(wake)
-        notify = partial(self.wakes.wake, spared)
+        wake = SparingWake()
+        notify = partial(self.wakes.wake, wake.set_or_do)
         options, entries, start = request.options, deque[Entry](), revision or None
         try:
             if _wants_initial_events(options, revision):
@@ -207,11 +204,12 @@ class Watching:
                 self._require_history(request, revision)
             stream = _Stream(self, request, self._open(request, start, notify))
             if request.outlet is not None and not self.may_wait(request):
-                spared.does_all = partial(copy_context().run, stream.send_at_once)
+                send = partial(stream.send_at_once, request.outlet)
+                wake.does_all = partial(copy_context().run, send)
         except _FAILURES as error:
             yield _failed(error, revision)
             return
-        definition = self._definition(request, partial(self.wakes.wake, wake))
+        definition = self._definition(request, partial(self.wakes.wake, wake.set))
         try:
             turns, selection = Turns(), request.selection
             while entries:
@@ -304,7 +302,6 @@ class Watching:
     def line(self, event: Event, request: WatchRequest) -> bytes | None:
         """Return what a watch is sent of a change; None if nothing."""
         write = request.line
-        assert write is not None, "there is an outlet"
         sees_all = not request.options.has_selector
         # Of a thousand watches of an event all but the first come no further than this line, which
         # takes a fifth of what each costs.
@@ -315,6 +312,7 @@ class Watching:
         watch_event = self.translated(event, request)
         if watch_event is None:
             return None
+        assert write is not None, "there is an outlet"
         text = write(watch_event)
         if sees_all:
             self._latest_line = event, write, text
@@ -372,25 +370,37 @@ class _Stream:
     def close(self) -> None:
         self._watch.close()
 
-    def send_at_once(self) -> bool:
+    def send_at_once(self, outlet: Outlet) -> bool:
         """Send what has come past the stream, as far as the client takes it; return whether that
         was all. What fails here fails in `events`."""
         request = self._request
-        outlet, standing, watching = request.outlet, request.standing, self._watching
-        assert outlet is not None
+        standing = request.standing
         try:
-            for _ in range(SENT_AT_ONCE):
-                if not outlet.is_ready() or not (standing is None or standing.holds()):
-                    return False
-                delivery = self._watch.take(1)
-                for event in delivery.events:
-                    line = watching.line(event, request)
-                    if line is not None:
-                        outlet.send(line)
-                if delivery.is_all:
-                    return True
+            if not outlet.is_ready() or not (standing is None or standing.holds()):
+                return False
+            event = self._watch.take_only()
+            if event is None:
+                return self._send_several(outlet)
+            line = self._watching.line(event, request)
+            if line is not None:
+                outlet.send(line)
         except Exception as error:  # noqa: BLE001  raised where the stream can say it
             self._failure = error
+            return False
+        return True
+
+    def _send_several(self, outlet: Outlet) -> bool:
+        """Send what has come as long as the client is ready; return whether that was all."""
+        for _ in range(SENT_AT_ONCE):
+            delivery = self._watch.take(1)
+            for event in delivery.events:
+                line = self._watching.line(event, self._request)
+                if line is not None:
+                    outlet.send(line)
+            if delivery.is_all:
+                return True
+            if not outlet.is_ready():
+                return False
         return False
 
     async def events(
@@ -404,7 +414,7 @@ class _Stream:
         next_bookmark = next(bookmarks)
         pause = float("inf") if standing is None else STANDING_SECONDS
         due = min(deadline, next_bookmark, loop.time() + pause)
-        wake_soon = partial(self._watching.wakes.wake, wake)
+        wake_soon = partial(self._watching.wakes.wake, wake.set)
         timer = loop.call_at(due, wake_soon)  # one for many events: each costs more than an event
         try:
             while True:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass, field
@@ -143,6 +143,13 @@ class Histogram:
             series = self.series(labels)
         series.counts[bisect_left(self.bounds, value)] += 1
         series.total += value
+
+    def observe_each(self, all_series: Sequence[Series], values: Sequence[float]) -> None:
+        """Observe one value for each of some series."""
+        buckets = map(bisect_left, repeat(self.bounds), values)
+        for series, bucket, value in zip(all_series, buckets, values, strict=True):
+            series.counts[bucket] += 1
+            series.total += value
 
     def lines(self) -> Iterator[str]:
         counted = {key: (series.counts.copy(), series.total) for key, series in self.values.items()}

@@ -285,10 +285,6 @@ class Wake:
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
-    def is_awaited(self) -> bool:
-        """Return whether somebody waits who has not been woken yet."""
-        return self._waiter is not None and not self._waiter.done()
-
     def clear(self) -> None:
         """Say that what there was has been looked at."""
         self._is_set = False

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import sub
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -583,37 +584,38 @@ class _Mark(threading.local):
 class PolicyTimer:
     """An observer of engines, in each thread for one request after the other."""
 
-    __slots__ = ("_allowed", "_clock", "_last", "_metrics")
+    __slots__ = ("_allowed", "_last", "_metrics", "clock")
 
     def __init__(self, metrics: ServerMetrics, clock: Callable[[], float] = perf_counter) -> None:
         self._metrics = metrics
-        self._clock = clock
+        self.clock = clock
         self._last = _Mark()
-        self._allowed: dict[str, Callable[[float], None]] = {}
+        self._allowed: dict[str, Series] = {}
 
     def begin(self) -> float:
         """Note the begin of a review; return when it was."""
-        self._last.time = now = self._clock()
+        self._last.time = now = self.clock()
         return now
 
-    @property
-    def hears_all(self) -> bool:
-        """Each policy has its time."""
-        return True
+    def content(self, ends: Mapping[str, float]) -> None:
+        """Note when policies were through that had nothing against a request; called by the
+        engine."""
+        times = tuple(ends.values())
+        seconds = [*map(sub, times, (self._last.time, *times))]
+        self._last.time = times[-1]
+        try:
+            series = [*map(self._allowed.__getitem__, ends)]
+        except KeyError:
+            family = self._metrics.policy_seconds
+            self._allowed.update((policy, family.series((policy, ALLOWED))) for policy in ends)
+            series = [*map(self._allowed.__getitem__, ends)]
+        self._metrics.policy_seconds.observe_each(series, seconds)
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """Note that a policy was evaluated; called by the engine."""
-        now = self._clock()
+        now = self.clock()
         seconds = now - self._last.time
         self._last.time = now
-        if not decisions and not failed:
-            try:
-                observe = self._allowed[policy]
-            except KeyError:
-                series = self._metrics.policy_seconds.series((policy, ALLOWED))
-                observe = self._allowed[policy] = series.observe
-            observe(seconds)
-            return
         errors = failed or any(decision.cause is not Cause.VALIDATION for decision in decisions)
         denied = any(decision.action is Action.DENY for decision in decisions)
         result = ERROR if errors else DENIED if denied else ALLOWED
@@ -623,7 +625,7 @@ class PolicyTimer:
 
     def ended(self, began: float, operation: str, verdict: Verdict) -> None:
         """Note the end of a review."""
-        seconds = self._clock() - began
+        seconds = self.clock() - began
         labels = (VALIDATING_POLICIES, "validate", operation, str(not verdict.allowed).lower())
         self._metrics.admission_seconds.observe(seconds, labels)
         self._metrics.evaluation_seconds.observe(seconds)
