@@ -974,7 +974,6 @@ UNDONE = (
         "cli/reading/locations.py",
         "index - starts[bisect_right(starts, index) - 1] + 1\n",
         'index - self.text.rfind("\\n", 0, index)\n',
-        "tests/cli/reading/test_documents.py"
-        "::test_places_on_one_long_line_are_found_in_proportion",
+        "tests/cli/reading/test_documents.py::test_places_on_one_long_line_are_found_in_proportion",
     ),
 )
