@@ -11,7 +11,7 @@ import importlib
 import json
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -35,15 +35,16 @@ from celadon.apiserver.handlers import read as reading
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
-from celadon.apiserver.loop_offloading import BRIEF_BYTES
+from celadon.apiserver.loop_offloading import BRIEF_BYTES, MANY_OBJECTS
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
-from celadon.kube import rbac
+from celadon.kube import StatusError, rbac
 from celadon.kube.registry import create, request_bodies
 from celadon.kube.registry import delete as deletion
 from celadon.kube.registry.decoded_object import Draft
+from celadon.kube.status import Status, StatusCause, StatusDetails
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running
 
@@ -656,3 +657,30 @@ def test_what_nobody_expected_is_an_answer(own: Running, monkeypatch: pytest.Mon
     )
     assert answer.panic == "APIServer panic'd: oops"
     assert any(name == "Audit-Id" for name, _ in answer.headers)
+
+
+class _LetGo(str):
+    """A text that tells which thread has freed it."""
+
+    __slots__ = ()
+    threads: ClassVar[set[int]] = set()
+
+    def __del__(self) -> None:
+        self.threads.add(threading.get_ident())
+
+
+def test_what_a_large_refusal_is_made_of_is_freed_aside(
+    own: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        causes = tuple(StatusCause(_LetGo(f"cause {n}")) for n in range(MANY_OBJECTS + 1))
+        raise StatusError(Status(message="no", code=422, details=StatusDetails(causes=causes)))
+
+    monkeypatch.setattr(create, "prepare_create", refused)
+    assert large(own).code == 422
+
+    async def loop() -> int:
+        return threading.get_ident()
+
+    assert _LetGo.threads
+    assert own.wait_for(loop()) not in _LetGo.threads

@@ -947,4 +947,33 @@ UNDONE = (
         "# the documents",
         f"{MANY_DOCUMENTS}[behind a directive]",
     ),
+    Undone(
+        "a small body of thousands of empty items, which is checked on the event loop",
+        "apiserver/loop_offloading.py",
+        " or _has_many_members(request.body)",
+        "",
+        "tests/apiserver/workers/test_request_work.py::test_what_is_large",
+    ),
+    Undone(
+        "a refusal of a million causes that are freed on the event loop",
+        "apiserver/request_layers.py",
+        "    error.status, error.errors = replace(error.status, details=None), ()\n",
+        "",
+        "tests/apiserver/test_slow_requests.py::test_what_a_large_refusal_is_made_of_is_freed_aside",
+    ),
+    Undone(
+        "a disk that is full while a file is laid out",
+        "cli/project_config.py",
+        "    draft = file.with_name(",
+        "    file.write_bytes(data)\n    draft = file.with_name(",
+        "tests/cli/project_config/test_project_config.py"
+        "::test_a_disk_that_is_full_leaves_a_file_as_it_was",
+    ),
+    Undone(
+        "places on a line of megabytes, each of which is looked for backwards",
+        "cli/reading/locations.py",
+        "index - starts[bisect_right(starts, index) - 1] + 1\n",
+        'index - self.text.rfind("\\n", 0, index)\n',
+        "tests/cli/reading/test_documents.py::test_places_on_one_long_line_are_found_in_proportion",
+    ),
 )

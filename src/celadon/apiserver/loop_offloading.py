@@ -41,6 +41,10 @@ FORKED_BYTES: Final = 128 << 10
 
 FORKED_HEAD: Final = 64 << 10
 
+MANY_MEMBERS: Final = 1_000
+"""Of a body. Each may be an empty item of three bytes, which takes as long to default, to check and
+to refuse as a full one."""
+
 UNREADABLE_BYTES: Final = 4 << 10
 """Of what is no JSON: to say what is wrong with it takes longer than reading it would."""
 
@@ -86,7 +90,7 @@ def is_large(request: HttpRequest) -> bool:
     """Return whether what is to be read of the request may take long."""
     size = len(request.body)
     if size > SMALL_BYTES:
-        if size > LARGE_BYTES:
+        if size > LARGE_BYTES or _has_many_members(request.body):
             return True
         content_type = request.header("content-type")
         if "yaml" in content_type or "protobuf" in content_type:
@@ -107,6 +111,15 @@ def is_worth_a_fork(request: HttpRequest) -> bool:
     if "yaml" in content_type or "protobuf" in content_type:
         return size * YAML_WEIGHT > FORKED_BYTES
     return size > FORKED_BYTES or not _is_json(request.body)
+
+
+# Members of JSON and of brackets in YAML end with commas, those of blocks with lines; in protobuf,
+# what is empty has a length of zero.
+_ENDS: Final = (b",", b"\n", b"\0")
+
+
+def _has_many_members(body: bytes) -> bool:
+    return any(body.count(end) > MANY_MEMBERS for end in _ENDS)
 
 
 def _may_double(request: HttpRequest) -> bool:

@@ -387,7 +387,7 @@ class RequestLayers:
         if notes.user is not None:
             work.owner = notes.user.name
         try:
-            return await work.step(negotiation.status_answer, error, form, aside=True)
+            return await work.step(_written_and_let_go, error, form, aside=True)
         except StatusError as late:
             return negotiation.status_answer(late, form)
 
@@ -674,6 +674,15 @@ class RequestLayers:
             )
         except (StatusError, TooMuchWork):
             return negotiation.Accepted()
+
+
+def _written_and_let_go(error: StatusError, form: negotiation.Accepted) -> HttpAnswer:
+    """Return a refusal as an answer. What was wrong is let go here: to free a million causes takes
+    long, and would be done on the event loop."""
+    answer = negotiation.status_answer(error, form)
+    error.status, error.errors = replace(error.status, details=None), ()
+    error.__traceback__ = error.__context__ = None
+    return answer
 
 
 def _internal_error(request: HttpRequest, text: str) -> HttpAnswer:

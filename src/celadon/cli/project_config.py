@@ -22,6 +22,7 @@ import functools
 import glob
 import os
 import re
+import stat
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -667,12 +668,41 @@ class ChangedFile:
     count: int
 
     def write(self) -> None:
-        """Change the file."""
-        Path(self.file).write_bytes(self.data)
+        """Change the file. Raises OSError."""
+        replace_content(Path(self.file), self.data)
 
     def diff(self) -> str:
         """Return the change as `diff -u` shows it."""
         return unified_diff(self.file, self.before, self.after)
+
+
+# The draft stands beside the file, since only there a rename is one step. A file of several names
+# would lose all but one, a file of somebody else its owner: those are written in place.
+def replace_content(path: Path, data: bytes) -> None:
+    """Give a file other content, or leave it as it is where the disk is full. It keeps its mode,
+    and a link leads to it as before. Raises OSError."""
+    file = path.resolve()
+    before = file.stat()
+    is_ours = not hasattr(os, "geteuid") or before.st_uid == os.geteuid()
+    draft = file.with_name(f".celadon-{os.getpid()}")
+    if not (is_ours and stat.S_ISREG(before.st_mode) and before.st_nlink == 1):
+        file.write_bytes(data)
+        return
+    try:
+        stream = draft.open("xb")
+    except OSError:  # a folder in which nothing new may be made
+        file.write_bytes(data)
+        return
+    try:
+        with stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.chmod(stat.S_IMODE(before.st_mode))
+        draft.replace(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:

@@ -15,6 +15,7 @@ from celadon.kube import StatusError
 JSON = [("content-type", "application/json")]
 APPLY = [("content-type", "application/apply-patch+yaml")]
 YAML = [("content-type", "application/yaml")]
+PROTOBUF = [("content-type", "application/vnd.kubernetes.protobuf")]
 PATCH = [("content-type", "application/json-patch+json")]
 
 
@@ -24,7 +25,10 @@ PATCH = [("content-type", "application/json-patch+json")]
         (HttpRequest("POST", "/", JSON, b"{}" + b" " * 10_000), False),
         (HttpRequest("POST", "/", JSON, b"[" * 9_000), True),
         (HttpRequest("POST", "/", JSON, b"[1" + b",1" * 5_000), True),
+        (HttpRequest("POST", "/", JSON, b"[" + b"{}," * 2_000 + b"{}]"), True),
         (HttpRequest("POST", "/", YAML, b" " * 1_000), False),
+        (HttpRequest("POST", "/", YAML, b"-\n" * 2_000), True),
+        (HttpRequest("POST", "/", PROTOBUF, b"k8s\0" + b"\x12\0" * 2_000), True),
         (HttpRequest("POST", "/", JSON, b" " * 100_000), True),
         (HttpRequest("POST", "/", YAML, b" " * 10_000), True),
         (

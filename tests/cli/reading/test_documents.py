@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from celadon.cli.reading.documents import (
     Text,
     chunk_start,
 )
+from celadon.cli.reading.locations import Chunk
 from tests.growth.counted_steps import LINEAR, growth
 
 
@@ -176,3 +178,24 @@ def test_places_in_many_documents_are_found_in_proportion(text_of: Callable[[int
         return places
 
     assert growth(work, 20) < LINEAR
+
+
+class _Searched(str):
+    """A text that counts the characters in which something is looked for."""
+
+    __slots__ = ()
+    characters = 0
+
+    def rfind(self, sub: str, start: Any = 0, end: Any = None) -> int:
+        place = str.rfind(self, sub, start, end)
+        _Searched.characters += (len(self) if end is None else end) - max(place, start)
+        return place
+
+
+def test_places_on_one_long_line_are_found_in_proportion() -> None:
+    value = {"apiVersion": "v1", "kind": "A", "items": [{"name": "x"}] * 1_000}
+    text = _Searched(json.dumps(value))
+    chunk = Chunk("a.json", text, 1, 0, is_json=True)
+    spots = [chunk.spot(("items", index)) for index in range(1_000)]
+    assert [text[column - 1] for _, column in spots] == ["{"] * 1_000
+    assert _Searched.characters < 10 * len(text)

@@ -250,7 +250,6 @@ class Chunk:
     __slots__ = (
         "_counted",
         "_index",
-        "_line_ends",
         "_lines",
         "_repeated",
         "end",
@@ -284,7 +283,6 @@ class Chunk:
         self.is_json = is_json
         self._repeated = sorted(repeated, key=_OFFSET) if repeated else ()
         self._index: Any = None
-        self._line_ends: list[int] | None = None
         self._lines: dict[Path, int] = {}
         self._counted = (0, first_line) if start_line is None else (start, start_line)
 
@@ -333,7 +331,8 @@ class Chunk:
         index = key
         if value is not None and is_whole:
             index = source_offset(self.text, start, value, offset)
-        return self._line_at(index), index - self.text.rfind("\n", 0, index)
+        starts = line_starts(self.text)  # a line may be megabytes long, and full of places
+        return self._line_at(index), index - starts[bisect_right(starts, index) - 1] + 1
 
     def repeated_in(self, path: Path) -> Sequence[RepeatedKey]:
         """Return the keys of the value at a path, or below it, that are given twice; in the order
@@ -371,13 +370,10 @@ class Chunk:
         return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
-        """Counts on from the last line that was asked for: what follows is asked for mostly. Where
-        it is not, from here on the ends of all lines are known."""
+        """Counts on from the last line that was asked for: what follows is asked for mostly."""
         start, line = self._counted
-        if offset < start and self._line_ends is None:
-            self._line_ends = [match.start() for match in _LINE_END.finditer(self.text)]
-        if self._line_ends is not None:
-            return self.first_line + bisect_left(self._line_ends, offset)
+        if offset < start:
+            return self.first_line + bisect_right(line_starts(self.text), offset) - 1
         self._counted = offset, line + self.text.count("\n", start, offset)
         return self._counted[1]
 
