@@ -116,7 +116,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 
 
 KEYS = st.sampled_from("ab")
-REQUIREMENTS = st.one_of(
+REQUIREMENTS: st.SearchStrategy[tuple[str, Operator, list[str]]] = st.one_of(
     st.tuples(
         KEYS,
         st.sampled_from([Operator.IN, Operator.NOT_IN]),
