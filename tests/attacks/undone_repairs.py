@@ -321,11 +321,11 @@ UNDONE = (
         f"{SLOW}[a list of wide objects]",
     ),
     Undone(
-        "a small policy whose expressions take long to be read",
+        "a policy of a few kilobytes whose expressions take long to be read",
         "apiserver/request_layers.py",
         "        work.is_expressive = info.group in EXPRESSIVE and bool(request.body)\n",
         "",
-        "tests/apiserver/test_slow_requests.py::test_others_are_answered_while_a_small_policy_is_read",
+        "tests/apiserver/test_slow_requests.py::test_others_are_answered_while_a_policy_is_read",
     ),
     Undone(
         "policies and webhooks that are decoded on the event loop",

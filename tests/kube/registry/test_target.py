@@ -165,7 +165,8 @@ def test_the_count_cannot_be_taken_from_a_scale() -> None:
         changed_by(b"{}", target, shown)
     assert refused.value.code == 400
     assert str(refused.value) == 'the spec replicas field ".spec.size" cannot be empty'
-    assert changed_by(b'{"spec":{"replicas":2}}', target, shown).draft.decoded["spec"]["replicas"] == 2
+    scale = changed_by(b'{"spec":{"replicas":2}}', target, shown).draft
+    assert scale.decoded["spec"]["replicas"] == 2
 
 
 KINDS = [
