@@ -51,6 +51,8 @@ from celadon.migrate.kyverno.jmespath_queries import (
     Truth,
     asked_of,
     compare,
+    constant_number,
+    constant_text,
     form_of,
     has_key,
     image_of,
@@ -192,8 +194,8 @@ def _keys(value: Query) -> Query:
 def _items(value: Query, key_name: Query, value_name: Query) -> Query:
     if not isinstance(value, Located) or value.place.shape.form not in (Form.MAP, Form.ANY):
         raise NotTranslated("the items of what is no map")
-    names: dict[str, Query] = {_constant_text(key_name): Computed("key")}
-    names[_constant_text(value_name)] = _at_key(value.place)
+    names: dict[str, Query] = {constant_text(key_name): Computed("key")}
+    names[constant_text(value_name)] = _at_key(value.place)
     return Stream((Branch((Source(value.place, "key"),), Names(names)),))
 
 
@@ -341,18 +343,6 @@ def _text(value: Query) -> Computed:
     return term
 
 
-def _constant_text(value: Query) -> str:
-    if isinstance(value, Constant) and isinstance(value.value, str):
-        return value.value
-    raise NotTranslated("a text that is no constant")
-
-
-def _constant_number(value: Query) -> int:
-    if isinstance(value, Constant) and isinstance(value.value, int | float):
-        return int(value.value)
-    raise NotTranslated("a number that is no constant")
-
-
 def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[..., Query]:
     """Return a function of texts, as a text made of theirs."""
 
@@ -382,12 +372,12 @@ def _replace_all(text: Query, old: Query, new: Query) -> Query:
 
 def _replace(text: Query, old: Query, new: Query, count: Query) -> Query:
     _check_no_wildcards(new)
-    number = _constant_number(count)
+    number = constant_number(count)
     return _of_texts(lambda value, a, b: f"{value}.replace({a}, {b}, {number})")(text, old, new)
 
 
 def _trim(text: Query, characters: Query) -> Query:
-    trimmed = _constant_text(characters)
+    trimmed = constant_text(characters)
     if not trimmed:
         return _text(text)
     # From the first other character to the last one.
@@ -397,7 +387,7 @@ def _trim(text: Query, characters: Query) -> Query:
 
 
 def _trim_prefix(text: Query, prefix: Query) -> Query:
-    start = _constant_text(prefix)
+    start = constant_text(prefix)
     return _of_texts(
         lambda value: (
             f"({value}.startsWith({quoted(start)}) ? {value}.substring({len(start)}) : {value})"
@@ -406,7 +396,7 @@ def _trim_prefix(text: Query, prefix: Query) -> Query:
 
 
 def _truncate(text: Query, length: Query) -> Query:
-    count = max(_constant_number(length), 0)
+    count = max(constant_number(length), 0)
     return _of_texts(
         lambda value: f"(size({value}) > {count} ? {value}.substring(0, {count}) : {value})"
     )(text)
@@ -433,7 +423,7 @@ def _contains(container: Query, item: Query) -> Query:
     if isinstance(container, Computed | Chosen) or form is Form.STRING:
         return _within("contains")(container, item)
     if isinstance(container, Located) and form is Form.ANY:
-        needle = quoted(_constant_text(item))
+        needle = quoted(constant_text(item))
         # Without a schema it may be a text or a list; `contains` of JMESPath takes both.
         is_text = comparison(f"type({container.place.plain})", "==", "string")
         inside = truth(f"{container.place.plain}.contains({needle})")
@@ -459,7 +449,7 @@ def _regex_match(pattern: Query, value: Query) -> Query:
 
 
 def _pattern_match(pattern: Query, value: Query) -> Query:
-    constant = _constant_text(pattern)
+    constant = constant_text(pattern)
     return Truth(asked_of(value, lambda text: globbed(text, constant), as_string=True))
 
 
@@ -472,7 +462,7 @@ def _equal_fold(left: Query, right: Query) -> Query:
     if isinstance(left, Constant):
         left, right = right, left
     # As RE2 folds letters, also those that are not ASCII.
-    regex = quoted("^(?i)" + re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", _constant_text(right)) + "$")
+    regex = quoted("^(?i)" + re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", constant_text(right)) + "$")
     return Truth(asked_of(left, lambda text: truth(f"{text}.matches({regex})")))
 
 
@@ -491,7 +481,7 @@ def _label_match(labels: Query, obj: Query) -> Query:
 
 def _semver_compare(version: Query, versions: Query) -> Query:
     term = _text(version)
-    return Truth(conjunction([term.presence, is_in_versions(term.text, _constant_text(versions))]))
+    return Truth(conjunction([term.presence, is_in_versions(term.text, constant_text(versions))]))
 
 
 # --- Lists -------------------------------------------------------------------

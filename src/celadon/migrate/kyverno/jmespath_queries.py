@@ -396,6 +396,20 @@ def items_text(source: Source) -> str:
     return f"{text}.filter({source.variable}, {source.only.text})"
 
 
+def constant_text(value: Query) -> str:
+    """Return a text that the expression itself has. Raises NotTranslated."""
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        return value.value
+    raise NotTranslated("a text that is no constant")
+
+
+def constant_number(value: Query) -> int:
+    """Return a whole number that the expression itself has. Raises NotTranslated."""
+    if isinstance(value, Constant) and isinstance(value.value, int | float):
+        return int(value.value)
+    raise NotTranslated("a number that is no constant")
+
+
 def single(value: Query) -> Computed:
     """Return a value as a single one. Raises NotTranslated of a list or object."""
     match value:
