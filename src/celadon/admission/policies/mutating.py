@@ -344,7 +344,7 @@ class MutatingEngine:
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
         """Yield where those policies have their params from."""
-        candidates = (standing[0].source for standing in self._candidates(request, world))
+        candidates = (item.candidate.source for item in self._candidates(request, world))
         return (source for source in candidates if source is not None)
 
     def rounds(
