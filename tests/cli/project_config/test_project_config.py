@@ -166,7 +166,7 @@ def test_a_disk_that_is_full_leaves_a_file_as_it_was(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, hard))
     try:
-        with pytest.raises(OSError, match="a.yaml"):
+        with pytest.raises(OSError, match=r"a\.yaml"):
             replace_content(path, b"b" * 10_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
