@@ -27,15 +27,15 @@ class MapKey(str):
 
 
 class SpelledStep(str):
-    """A step that upstream writes in a way of its own: `written`, whatever stands before it."""
+    """A step that upstream writes in a way of its own: `text`, whatever stands before it."""
 
-    __slots__ = ("written",)
+    __slots__ = ("text",)
 
     text: str
 
-    def __new__(cls, name: str, written: str) -> SpelledStep:
+    def __new__(cls, name: str, text: str) -> SpelledStep:
         step = super().__new__(cls, name)
-        step.text = written
+        step.text = text
         return step
 
 
