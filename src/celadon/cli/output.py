@@ -77,6 +77,11 @@ def failure(message: str, code: Exit = Exit.USAGE) -> Exit:
     return code
 
 
+def unwritten(error: OSError) -> str:
+    """Return why a file is not what it should be now."""
+    return f"cannot be written: {(error.strerror or str(error)).lower()}"
+
+
 def usage_error(program: str, message: str) -> Exit:
     """Return what is wrong with the command line, and where to read more."""
     complain(f"error: {message}")

@@ -14,7 +14,7 @@ import pytest
 
 from celadon.cli.commands.lint import page
 from celadon.cli.main import main
-from tests.cli.files import Json, write
+from tests.cli.files import Json, full_disk, write
 from tests.cli.files import run as run_command
 from tests.paths import ROOT
 
@@ -293,6 +293,20 @@ def test_fix(capsys: pytest.CaptureFixture[str], actions: str, fixed: str) -> No
     assert "2 fixed" in out
     expected = BINDING.replace("ACTIONS", fixed).replace("v1beta1", "v1")
     assert Path("b.yaml").read_text() == expected
+
+
+def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    text = BINDING.replace("ACTIONS", "[Deny, Warn]")
+    files = {"long.yaml": f"{text}# {'x' * 5_000}\n", "short.yaml": text}
+    for name, content in files.items():
+        Path(name).write_text(content)
+    with full_disk(5_000):
+        code, out, err = run_command(capsys, "lint", *files, "--fix")
+    assert code == 2
+    assert err == "error: long.yaml: cannot be written: file too large\n"
+    assert "2 fixed" in out
+    assert Path("long.yaml").read_text() == files["long.yaml"]
+    assert "Warn" not in Path("short.yaml").read_text()
 
 
 GIZMOS = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.report.report_model import TEST
-from tests.cli.files import binding, policy, run
+from tests.cli.files import binding, full_disk, policy, run
 from tests.cli.policytest.given_cases import written
 from tests.paths import ROOT
 
@@ -138,6 +138,15 @@ def test_update(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "test", path, "--update")
     assert (code, out, err) == (0, "2 cases in 1 file: 2 passed\n", "updated: 1\n")
     assert '{"deny": "x must be ok"}' in Path(path).read_text(encoding="utf-8")
+
+
+def test_an_update_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(Path(), PASSING, {"patch": NO, "expect": "snapshot"})
+    before = Path(path).read_bytes()
+    with full_disk(100):
+        code, _, err = run(capsys, "test", path, "--update")
+    assert (code, err) == (2, f"error: {path}: cannot be written: file too large\n")
+    assert Path(path).read_bytes() == before
 
 
 def test_watch(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

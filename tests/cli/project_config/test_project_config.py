@@ -16,6 +16,7 @@ from celadon.cli.project_config import (
     nearest_table,
     replace_content,
 )
+from tests.cli.files import full_disk
 
 TEXT = """\
 policies = ["policies"]
@@ -157,19 +158,11 @@ def test_keys_of_pyproject_are_said_as_they_stand_there(tmp_path: Path) -> None:
     assert str(raised.value) == f"pyproject.toml:2:13: {key}: `gone` does not exist"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
 def test_a_disk_that_is_full_leaves_a_file_as_it_was(tmp_path: Path) -> None:
-    import resource
-
     path = tmp_path / "a.yaml"
     path.write_bytes(b"a" * 10_000)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, hard))
-    try:
-        with pytest.raises(OSError, match=r"a\.yaml"):
-            replace_content(path, b"b" * 10_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with full_disk(5_000), pytest.raises(OSError, match=r"a\.yaml"):
+        replace_content(path, b"b" * 10_000)
     assert path.read_bytes() == b"a" * 10_000
     assert os.listdir(tmp_path) == ["a.yaml"]
 

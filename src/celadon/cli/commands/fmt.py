@@ -166,8 +166,7 @@ class _Formatter:
                 changed.write()
                 return True
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            self._complain(Problem(file, 0, f"cannot be written: {reason}"))
+            self._complain(Problem(file, 0, output.unwritten(error)))
         else:
             hint = "its line ends are of both kinds, or it has just been changed"
             self._complain(Problem(file, 0, "stays as it is", hint))

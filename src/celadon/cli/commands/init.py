@@ -254,8 +254,7 @@ def write_project(folder: Path) -> list[Path]:
             with path.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise ProjectError(f"`{path}` cannot be written: {reason}") from error
+            raise ProjectError(f"`{path}` {output.unwritten(error)}") from error
     return [folder / name for name in FILES]
 
 

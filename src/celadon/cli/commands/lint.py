@@ -213,7 +213,7 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.lint import findings, fixes, lint_setup, read
     from celadon.cli.project_config import summary
-    from celadon.cli.reading.documents import to_translate
+    from celadon.cli.reading.documents import Problem, to_translate
 
     setup = lint_setup(config)
     lint_input = read(options.paths, config.exclude)
@@ -226,12 +226,18 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         )
         if options.diff:
             return _show_changes(changed, lint_input.problems)
+        unwritten: list[Problem] = []
         for file in changed:
-            file.write()
-            fixed += file.count
+            try:
+                file.write()
+            except OSError as error:
+                unwritten.append(Problem(file.file, 0, output.unwritten(error)))
+            else:
+                fixed += file.count
         if fixed:
             lint_input = read(options.paths, config.exclude)
             shown_findings, silenced = findings(lint_input, setup)
+        lint_input.problems += unwritten
     if lint_input.others and options.strict:
         lint_input.problems += lint_input.others
     elif lint_input.others and not options.quiet:

@@ -442,8 +442,7 @@ def build(source: str, allowed: Access, target: str) -> Built:
     try:
         Path(target).write_bytes(data)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return Built(problems=(Problem(target, 0, f"cannot be written: {reason}"),))
+        return Built(problems=(Problem(target, 0, output.unwritten(error)),))
     return Built(len(packed), len(SchemaPack(packed).kinds), len(data))
 
 

@@ -17,6 +17,7 @@ from celadon.cli.policytest.case_results import Coverage, RunReport
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import GivenTests, given_tests
 from celadon.cli.project_config import add_project, project_of
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import TEST
 
 _BEAT: Final = 0.3
@@ -205,13 +206,15 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     if options.update:
         from celadon.cli.policytest.snapshots import update
 
-        updated = update(report.tests)
+        unwritten: list[Problem] = []
+        updated = update(report.tests, unwritten)
         if updated:
             output.complain(f"updated: {updated}")
             tests = given_tests(
                 list(dict.fromkeys(test.file for test in tests.tests)), options.expect
             )
             report = run_tests(tests.tests, chosen, progress.step)
+        tests.problems += unwritten
     report = replace(report, problems=tuple(tests.problems))
     if options.mutate or options.kill_under:
         report = _mutated(tests, chosen, report, options.kill_under)

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from celadon.cli import output
+
 SHELF: Final = Path(__file__).parent / "policies"
 """Where the folders are."""
 
@@ -133,8 +135,7 @@ def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
             with path.open("xb") as copied:
                 copied.write(file.read_bytes())
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise CopyError(f"`{path}` cannot be written: {reason}") from error
+            raise CopyError(f"`{path}` {output.unwritten(error)}") from error
     return list(files)
 
 

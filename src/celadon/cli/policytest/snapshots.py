@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from celadon.cli import output
 from celadon.cli.fmt import Edit, edited
 from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
 from celadon.cli.policytest.file_tests import is_policy_test
@@ -25,12 +26,19 @@ _SPEAKING: Final = frozenset(
 )
 
 
-def update(results: Sequence[FileResult]) -> int:
-    """Writes the files of these tests; how many expectations have changed."""
+def update(results: Sequence[FileResult], problems: list[documents.Problem]) -> int:
+    """Write the files of these tests, and return how many expectations have changed. `problems`
+    gets the files that cannot be written."""
     files: dict[str, list[CaseResult]] = {}
     for result in results:
         files.setdefault(result.file, []).extend(result.cases)
-    return sum(_updated(file, cases) for file, cases in files.items())
+    updated = 0
+    for file, cases in files.items():
+        try:
+            updated += _updated(file, cases)
+        except OSError as error:
+            problems.append(documents.Problem(file, 0, output.unwritten(error)))
+    return updated
 
 
 def _updated(file: str, cases: Sequence[CaseResult]) -> int:

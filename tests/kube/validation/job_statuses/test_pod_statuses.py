@@ -294,7 +294,7 @@ def test_devices_of_claims_are_known_since_1_32(release: str, detail: str) -> No
     with answering_as(release):
         found = [str(one) for one in pod_status({"spec": spec, "status": new}, {"spec": spec})]
     at = "status.containerStatuses[0].allocatedResourcesStatus[0].name"
-    assert found == ([f'{at}: Invalid value: "claim:x": {detail}'] if detail else [])
+    assert found == ([f"{at}: Invalid value: claim:x: {detail}"] if detail else [])
 
 
 def test_users_of_windows() -> None:
