@@ -53,17 +53,17 @@ def test_only_texts_change(tmp_path: Path) -> None:
     path = tmp_path / "limit.policytest.yaml"
     path.write_text(BEFORE.replace(" no}", " 'no'}"), encoding="utf-8")
     write(tmp_path / "limit.yaml", POLICY, binding())
-    assert update(report(str(path)).tests, []) == 4
+    assert update(report(str(path)).tests, {}) == 4
     assert path.read_text(encoding="utf-8") == AFTER.replace(" no}", " 'no'}")
     assert [one.is_bad for one in report(str(path)).cases] == [False] * 4 + [True] * 2
-    assert update(report(str(path)).tests, []) == 0
+    assert update(report(str(path)).tests, {}) == 0
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_json_and_line_ends(newline: str, tmp_path: Path) -> None:
     path = Path(written(tmp_path, {"patch": {"data": {"x": "no"}}, "expect": "snapshot"}))
     path.write_text(path.read_text(encoding="utf-8"), encoding="utf-8", newline=newline)
-    assert update(report(str(path)).tests, []) == 1
+    assert update(report(str(path)).tests, {}) == 1
     assert b'"expect": {"deny": "x must be ok"}' in path.read_bytes()
     assert (b"\r\n" in path.read_bytes()) == (newline == "\r\n")
     assert json.loads(path.read_text(encoding="utf-8"))["kind"] == "PolicyTest"

@@ -206,7 +206,7 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     if options.update:
         from celadon.cli.policytest.snapshots import update
 
-        unwritten: list[Problem] = []
+        unwritten: dict[str, OSError] = {}
         updated = update(report.tests, unwritten)
         if updated:
             output.complain(f"updated: {updated}")
@@ -214,7 +214,8 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
                 list(dict.fromkeys(test.file for test in tests.tests)), options.expect
             )
             report = run_tests(tests.tests, chosen, progress.step)
-        tests.problems += unwritten
+        for file, error in unwritten.items():
+            tests.problems.append(Problem(file, 0, output.unwritten(error)))
     report = replace(report, problems=tuple(tests.problems))
     if options.mutate or options.kill_under:
         report = _mutated(tests, chosen, report, options.kill_under)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from celadon.cli import output
 from celadon.cli.fmt import Edit, edited
 from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
 from celadon.cli.policytest.file_tests import is_policy_test
@@ -26,8 +25,8 @@ _SPEAKING: Final = frozenset(
 )
 
 
-def update(results: Sequence[FileResult], problems: list[documents.Problem]) -> int:
-    """Write the files of these tests, and return how many expectations have changed. `problems`
+def update(results: Sequence[FileResult], unwritten: dict[str, OSError]) -> int:
+    """Write the files of these tests, and return how many expectations have changed. `unwritten`
     gets the files that cannot be written."""
     files: dict[str, list[CaseResult]] = {}
     for result in results:
@@ -37,7 +36,7 @@ def update(results: Sequence[FileResult], problems: list[documents.Problem]) -> 
         try:
             updated += _updated(file, cases)
         except OSError as error:
-            problems.append(documents.Problem(file, 0, output.unwritten(error)))
+            unwritten[file] = error
     return updated
 
 
