@@ -72,5 +72,7 @@ def test_rates_are_recorded(tmp_path: Path) -> None:
     Figures().write(path)
     write(measured, path)
     figures = Figures.read(path)
-    assert ["get", "200", "400", "50%", "50% to 50%", "2,500", "1,000"] in figures.tables["server-rates"]
+    assert ["get", "200", "400", "50%", "50% to 50%", "2,500", "1,000"] in figures.tables[
+        "server-rates"
+    ]
     assert figures.values["server-slowness"] == "0.30"

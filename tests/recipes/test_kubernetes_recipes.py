@@ -193,7 +193,7 @@ def test_a_built_in_kind(copy: Copy) -> None:
     )
     copy.insert(
         "src/celadon/kube/validation/rare_kinds.py",
-        "    workloads,\n)\n",
+        "    text_rules,\n)\n",
         "from celadon.kube.validation.field_checks import by_rules\n",
     )
     copy.insert(

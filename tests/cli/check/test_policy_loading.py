@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.commands.webhook import PolicyLoader
+from celadon.cli.check.policy_loading import PolicyLoader
 from celadon.webhook.review_decisions import Decider, LoadError
 from tests.admission.building import config_map, refusal, request
 from tests.cli.files import binding, policy
