@@ -18,6 +18,7 @@ from celadon.cel.extend import ObjectType, validators
 from celadon.cel.libraries import comprehensions, strings
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast
+from celadon.memoization import WeightedMemory
 
 ENVIRONMENT = Environment({"x": types.INT})
 
@@ -110,8 +111,11 @@ def test_optional_syntax_is_a_switch() -> None:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that were parsed."""
+    """The texts that were parsed, where nothing of other tests is remembered."""
     texts: list[str] = []
+    trees = WeightedMemory[str, Ast](environment._TREES_BYTES)
+    monkeypatch.setattr(environment, "_trees_of", lambda _: trees)
+    monkeypatch.setattr(ENVIRONMENT, "_trees", trees)
 
     def counted(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
         texts.append(source.text)
@@ -192,6 +196,9 @@ def test_texts_of_older_releases(text: str, older: str, newer: str) -> None:
         ("true &&\nzz",
          "1:9: undeclared reference to 'zz' (in container '')\n | true &&\n | .......^"),
         ("[?1]", "1:3: expected type 'optional(int)' but found 'int'\n | [?1]\n | ..^"),
+        ("true //\n'optional_type(",
+         "2:1: Syntax error: token recognition error at: ''optional_type('\n"
+         " | 'optional_type(\n | ^"),
     ],
 )  # fmt: skip
 def test_texts_of_the_oldest_releases(text: str, shown: str) -> None:

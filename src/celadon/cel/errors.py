@@ -263,7 +263,7 @@ class Issues:
     def _display_one(self, issue: Issue) -> str:
         line, column = self._shown_location(issue)
         message = issue.message
-        if self.source.oldest_texts:
+        if self.source.oldest_texts and issue.node is not None:  # the checker's, which name types
             message = message.replace("optional_type(", "optional(")
         text = f"ERROR: {self.source.description}:{line}:{column + 1}: {message}"
         snippet = self.source.line(line) if self.source.text else None

@@ -317,7 +317,7 @@ class Writer:
             call,
             incoming,
             self._surroundings(call),
-            aside=call.work.is_expressive and not _is_brief_policy(call),
+            aside=call.work.is_expressive and not _is_brief_registration(call),
         )
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
@@ -597,10 +597,11 @@ class Writer:
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 
 
-def _is_brief_policy(call: Call) -> bool:
-    """Return whether a policy is sent of so few bytes that nothing takes long."""
-    is_policy = call.target.kind.group == ADMISSION_REGISTRATION
-    return is_policy and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
+def _is_brief_registration(call: Call) -> bool:
+    """Return whether a policy, a binding or a webhook is sent of so few bytes that nothing takes
+    long."""
+    is_registration = call.target.kind.group == ADMISSION_REGISTRATION
+    return is_registration and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
 
 
 def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:
