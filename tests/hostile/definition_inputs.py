@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.hostile.hostile_case import (
-    BROKEN,
-    DENIED,
-    OK,
-    UNREADABLE,
-    HostileCase,
-    policy,
-    texts,
-)
+from tests.hostile.hostile_case import BROKEN, DENIED, OK, UNREADABLE, HostileCase, policy, texts
 
 _ANY: Final = frozenset({OK, DENIED, BROKEN, UNREADABLE})
 _PRESERVED: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -14,15 +14,7 @@ from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST
 from celadon.cel.errors import EvaluationError, Panicked
-from celadon.cel.syntax import (
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    MapLiteral,
-    Select,
-)
+from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, MapLiteral, Select
 from celadon.cel.values import container_access
 from celadon.cel.values.maps import MISSING, is_map, make_map, refuse_unhashable
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, display, go_name

@@ -8,14 +8,7 @@ from typing import Any
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from celadon.cel import (
-    CheckedAst,
-    CostLimitExceeded,
-    EvaluationError,
-    Program,
-    ProgramError,
-    types,
-)
+from celadon.cel import CheckedAst, CostLimitExceeded, EvaluationError, Program, ProgramError, types
 from celadon.cel.analysis.constant_folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.kube.library.environments import environment

@@ -22,14 +22,7 @@ from operator import itemgetter
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
-from celadon.admission import (
-    Action,
-    Cause,
-    Engine,
-    ObjectWorld,
-    Request,
-    decode_policy,
-)
+from celadon.admission import Action, Cause, Engine, ObjectWorld, Request, decode_policy
 from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents

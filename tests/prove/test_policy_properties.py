@@ -12,14 +12,7 @@ from celadon.kube.library import environment
 from celadon.prove import Comparison, Finding, Properties, Property, Standard, Subject
 from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.policy_properties import side_of
-from tests.prove.test_policy_differences import (
-    LIMIT,
-    PLANTED,
-    REF,
-    SECONDS,
-    binding,
-    side,
-)
+from tests.prove.test_policy_differences import LIMIT, PLANTED, REF, SECONDS, binding, side
 from tests.prove.test_policy_questions import policy
 
 NO_HOST = policy("!object.spec.?hostNetwork.orValue(false)")

@@ -20,14 +20,7 @@ from celadon.prove.symbolic_evaluator import Evaluator
 from celadon.prove.symbolic_objects import Inputs
 from celadon.prove.symbolic_values import EngineCall, certain
 from celadon.prove.uninterpreted_functions import Unmodelled
-from tests.prove.agreement import (
-    Hidden,
-    compared,
-    judge,
-    judge_random,
-    put_in,
-    unmodelled_table,
-)
+from tests.prove.agreement import Hidden, compared, judge, judge_random, put_in, unmodelled_table
 
 NAMES = (
     *("conversions", "errors", "fields", "format", "lists", "logic", "macros", "net", "operators"),

@@ -45,13 +45,7 @@ from celadon.storage.contract import (
     NotAStore,
 )
 from celadon.storage.local_store import LocalStore
-from celadon.storage.sqlite import (
-    COLUMNS,
-    MAX_VARIABLES,
-    DiskReserve,
-    PageBound,
-    SqliteJournal,
-)
+from celadon.storage.sqlite import COLUMNS, MAX_VARIABLES, DiskReserve, PageBound, SqliteJournal
 
 KEEP_ALL = Retention(events=None, seconds=None)
 

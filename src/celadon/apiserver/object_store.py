@@ -27,13 +27,7 @@ from celadon.apiserver.http_messages import (
 from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.request_info import ListOptions
 from celadon.apiserver.workers import aside, is_worker, on_loop
-from celadon.kube import (
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    JsonObject,
-    metadata,
-)
+from celadon.kube import GroupResource, GroupVersionKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource

@@ -28,13 +28,7 @@ from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Headers, HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import RequestWork
 from celadon.apiserver.negotiation import NOT_KEPT
-from celadon.apiserver.object_store import (
-    ROOT,
-    ObjectStore,
-    ObjectTexts,
-    StoredObject,
-    Undecodable,
-)
+from celadon.apiserver.object_store import ROOT, ObjectStore, ObjectTexts, StoredObject, Undecodable
 from celadon.apiserver.operation.request_limits import InFlight, WatchCounts
 from celadon.apiserver.operation.server_metrics import Alike, ServerMetrics
 from celadon.apiserver.quota_charging import OpenCharges

@@ -12,21 +12,8 @@ from typing import Final, NamedTuple
 import z3
 
 from celadon.cel.extend import re2
+from celadon.cel.re2 import pattern_tree
 from celadon.cel.re2.pattern_parser import parse
-from celadon.cel.re2.pattern_tree import (
-    Alternate,
-    Assertion,
-    AssertionKind,
-    Capture,
-    Chars,
-    CharSet,
-    Concat,
-    Empty,
-    Literal,
-    Node,
-    Repeat,
-    fold_char,
-)
 from celadon.prove.solver_terms import BEYOND, HIGHEST, UNNAMED, Term, text
 from celadon.prove.symbolic_values import NotModelled
 
@@ -76,25 +63,25 @@ def sample(pattern: str) -> str | None:
         return None
 
 
-def _shortest(node: Node) -> str:
+def _shortest(node: pattern_tree.Node) -> str:
     """Return the shortest text that a part of a pattern takes, of plain characters if it can."""
     match node:
-        case Literal():
+        case pattern_tree.Literal():
             return node.text
-        case Chars():
+        case pattern_tree.Chars():
             plain = (ord(char) for char in _PLAIN)
             ends = [low for low, _ in node.chars]
             characters = (
                 number for number in plain if any(low <= number <= high for low, high in node.chars)
             )
             return chr(next(characters, min(ends, default=0)))
-        case Capture():
+        case pattern_tree.Capture():
             return _shortest(node.sub)
-        case Concat():
+        case pattern_tree.Concat():
             return "".join(map(_shortest, node.subs))
-        case Alternate():
+        case pattern_tree.Alternate():
             return min(map(_shortest, node.subs), key=len, default="")
-        case Repeat():
+        case pattern_tree.Repeat():
             return _shortest(node.sub) * node.least
     return ""
 
@@ -117,25 +104,25 @@ def _union(languages: list[Term]) -> Term:
     return z3.Union(*languages) if len(languages) > 1 else languages[0]
 
 
-def _ways(node: Node) -> list[_PatternPart]:
+def _ways(node: pattern_tree.Node) -> list[_PatternPart]:
     match node:
-        case Empty():
+        case pattern_tree.Empty():
             return [_PatternPart(_EMPTY, nullable=True)]
-        case Literal():
+        case pattern_tree.Literal():
             return [_PatternPart(_literal(node))]
-        case Chars():
+        case pattern_tree.Chars():
             return [_PatternPart(_charset(node.chars))]
-        case Assertion(kind=AssertionKind.BEGIN_TEXT):
+        case pattern_tree.Assertion(kind=pattern_tree.AssertionKind.BEGIN_TEXT):
             return [_PatternPart(_EMPTY, nullable=True, begins=True)]
-        case Assertion(kind=AssertionKind.END_TEXT):
+        case pattern_tree.Assertion(kind=pattern_tree.AssertionKind.END_TEXT):
             return [_PatternPart(_EMPTY, nullable=True, ends=True)]
-        case Capture():
+        case pattern_tree.Capture():
             return _ways(node.sub)
-        case Concat():
+        case pattern_tree.Concat():
             return _sequence([_ways(sub) for sub in node.subs])
-        case Alternate():
+        case pattern_tree.Alternate():
             return [way for sub in node.subs for way in _ways(sub)]
-        case Repeat():
+        case pattern_tree.Repeat():
             return _repeated(node)
     # The solver's languages have no word boundaries and no lines.
     raise NotModelled("a pattern about lines or words")
@@ -170,7 +157,7 @@ def _joined(before: _PatternPart, after: _PatternPart) -> list[_PatternPart]:
     ]
 
 
-def _repeated(node: Repeat) -> list[_PatternPart]:
+def _repeated(node: pattern_tree.Repeat) -> list[_PatternPart]:
     ways = _ways(node.sub)
     if any(way.begins or way.ends for way in ways):
         if (node.least, node.most) == (0, 1):
@@ -189,16 +176,16 @@ def _repeated(node: Repeat) -> list[_PatternPart]:
     return [_PatternPart(repeated, nullable=nullable)]
 
 
-def _literal(node: Literal) -> Term:
+def _literal(node: pattern_tree.Literal) -> Term:
     if any(ord(char) >= UNNAMED for char in node.text):
         raise NotModelled(BEYOND)
     if not node.fold:
         return z3.Re(text(node.text))
-    parts = [_charset(fold_char(char)) for char in node.text]
+    parts = [_charset(pattern_tree.fold_char(char)) for char in node.text]
     return z3.Concat(*parts) if len(parts) > 1 else parts[0]
 
 
-def _charset(chars: CharSet) -> Term:
+def _charset(chars: pattern_tree.CharSet) -> Term:
     beyond = sum(high - max(low, UNNAMED) + 1 for low, high in chars if high >= UNNAMED)
     if beyond not in (0, _HIGHEST_OF_ALL - UNNAMED + 1):
         raise NotModelled(BEYOND)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.flow import (
-    field_schema,
-    is_demanded_of_rule,
-    is_present,
-    node_of_rule,
-)
+from celadon.admission.lint.flow import field_schema, is_demanded_of_rule, is_present, node_of_rule
 from celadon.admission.lint.lint_context import ITEM
 from celadon.kube import GroupVersionKind
 from celadon.kube.schemas import decode_schema, schema_for

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.webhooks.hooks import (
-    CallError,
-    Reply,
-    failed_call,
-    require_success,
-)
+from celadon.admission.webhooks.hooks import CallError, Reply, failed_call, require_success
 from celadon.kube.releases import answering_as
 from tests.admission.webhooks.hooking import as_json
 

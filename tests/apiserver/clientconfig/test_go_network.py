@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.aggregation.front_proxy import UpgradedConnection, _read_up_to_body
-from celadon.apiserver.go_network import (
-    MAX_HEAD_BYTES,
-    READ_BYTES,
-    GoNetwork,
-    GoStream,
-)
+from celadon.apiserver.go_network import MAX_HEAD_BYTES, READ_BYTES, GoNetwork, GoStream
 from celadon.apiserver.http_messages import NetworkFailure
 
 EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"

@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.discovery_documents import (
-    PublishedApis,
-    discovery_answer,
-)
+from celadon.apiserver.discovery.discovery_documents import PublishedApis, discovery_answer
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, status_answer
 from celadon.kube import StatusError

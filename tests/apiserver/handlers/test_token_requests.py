@@ -11,13 +11,7 @@ from celadon.apiserver.authn.signed_tokens import parse_token
 from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.kube import StatusError
 from tests.apiserver.authn.front_desk import NOW, SIGNER
-from tests.apiserver.authn.test_service_account_tokens import (
-    NODE,
-    POD,
-    SECRET,
-    named,
-    world,
-)
+from tests.apiserver.authn.test_service_account_tokens import NODE, POD, SECRET, named, world
 
 AT = int(NOW.timestamp())
 RUNNING = {**POD, "spec": {"serviceAccountName": "robot", "nodeName": "n"}}

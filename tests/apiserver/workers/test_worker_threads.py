@@ -14,14 +14,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver import workers as worker_threads
-from celadon.apiserver.workers import (
-    TooMuchWork,
-    Workers,
-    is_worker,
-    on_loop,
-    soon_on,
-    waited_for,
-)
+from celadon.apiserver.workers import TooMuchWork, Workers, is_worker, on_loop, soon_on, waited_for
 from celadon.kube import StatusError, status
 
 

@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.maps import (
-    MISSING,
-    MixedMap,
-    find,
-    is_map,
-    make_map,
-    put,
-    with_entry,
-)
+from celadon.cel.values.maps import MISSING, MixedMap, find, is_map, make_map, put, with_entry
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.bootstrap.lock_outs import (
-    GUARDED_PODS,
-    PROTECTED,
-    policy,
-    rules,
-    simulated,
-)
+from tests.cli.bootstrap.lock_outs import GUARDED_PODS, PROTECTED, policy, rules, simulated
 
 
 def _commands(*given: object, culprit: str) -> list[tuple[str, bool]]:

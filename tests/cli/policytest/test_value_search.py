@@ -7,14 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.types import DYN
-from celadon.cli.policytest.value_search import (
-    GONE,
-    KEY,
-    THERE,
-    Length,
-    ValueSearch,
-    merged,
-)
+from celadon.cli.policytest.value_search import GONE, KEY, THERE, Length, ValueSearch, merged
 from celadon.cli.reading.json_text import Path
 from celadon.kube.library.environments import environment
 from tests.paths import ROOT

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from celadon.cli.report.html_pages import as_html
-from celadon.cli.report.report_model import (
-    Cell,
-    Page,
-    ReportView,
-    Section,
-    Table,
-    remark_sections,
-)
+from celadon.cli.report.report_model import Cell, Page, ReportView, Section, Table, remark_sections
 from tests.cli.report.page_text import read_page
 
 

@@ -12,12 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.kube import GroupVersionKind
-from celadon.kube.protobuf import (
-    ProtobufError,
-    decode,
-    encode,
-    kinds,
-)
+from celadon.kube.protobuf import ProtobufError, decode, encode, kinds
 from celadon.kube.protobuf.wire import sized
 from tests.examples import examples
 from tests.kube.protobuf.objects import objects

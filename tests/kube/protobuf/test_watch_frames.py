@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.protobuf import (
-    STREAM_MEDIA_TYPE,
-    NoMessageError,
-    encode,
-    encode_event,
-)
+from celadon.kube.protobuf import STREAM_MEDIA_TYPE, NoMessageError, encode, encode_event
 
 BOOKMARK: dict[str, Any] = {
     "apiVersion": "v1",

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.create import (
-    admit_form,
-    begin_create,
-    finish_create,
-)
+from celadon.kube.registry.create import admit_form, begin_create, finish_create
 from celadon.kube.registry.decoded_object import (
     defaulted,
     drafted,

@@ -8,9 +8,7 @@ import pytest
 
 from celadon.kube import metadata
 from celadon.kube.releases import answering_as
-from celadon.kube.validation import (
-    nodes_and_runtime_classes,
-)
+from celadon.kube.validation import nodes_and_runtime_classes
 from celadon.kube.validation.built_in_validations import validate_status_update
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 

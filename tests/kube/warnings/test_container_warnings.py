@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.pod_warnings import (
-    amount_warnings,
-    containers,
-    port_warnings,
-    variable_warnings,
-)
+from celadon.kube.pod_warnings import amount_warnings, containers, port_warnings, variable_warnings
 
 SPEC = FieldPath("spec")
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.pod_warnings import (
-    label_deprecation,
-    selector_warnings,
-    term_warnings,
-)
+from celadon.kube.pod_warnings import label_deprecation, selector_warnings, term_warnings
 from celadon.kube.releases import answering_as
 
 PATH = FieldPath("f")

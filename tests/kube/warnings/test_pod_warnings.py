@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.pod_warnings import (
-    converted_apparmor,
-    pod_warnings,
-    template_warnings,
-)
+from celadon.kube.pod_warnings import converted_apparmor, pod_warnings, template_warnings
 from celadon.kube.releases import answering_as
 
 APPARMOR = "container.apparmor.security.beta.kubernetes.io/c"

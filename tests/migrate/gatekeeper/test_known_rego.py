@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate.gatekeeper import (
-    constraint_translation,
-    rego_general,
-    rego_pod_security,
-)
+from celadon.migrate.gatekeeper import constraint_translation, rego_general, rego_pod_security
 from celadon.migrate.gatekeeper.rego_general import DIGITS, digest
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,

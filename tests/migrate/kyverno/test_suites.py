@@ -8,13 +8,7 @@ import pytest
 
 from celadon.admission import Operation
 from celadon.migrate import Case, read_suite
-from tests.migrate.kyverno.policy_documents import (
-    kyverno_policy,
-    pod,
-    result,
-    rule,
-    translated,
-)
+from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, result, rule, translated
 
 OBJECTS = [
     pod(),

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.storage.contract import Delete, Entry, Event, Operation, Put, ServiceUnavailable
 from celadon.storage.etcd.etcd_client import EtcdMirror, KeySpelling, Missed
-from celadon.storage.etcd.etcd_messages import (
-    COMPACTED,
-    KeyValue,
-    RevisionRefused,
-    WatchAnswer,
-)
+from celadon.storage.etcd.etcd_messages import COMPACTED, KeyValue, RevisionRefused, WatchAnswer
 from celadon.storage.keyspace import Keyspace
 
 

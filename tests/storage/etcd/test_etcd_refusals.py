@@ -6,13 +6,7 @@ import pytest
 
 from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.storage.contract import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
-from celadon.storage.etcd.etcd_messages import (
-    CODES,
-    COMPACTED,
-    NotBegun,
-    RevisionRefused,
-    refusal,
-)
+from celadon.storage.etcd.etcd_messages import CODES, COMPACTED, NotBegun, RevisionRefused, refusal
 
 
 @pytest.mark.parametrize(

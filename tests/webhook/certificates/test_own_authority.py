@@ -15,12 +15,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.http import CredentialsFolder
-from celadon.apiserver.leaderelection import (
-    LeaderElection,
-    LeaseError,
-    LeaseRefused,
-    leases_path,
-)
+from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRefused, leases_path
 from celadon.apiserver.operation import exposition
 from celadon.testing import KubeApi
 from celadon.webhook.certificates import (
@@ -31,11 +26,7 @@ from celadon.webhook.certificates import (
     TrustedBundles,
     bundle_patch,
 )
-from celadon.webhook.cluster.cluster_client import (
-    ClusterClient,
-    ClusterRefusal,
-    ClusterUnreachable,
-)
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterRefusal, ClusterUnreachable
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.installation import access_manifests
 from celadon.webhook.webhook_rules import Certificates, InstallationSettings

@@ -15,11 +15,7 @@ from celadon.apiserver.clientconfig import given_cluster
 from celadon.kube.well_known_values import JSON_PATCH
 from celadon.testing import KubeApi
 from celadon.webhook.cluster import cluster_client
-from celadon.webhook.cluster.cluster_client import (
-    ClusterClient,
-    ClusterRefusal,
-    ClusterUnreachable,
-)
+from celadon.webhook.cluster.cluster_client import ClusterClient, ClusterRefusal, ClusterUnreachable
 from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 from tests.apiserver.http.certificates import client_pair, new_authority
 from tests.webhook.cluster.against_server import client_of, config_map, until

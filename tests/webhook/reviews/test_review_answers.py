@@ -6,13 +6,7 @@ import dataclasses
 
 import pytest
 
-from celadon.admission import (
-    VALIDATION_FAILURE,
-    Action,
-    Decision,
-    RecordedWarning,
-    Verdict,
-)
+from celadon.admission import VALIDATION_FAILURE, Action, Decision, RecordedWarning, Verdict
 from celadon.kube import name_rules
 from celadon.webhook.reviews import Review, answer_review, decode_review, hook_annotations
 from tests.admission.building import judge, policy

@@ -17,13 +17,7 @@ from celadon.webhook.review_decisions import SourceState, Unanswerable
 from tests.paths import recordings
 from tests.webhook.documents import review_document
 from tests.webhook.review_decisions.test_mutator import rules
-from tests.webhook.service.running import (
-    SETTINGS,
-    Answering,
-    FixedSource,
-    answering,
-    rulebook,
-)
+from tests.webhook.service.running import SETTINGS, Answering, FixedSource, answering, rulebook
 
 ANYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
 

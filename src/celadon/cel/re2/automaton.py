@@ -24,28 +24,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import assert_never, cast
 
-from celadon.cel.re2.pattern_tree import (
-    ANY,
-    ANY_BUT_NEWLINE,
-    MAX_CODE_POINT,
-    NEWLINE,
-    WORD,
-    Alternate,
-    Assertion,
-    AssertionKind,
-    Capture,
-    Chars,
-    CharSet,
-    Concat,
-    Empty,
-    Literal,
-    Node,
-    Repeat,
-    contains,
-    fold_char,
-    negate,
-    single,
-)
+from celadon.cel.re2 import pattern_tree
 
 # --- Alphabet ----------------------------------------------------------------
 #
@@ -59,14 +38,14 @@ from celadon.cel.re2.pattern_tree import (
 class Alphabet:
     """`count` classes, numbered from 0. `representatives` holds one code point of each."""
 
-    def __init__(self, sets: set[CharSet]) -> None:
+    def __init__(self, sets: set[pattern_tree.CharSet]) -> None:
         toggles: dict[int, int] = {0: 0}
         for number, chars in enumerate(sets):
             bit = 1 << number
             for low, high in chars:
                 toggles[low] = toggles.get(low, 0) ^ bit
                 toggles[high + 1] = toggles.get(high + 1, 0) ^ bit
-        toggles.pop(MAX_CODE_POINT + 1, None)
+        toggles.pop(pattern_tree.MAX_CODE_POINT + 1, None)
         self._starts = sorted(toggles)
         self._classes: list[int] = []
         self.representatives: list[int] = []
@@ -79,12 +58,12 @@ class Alphabet:
                 self.representatives.append(start)
             self._classes.append(number)
         self.count = len(numbers)
-        self._masks: dict[CharSet, int] = {}
+        self._masks: dict[pattern_tree.CharSet, int] = {}
 
     def class_of(self, char: str) -> int:
         return self._classes[bisect_right(self._starts, ord(char)) - 1]
 
-    def mask(self, chars: CharSet) -> int:
+    def mask(self, chars: pattern_tree.CharSet) -> int:
         """Return the classes that make up a set this alphabet was built with."""
         mask = self._masks.get(chars)
         if mask is None:
@@ -96,38 +75,40 @@ class Alphabet:
             self._masks[chars] = mask
         return mask
 
-    def classes_in(self, chars: CharSet) -> frozenset[int]:
+    def classes_in(self, chars: pattern_tree.CharSet) -> frozenset[int]:
         return frozenset(
             number
             for number, code_point in enumerate(self.representatives)
-            if contains(chars, code_point)
+            if pattern_tree.contains(chars, code_point)
         )
 
 
-def alphabet_of(tree: Node) -> Alphabet:
+def alphabet_of(tree: pattern_tree.Node) -> Alphabet:
     """Return the alphabet of all sets in a tree; with assertions, words and newlines are told
     apart."""
-    sets: set[CharSet] = set()
+    sets: set[pattern_tree.CharSet] = set()
     seen: set[tuple[str, bool]] = set()
-    pending: list[Node] = [tree]
+    pending: list[pattern_tree.Node] = [tree]
     while pending:
         node = pending.pop()
         match node:
-            case Chars(chars):
+            case pattern_tree.Chars(chars):
                 sets.add(chars)
-            case Literal(text, fold):
+            case pattern_tree.Literal(text, fold):
                 seen.update((char, fold) for char in text)
-            case Assertion():
-                sets.update((WORD, NEWLINE))
-            case Capture() | Repeat():
+            case pattern_tree.Assertion():
+                sets.update((pattern_tree.WORD, pattern_tree.NEWLINE))
+            case pattern_tree.Capture() | pattern_tree.Repeat():
                 pending.append(node.sub)
-            case Concat() | Alternate():
+            case pattern_tree.Concat() | pattern_tree.Alternate():
                 pending.extend(node.subs)
-            case Empty():
+            case pattern_tree.Empty():
                 pass
             case _:
                 assert_never(node)
-    sets.update(fold_char(char) if fold else single(char) for char, fold in seen)
+    sets.update(
+        pattern_tree.fold_char(char) if fold else pattern_tree.single(char) for char, fold in seen
+    )
     return Alphabet(sets)
 
 
@@ -138,14 +119,16 @@ Progress = tuple[int, int | None]
 
 _START: Progress = (-1, None)
 
-Argument = int | AssertionKind | tuple[Node, Progress]
+Argument = int | pattern_tree.AssertionKind | tuple[pattern_tree.Node, Progress]
 
 
 class Program:
     """`start` is where a match begins, `match` the one MATCH. Without `captures` there are no SAVE
     instructions."""
 
-    def __init__(self, tree: Node, alphabet: Alphabet, *, captures: bool = False) -> None:
+    def __init__(
+        self, tree: pattern_tree.Node, alphabet: Alphabet, *, captures: bool = False
+    ) -> None:
         self.alphabet = alphabet
         self._captures = captures
         self.op: list[int] = []
@@ -171,9 +154,9 @@ class Program:
         assert isinstance(number, int)
         return number
 
-    def kind(self, instruction: int) -> AssertionKind:
+    def kind(self, instruction: int) -> pattern_tree.AssertionKind:
         kind = self.arg[instruction]
-        assert isinstance(kind, AssertionKind)
+        assert isinstance(kind, pattern_tree.AssertionKind)
         return kind
 
     def expand(self, instruction: int) -> None:
@@ -182,25 +165,25 @@ class Program:
         assert isinstance(pending, tuple)
         node, progress = pending
         match node:
-            case Empty():
+            case pattern_tree.Empty():
                 self._set(instruction, SKIP, self.out[instruction])
-            case Chars(chars):
+            case pattern_tree.Chars(chars):
                 mask = self.alphabet.mask(chars)
                 self._set(instruction, CHAR, self.out[instruction], mask)
-            case Assertion(kind):
+            case pattern_tree.Assertion(kind):
                 self._set(instruction, ASSERT, self.out[instruction], kind)
-            case Literal():
+            case pattern_tree.Literal():
                 self._literal(instruction, node, max(0, progress[0]))
-            case Capture() if not self._captures:
+            case pattern_tree.Capture() if not self._captures:
                 self._set(instruction, PENDING, self.out[instruction], (node.sub, _START))
-            case Capture():
+            case pattern_tree.Capture():
                 close = self._add(SAVE, self.out[instruction], 2 * node.index + 1)
                 self._set(instruction, SAVE, self._pending(node.sub, close), 2 * node.index)
-            case Concat():
+            case pattern_tree.Concat():
                 self._concat(instruction, node, max(0, progress[0]))
-            case Alternate():
+            case pattern_tree.Alternate():
                 self._alternate(instruction, node, max(0, progress[0]))
-            case Repeat():
+            case pattern_tree.Repeat():
                 counts = (node.least, node.most) if progress is _START else progress
                 self._repeat(instruction, node, *counts)
             case _:
@@ -217,24 +200,24 @@ class Program:
         self.out[instruction] = out
         self.arg[instruction] = arg
 
-    def _pending(self, node: Node, out: int, progress: Progress = _START) -> int:
+    def _pending(self, node: pattern_tree.Node, out: int, progress: Progress = _START) -> int:
         return self._add(PENDING, out, (node, progress))
 
-    def _literal(self, instruction: int, node: Literal, done: int) -> None:
+    def _literal(self, instruction: int, node: pattern_tree.Literal, done: int) -> None:
         out = self.out[instruction]
         if done + 1 < len(node.text):
             out = self._pending(node, out, (done + 1, None))
         char = node.text[done]
-        chars = fold_char(char) if node.fold else single(char)
+        chars = pattern_tree.fold_char(char) if node.fold else pattern_tree.single(char)
         self._set(instruction, CHAR, out, self.alphabet.mask(chars))
 
-    def _concat(self, instruction: int, node: Concat, done: int) -> None:
+    def _concat(self, instruction: int, node: pattern_tree.Concat, done: int) -> None:
         out = self.out[instruction]
         if done + 1 < len(node.subs):
             out = self._pending(node, out, (done + 1, None))
         self._set(instruction, PENDING, out, (node.subs[done], _START))
 
-    def _alternate(self, instruction: int, node: Alternate, done: int) -> None:
+    def _alternate(self, instruction: int, node: pattern_tree.Alternate, done: int) -> None:
         out = self.out[instruction]
         sub = node.subs[done]
         if done + 1 == len(node.subs):
@@ -243,7 +226,9 @@ class Program:
             other = self._pending(node, out, (done + 1, None))
             self._set(instruction, CHOICE, self._pending(sub, out), other)
 
-    def _repeat(self, instruction: int, node: Repeat, least: int, most: int | None) -> None:
+    def _repeat(
+        self, instruction: int, node: pattern_tree.Repeat, least: int, most: int | None
+    ) -> None:
         """`least` and `most` say how many are still to come."""
         out = self.out[instruction]
         if most is None and least <= 1:
@@ -258,7 +243,7 @@ class Program:
         else:
             self._set(instruction, SKIP, out)
 
-    def _loop(self, instruction: int, node: Repeat, *, at_least_once: bool) -> None:
+    def _loop(self, instruction: int, node: pattern_tree.Repeat, *, at_least_once: bool) -> None:
         """`x+` is x, then back or on. `x*` is the choice itself, unless x can be empty: then it is
         `(x+)?`, which keeps the order of preference right."""
         out = self.out[instruction]
@@ -289,31 +274,31 @@ EDGE, OTHER, LETTER, LINE_END = range(4)
 
 def sides_of(alphabet: Alphabet) -> list[int]:
     """The side each class makes. Exact when the alphabet tells words and newlines apart."""
-    words = alphabet.classes_in(WORD)
-    newlines = alphabet.classes_in(NEWLINE)
+    words = alphabet.classes_in(pattern_tree.WORD)
+    newlines = alphabet.classes_in(pattern_tree.NEWLINE)
     return [
         LINE_END if number in newlines else LETTER if number in words else OTHER
         for number in range(alphabet.count)
     ]
 
 
-def holds(kind: AssertionKind, before: int, after: int | None) -> bool | None:
+def holds(kind: pattern_tree.AssertionKind, before: int, after: int | None) -> bool | None:
     """Return whether the assertion holds; None when it depends on the side after, and that is None:
     not known yet."""
     match kind:
-        case AssertionKind.BEGIN_TEXT:
+        case pattern_tree.AssertionKind.BEGIN_TEXT:
             return before == EDGE
-        case AssertionKind.BEGIN_LINE:
+        case pattern_tree.AssertionKind.BEGIN_LINE:
             return before in (EDGE, LINE_END)
     if after is None:
         return None
     match kind:
-        case AssertionKind.END_TEXT:
+        case pattern_tree.AssertionKind.END_TEXT:
             return after == EDGE
-        case AssertionKind.END_LINE:
+        case pattern_tree.AssertionKind.END_LINE:
             return after in (EDGE, LINE_END)
     boundary = (before == LETTER) != (after == LETTER)
-    return boundary == (kind is AssertionKind.WORD_BOUNDARY)
+    return boundary == (kind is pattern_tree.AssertionKind.WORD_BOUNDARY)
 
 
 # --- Translation -------------------------------------------------------------
@@ -328,40 +313,44 @@ def holds(kind: AssertionKind, before: int, after: int | None) -> bool | None:
 
 # `\B` of `re` is false in an empty text, Go's is true.
 _ASSERTIONS = {
-    AssertionKind.BEGIN_TEXT: r"\A",
-    AssertionKind.END_TEXT: r"\Z",
-    AssertionKind.BEGIN_LINE: "(?m:^)",
-    AssertionKind.END_LINE: "(?m:$)",
-    AssertionKind.WORD_BOUNDARY: r"(?a:\b)",
-    AssertionKind.NOT_WORD_BOUNDARY: r"(?!(?a:\b))",
+    pattern_tree.AssertionKind.BEGIN_TEXT: r"\A",
+    pattern_tree.AssertionKind.END_TEXT: r"\Z",
+    pattern_tree.AssertionKind.BEGIN_LINE: "(?m:^)",
+    pattern_tree.AssertionKind.END_LINE: "(?m:$)",
+    pattern_tree.AssertionKind.WORD_BOUNDARY: r"(?a:\b)",
+    pattern_tree.AssertionKind.NOT_WORD_BOUNDARY: r"(?!(?a:\b))",
 }
 
 
-def to_python(node: Node) -> str | None:
+def to_python(node: pattern_tree.Node) -> str | None:
     """Return the pattern without groups; None when `re` might take it differently. Recursive."""
     match node:
-        case Empty():
+        case pattern_tree.Empty():
             return "(?:)"
-        case Literal(text, fold):
-            return "".join(_set(fold_char(char)) for char in text) if fold else re.escape(text)
-        case Chars(chars):
+        case pattern_tree.Literal(text, fold):
+            return (
+                "".join(_set(pattern_tree.fold_char(char)) for char in text)
+                if fold
+                else re.escape(text)
+            )
+        case pattern_tree.Chars(chars):
             return _set(chars)
-        case Assertion(kind):
+        case pattern_tree.Assertion(kind):
             return _ASSERTIONS[kind]
-        case Capture(sub):
+        case pattern_tree.Capture(sub):
             return to_python(sub)
-        case Concat(subs):
+        case pattern_tree.Concat(subs):
             return _joined("", subs)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             branches = _joined("|", subs)
             return None if branches is None else f"(?:{branches})"
-        case Repeat():
+        case pattern_tree.Repeat():
             return _repeat(node)
         case _:
             assert_never(node)
 
 
-def _joined(separator: str, subs: tuple[Node, ...]) -> str | None:
+def _joined(separator: str, subs: tuple[pattern_tree.Node, ...]) -> str | None:
     parts = []
     for sub in subs:
         part = to_python(sub)
@@ -371,18 +360,21 @@ def _joined(separator: str, subs: tuple[Node, ...]) -> str | None:
     return separator.join(parts)
 
 
-def _repeat(node: Repeat) -> str | None:
+def _repeat(node: pattern_tree.Repeat) -> str | None:
     if node.sub.facts.nullable:
         return None
     body = to_python(node.sub)
     if body is None:
         return None
-    if not (isinstance(node.sub, Chars) or (isinstance(node.sub, Literal) and _is_atom(node.sub))):
+    if not (
+        isinstance(node.sub, pattern_tree.Chars)
+        or (isinstance(node.sub, pattern_tree.Literal) and _is_atom(node.sub))
+    ):
         body = f"(?:{body})"
     return body + _count(node.least, node.most) + ("" if node.greedy else "?")
 
 
-def _is_atom(literal: Literal) -> bool:
+def _is_atom(literal: pattern_tree.Literal) -> bool:
     return len(literal.text) == 1
 
 
@@ -398,22 +390,22 @@ def _count(least: int, most: int | None) -> str:
             return f"{{{least},{'' if most is None else most}}}"
 
 
-def _set(chars: CharSet) -> str:
-    if chars == ANY_BUT_NEWLINE:
+def _set(chars: pattern_tree.CharSet) -> str:
+    if chars == pattern_tree.ANY_BUT_NEWLINE:
         return "."
-    if chars == ANY:
+    if chars == pattern_tree.ANY:
         return "(?s:.)"
     if not chars:
         return "(?!)"
     if len(chars) == 1 and chars[0][0] == chars[0][1]:
         return re.escape(chr(chars[0][0]))
-    complement = negate(chars)
+    complement = pattern_tree.negate(chars)
     if len(complement) < len(chars) or (chars[0][0] == 0 and len(complement) == len(chars)):
         return f"[^{_ranges(complement)}]"
     return f"[{_ranges(chars)}]"
 
 
-def _ranges(chars: CharSet) -> str:
+def _ranges(chars: pattern_tree.CharSet) -> str:
     return "".join(
         _member(low) if low == high else f"{_member(low)}-{_member(high)}" for low, high in chars
     )

@@ -9,17 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from celadon.cel.re2.pattern_tree import (
-    ANY,
-    MAX_CODE_POINT,
-    WORD,
-    CharSet,
-    ErrorCode,
-    RegexError,
-    fold,
-    negate,
-    normalize,
-)
+from celadon.cel.re2 import pattern_tree
 from celadon.cel.re2.unicode15 import load_categories, load_scripts
 
 # --- Unicode names -----------------------------------------------------------
@@ -33,23 +23,23 @@ from celadon.cel.re2.unicode15 import load_categories, load_scripts
 # words (`Old_Italic`, `SignWriting`); neither can we.
 
 
-_DIGIT: CharSet = ((0x30, 0x39),)
-_UPPER: CharSet = ((0x41, 0x5A),)
-_LOWER: CharSet = ((0x61, 0x7A),)
-_SPACE: CharSet = ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20))
-_ALPHA: CharSet = _UPPER + _LOWER
+_DIGIT: pattern_tree.CharSet = ((0x30, 0x39),)
+_UPPER: pattern_tree.CharSet = ((0x41, 0x5A),)
+_LOWER: pattern_tree.CharSet = ((0x61, 0x7A),)
+_SPACE: pattern_tree.CharSet = ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20))
+_ALPHA: pattern_tree.CharSet = _UPPER + _LOWER
 
-PERL_CLASSES: dict[str, tuple[CharSet, bool]] = {
+PERL_CLASSES: dict[str, tuple[pattern_tree.CharSet, bool]] = {
     "d": (_DIGIT, False),
     "D": (_DIGIT, True),
     "s": (_SPACE, False),
     "S": (_SPACE, True),
-    "w": (WORD, False),
-    "W": (WORD, True),
+    "w": (pattern_tree.WORD, False),
+    "W": (pattern_tree.WORD, True),
 }
 """Letter after the backslash to the set and whether it is negated."""
 
-_POSIX_SETS: dict[str, CharSet] = {
+_POSIX_SETS: dict[str, pattern_tree.CharSet] = {
     "alnum": _DIGIT + _ALPHA,
     "alpha": _ALPHA,
     "ascii": ((0x00, 0x7F),),
@@ -62,11 +52,11 @@ _POSIX_SETS: dict[str, CharSet] = {
     "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
     "space": ((0x09, 0x0D), (0x20, 0x20)),
     "upper": _UPPER,
-    "word": WORD,
+    "word": pattern_tree.WORD,
     "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
 }
 
-POSIX_CLASSES: dict[str, tuple[CharSet, bool]] = {
+POSIX_CLASSES: dict[str, tuple[pattern_tree.CharSet, bool]] = {
     f"[:{sign}{name}:]": (chars, bool(sign))
     for name, chars in _POSIX_SETS.items()
     for sign in ("", "^")
@@ -120,16 +110,18 @@ _ALIASES: dict[str, str] = {
 
 
 @lru_cache(maxsize=1)
-def _tables() -> dict[str, CharSet]:
+def _tables() -> dict[str, pattern_tree.CharSet]:
     categories = load_categories()
-    tables: dict[str, CharSet] = {**load_scripts(), **categories}
+    tables: dict[str, pattern_tree.CharSet] = {**load_scripts(), **categories}
     for letter in "CLMNPSZ":
-        tables[letter] = normalize(
+        tables[letter] = pattern_tree.normalize(
             pair for name, chars in categories.items() if name[0] == letter for pair in chars
         )
-    tables["Lc"] = normalize(pair for name in ("Lu", "Ll", "Lt") for pair in categories[name])
-    tables["Any"] = ANY
-    tables["Assigned"] = negate(categories["Cn"])
+    tables["Lc"] = pattern_tree.normalize(
+        pair for name in ("Lu", "Ll", "Lt") for pair in categories[name]
+    )
+    tables["Any"] = pattern_tree.ANY
+    tables["Assigned"] = pattern_tree.negate(categories["Cn"])
     tables["Ascii"] = _POSIX_SETS["ascii"]
     return tables
 
@@ -147,7 +139,7 @@ def _ascii_lower(text: str) -> str:
     return "".join(char.lower() if char.isascii() else char for char in text)
 
 
-def unicode_set(name: str) -> CharSet | None:
+def unicode_set(name: str) -> pattern_tree.CharSet | None:
     r"""Return the characters of `\p{name}`; None when Go knows no such name."""
     canonical = _canonical(name)
     tables = _tables()
@@ -163,7 +155,7 @@ def parse_escape(pattern: str, start: int) -> tuple[str, int]:
     """Parse one escaped character; `start` is at the backslash."""
     index = start + 1
     if index == len(pattern):
-        raise RegexError(ErrorCode.TRAILING_BACKSLASH, "")
+        raise pattern_tree.RegexError(pattern_tree.ErrorCode.TRAILING_BACKSLASH, "")
     char = pattern[index]
     index += 1
     if char == "x":
@@ -176,7 +168,7 @@ def parse_escape(pattern: str, start: int) -> tuple[str, int]:
         return _SIMPLE_ESCAPES[char], index
     if char.isascii() and not char.isalnum():
         return char, index
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:index])
+    raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_ESCAPE, pattern[start:index])
 
 
 def _parse_hex(pattern: str, start: int) -> tuple[str, int]:
@@ -187,7 +179,7 @@ def _parse_hex(pattern: str, start: int) -> tuple[str, int]:
     digits = pattern[index : index + 2]
     if len(digits) == 2 and _HEX.issuperset(digits):
         return chr(int(digits, 16)), index + 2
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start : index + 2])
+    raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_ESCAPE, pattern[start : index + 2])
 
 
 def _parse_braced_hex(pattern: str, start: int) -> tuple[str, int]:
@@ -201,12 +193,14 @@ def _parse_braced_hex(pattern: str, start: int) -> tuple[str, int]:
         if char not in _HEX:
             break
         value = value * 16 + int(char, 16)
-        if value > MAX_CODE_POINT:
+        if value > pattern_tree.MAX_CODE_POINT:
             break
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:index])
+    raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_ESCAPE, pattern[start:index])
 
 
-def parse_class_escape(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int] | None:
+def parse_class_escape(
+    pattern: str, start: int, *, folded: bool
+) -> tuple[pattern_tree.CharSet, int] | None:
     r"""`\d`, `\pL`, `\p{Greek}` and their like; None when something else is at `start`."""
     if pattern[start : start + 1] != "\\":
         return None
@@ -219,12 +213,12 @@ def parse_class_escape(pattern: str, start: int, *, folded: bool) -> tuple[CharS
     return None
 
 
-def _parse_unicode(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
+def _parse_unicode(pattern: str, start: int, *, folded: bool) -> tuple[pattern_tree.CharSet, int]:
     index = start + 2
     if pattern[index : index + 1] == "{":
         end = pattern.find("}", start)
         if end < 0:
-            raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:])
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_RANGE, pattern[start:])
         name, end = pattern[index + 1 : end], end + 1
     else:
         end = min(index + 1, len(pattern))
@@ -235,17 +229,19 @@ def _parse_unicode(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, 
         name = name[1:]
     chars = unicode_set(name)
     if chars is None:
-        raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:end])
+        raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_RANGE, pattern[start:end])
     return _signed(chars, negated=negated, folded=folded), end
 
 
-def _signed(chars: CharSet, *, negated: bool, folded: bool) -> CharSet:
+def _signed(chars: pattern_tree.CharSet, *, negated: bool, folded: bool) -> pattern_tree.CharSet:
     if folded:
-        chars = fold(chars)
-    return negate(chars) if negated else chars
+        chars = pattern_tree.fold(chars)
+    return pattern_tree.negate(chars) if negated else chars
 
 
-def _parse_posix(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int] | None:
+def _parse_posix(
+    pattern: str, start: int, *, folded: bool
+) -> tuple[pattern_tree.CharSet, int] | None:
     """`[:alpha:]` inside a class; None when `start` is not at one."""
     if not pattern.startswith("[:", start) or len(pattern) <= start + 2:
         return None
@@ -254,12 +250,12 @@ def _parse_posix(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, in
         return None
     name = pattern[start : end + 2]
     if name not in POSIX_CLASSES:
-        raise RegexError(ErrorCode.INVALID_RANGE, name)
+        raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_RANGE, name)
     chars, negated = POSIX_CLASSES[name]
     return _signed(chars, negated=negated, folded=folded), end + 2
 
 
-def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
+def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[pattern_tree.CharSet, int]:
     """Return a bracketed class; `start` is at the opening bracket."""
     index = start + 1
     negated = pattern.startswith("^", index)
@@ -273,12 +269,12 @@ def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int
             group = parse_class_escape(pattern, index, folded=folded)
         if group is None:
             low, high, index = _parse_range(pattern, index, start)
-            result.extend(fold(((low, high),)) if folded else ((low, high),))
+            result.extend(pattern_tree.fold(((low, high),)) if folded else ((low, high),))
         else:
             result.extend(group[0])
             index = group[1]
-    chars = normalize(result)
-    return negate(chars) if negated else chars, index + 1
+    chars = pattern_tree.normalize(result)
+    return pattern_tree.negate(chars) if negated else chars, index + 1
 
 
 def _parse_range(pattern: str, start: int, class_start: int) -> tuple[int, int, int]:
@@ -287,14 +283,16 @@ def _parse_range(pattern: str, start: int, class_start: int) -> tuple[int, int, 
     if pattern.startswith("-", index) and index + 1 < len(pattern) and pattern[index + 1] != "]":
         high, index = _parse_class_char(pattern, index + 1, class_start)
         if high < low:
-            raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:index])
+            raise pattern_tree.RegexError(
+                pattern_tree.ErrorCode.INVALID_RANGE, pattern[start:index]
+            )
         return ord(low), ord(high), index
     return ord(low), ord(low), index
 
 
 def _parse_class_char(pattern: str, index: int, class_start: int) -> tuple[str, int]:
     if index == len(pattern):
-        raise RegexError(ErrorCode.MISSING_BRACKET, pattern[class_start:])
+        raise pattern_tree.RegexError(pattern_tree.ErrorCode.MISSING_BRACKET, pattern[class_start:])
     if pattern[index] == "\\":
         return parse_escape(pattern, index)
     return pattern[index], index + 1

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, assert_never
 
+from celadon.cel.re2 import pattern_tree
 from celadon.cel.re2.automaton import (
     ASSERT,
     CHAR,
@@ -33,24 +34,6 @@ from celadon.cel.re2.automaton import (
     sides_of,
 )
 from celadon.cel.re2.pattern_parser import alternatives, single_char_set
-from celadon.cel.re2.pattern_tree import (
-    EMPTY,
-    Alternate,
-    Assertion,
-    AssertionKind,
-    Capture,
-    Chars,
-    Concat,
-    Empty,
-    Literal,
-    Node,
-    Repeat,
-    concat,
-    plus,
-    quest,
-    repeat,
-    star,
-)
 from celadon.records import dataclass
 
 # Transitions, and instructions in all states together.
@@ -260,70 +243,75 @@ MAX_HEIGHT = 60
 class Question:
     """`tree` is to be found anywhere or, with `anchored`, at the start of the text only."""
 
-    tree: Node
+    tree: pattern_tree.Node
     anchored: bool
 
 
-def question(tree: Node) -> Question:
+def question(tree: pattern_tree.Node) -> Question:
     """Return the simplest question with the same answer as searching for `tree`."""
     reduced = _reduce(tree)
     if starts_anchored(reduced):
         parts = _parts(reduced)
-        if parts[0] == Assertion(AssertionKind.BEGIN_TEXT):
+        if parts[0] == pattern_tree.Assertion(pattern_tree.AssertionKind.BEGIN_TEXT):
             reduced = _join(parts[1:])
         return Question(_trim_end(reduced), anchored=True)
     return Question(_trim_end(_trim_start(reduced)), anchored=False)
 
 
-def starts_anchored(node: Node) -> bool:
+def starts_anchored(node: pattern_tree.Node) -> bool:
     """Return whether every match begins at the start of the text. Looks 60 levels deep at most."""
     return _starts_anchored(node, MAX_HEIGHT)
 
 
-def _starts_anchored(node: Node, depth: int) -> bool:
+def _starts_anchored(node: pattern_tree.Node, depth: int) -> bool:
     if depth == 0:
         return False
     match node:
-        case Assertion(kind):
-            return kind is AssertionKind.BEGIN_TEXT
-        case Concat(subs):
+        case pattern_tree.Assertion(kind):
+            return kind is pattern_tree.AssertionKind.BEGIN_TEXT
+        case pattern_tree.Concat(subs):
             return _starts_anchored(subs[0], depth - 1)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return all(_starts_anchored(sub, depth - 1) for sub in subs)
-        case Capture(sub):
+        case pattern_tree.Capture(sub):
             return _starts_anchored(sub, depth - 1)
-        case Repeat(sub, least):
+        case pattern_tree.Repeat(sub, least):
             return least > 0 and _starts_anchored(sub, depth - 1)
-        case Empty() | Literal() | Chars():
+        case pattern_tree.Empty() | pattern_tree.Literal() | pattern_tree.Chars():
             return False
         case _:
             assert_never(node)
 
 
-def _reduce(node: Node) -> Node:
+def _reduce(node: pattern_tree.Node) -> pattern_tree.Node:
     match node:
-        case Empty() | Literal() | Chars() | Assertion():
+        case (
+            pattern_tree.Empty()
+            | pattern_tree.Literal()
+            | pattern_tree.Chars()
+            | pattern_tree.Assertion()
+        ):
             return node
-        case Capture():
+        case pattern_tree.Capture():
             return _reduce(node.sub)
-        case Concat():
+        case pattern_tree.Concat():
             return _join(tuple(_reduce(sub) for sub in node.subs))
-        case Alternate():
+        case pattern_tree.Alternate():
             return _either([_reduce(sub) for sub in node.subs])
-        case Repeat():
+        case pattern_tree.Repeat():
             return _repeated(_reduce(node.sub), node.least, node.most)
         case _:
             assert_never(node)
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Concat):
+def _parts(node: pattern_tree.Node) -> tuple[pattern_tree.Node, ...]:
+    if isinstance(node, pattern_tree.Concat):
         return node.subs
-    return () if isinstance(node, Empty) else (node,)
+    return () if isinstance(node, pattern_tree.Empty) else (node,)
 
 
-def _join(nodes: tuple[Node, ...]) -> Node:
-    joined: list[Node] = []
+def _join(nodes: tuple[pattern_tree.Node, ...]) -> pattern_tree.Node:
+    joined: list[pattern_tree.Node] = []
     for node in nodes:
         for part in _parts(node):
             merged = _merge(joined[-1], part) if joined else None
@@ -332,15 +320,19 @@ def _join(nodes: tuple[Node, ...]) -> Node:
             else:
                 joined[-1] = merged
     if not joined:
-        return EMPTY
-    return joined[0] if len(joined) == 1 else concat(tuple(joined))
+        return pattern_tree.EMPTY
+    return joined[0] if len(joined) == 1 else pattern_tree.concat(tuple(joined))
 
 
-def _merge(left: Node, right: Node) -> Node | None:
+def _merge(left: pattern_tree.Node, right: pattern_tree.Node) -> pattern_tree.Node | None:
     """Two neighbours as one node."""
-    if isinstance(left, Literal) and isinstance(right, Literal) and left.fold == right.fold:
-        return Literal(left.text + right.text, left.fold)
-    if not isinstance(left, Repeat) and not isinstance(right, Repeat):
+    if (
+        isinstance(left, pattern_tree.Literal)
+        and isinstance(right, pattern_tree.Literal)
+        and left.fold == right.fold
+    ):
+        return pattern_tree.Literal(left.text + right.text, left.fold)
+    if not isinstance(left, pattern_tree.Repeat) and not isinstance(right, pattern_tree.Repeat):
         return None
     first, first_least, first_most = _times(left)
     second, second_least, second_most = _times(right)
@@ -348,24 +340,28 @@ def _merge(left: Node, right: Node) -> Node | None:
     if chars is None or chars != single_char_set(second):
         return None
     most = None if first_most is None or second_most is None else first_most + second_most
-    return repeat(first, first_least + second_least, most, greedy=True, counted=True)
+    return pattern_tree.repeat(first, first_least + second_least, most, greedy=True, counted=True)
 
 
-def _times(node: Node) -> tuple[Node, int, int | None]:
-    return (node.sub, node.least, node.most) if isinstance(node, Repeat) else (node, 1, 1)
+def _times(node: pattern_tree.Node) -> tuple[pattern_tree.Node, int, int | None]:
+    return (
+        (node.sub, node.least, node.most) if isinstance(node, pattern_tree.Repeat) else (node, 1, 1)
+    )
 
 
-def _either(branches: list[Node]) -> Node:
-    result: list[Node] = [branch for branch in branches if not isinstance(branch, Empty)]
+def _either(branches: list[pattern_tree.Node]) -> pattern_tree.Node:
+    result: list[pattern_tree.Node] = [
+        branch for branch in branches if not isinstance(branch, pattern_tree.Empty)
+    ]
     if not result:
-        return EMPTY
+        return pattern_tree.EMPTY
     node = alternatives(result)
     return _repeated(node, 0, 1) if len(result) < len(branches) else node
 
 
-def _repeated(sub: Node, least: int, most: int | None) -> Node:
-    if isinstance(sub, Empty) or most == 0:
-        return EMPTY
+def _repeated(sub: pattern_tree.Node, least: int, most: int | None) -> pattern_tree.Node:
+    if isinstance(sub, pattern_tree.Empty) or most == 0:
+        return pattern_tree.EMPTY
     empty = _can_be_empty(sub)
     if empty:
         least = 0
@@ -374,111 +370,123 @@ def _repeated(sub: Node, least: int, most: int | None) -> Node:
     if most == 1:
         if least == 1 or empty:
             return sub
-        if isinstance(sub, Repeat) and (sub.least, sub.most) == (1, None):
-            return star(sub.sub)
-        return quest(sub)
-    if isinstance(sub, Repeat) and (sub.least, sub.most) == (0, 1):
+        if isinstance(sub, pattern_tree.Repeat) and (sub.least, sub.most) == (1, None):
+            return pattern_tree.star(sub.sub)
+        return pattern_tree.quest(sub)
+    if isinstance(sub, pattern_tree.Repeat) and (sub.least, sub.most) == (0, 1):
         sub = sub.sub
-    return repeat(sub, least, most, greedy=True, counted=True)
+    return pattern_tree.repeat(sub, least, most, greedy=True, counted=True)
 
 
-def _can_be_empty(node: Node) -> bool:
+def _can_be_empty(node: pattern_tree.Node) -> bool:
     """Return whether it matches the empty string anywhere, no matter what assertions would say."""
     match node:
-        case Empty():
+        case pattern_tree.Empty():
             return True
-        case Repeat(sub, least):
+        case pattern_tree.Repeat(sub, least):
             return least == 0 or _can_be_empty(sub)
-        case Concat(subs):
+        case pattern_tree.Concat(subs):
             return all(map(_can_be_empty, subs))
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return any(map(_can_be_empty, subs))
         case _:
             return False
 
 
-def _looped(sub: Node, least: int) -> Node:
+def _looped(sub: pattern_tree.Node, least: int) -> pattern_tree.Node:
     if least > 0 and sub.facts.nullable:
-        return repeat(sub, least, None, greedy=True, counted=True)
+        return pattern_tree.repeat(sub, least, None, greedy=True, counted=True)
     body = _loop_body(sub)
     if body is None:
-        return EMPTY
+        return pattern_tree.EMPTY
     if least > 1:
-        return repeat(sub, least, None, greedy=True, counted=True)
-    return plus(body) if least else star(body)
+        return pattern_tree.repeat(sub, least, None, greedy=True, counted=True)
+    return pattern_tree.plus(body) if least else pattern_tree.star(body)
 
 
-def _loop_body(sub: Node) -> Node | None:
+def _loop_body(sub: pattern_tree.Node) -> pattern_tree.Node | None:
     """Return what, looped, gives the same strings as `sub` looped; None when that is only the empty
     one.
 
     When `sub` cannot be empty neither can the result.
     """
     match sub:
-        case Empty() | Assertion():
+        case pattern_tree.Empty() | pattern_tree.Assertion():
             return None
-        case Repeat(inner, least, most) if least <= 1 and most != 0:
+        case pattern_tree.Repeat(inner, least, most) if least <= 1 and most != 0:
             return _loop_body(inner)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return _branches(subs)
-        case Concat(subs) if sub.facts.nullable and not any(map(_asserts, subs)):
+        case pattern_tree.Concat(subs) if sub.facts.nullable and not any(map(_asserts, subs)):
             return _branches(subs)
         case _:
             return sub
 
 
-def _branches(subs: tuple[Node, ...]) -> Node | None:
+def _branches(subs: tuple[pattern_tree.Node, ...]) -> pattern_tree.Node | None:
     bodies = [body for body in map(_loop_body, subs) if body is not None]
     return alternatives(bodies) if bodies else None
 
 
-def _asserts(node: Node) -> bool:
+def _asserts(node: pattern_tree.Node) -> bool:
     match node:
-        case Assertion():
+        case pattern_tree.Assertion():
             return True
-        case Capture(sub) | Repeat(sub):
+        case pattern_tree.Capture(sub) | pattern_tree.Repeat(sub):
             return _asserts(sub)
-        case Concat(subs) | Alternate(subs):
+        case pattern_tree.Concat(subs) | pattern_tree.Alternate(subs):
             return any(map(_asserts, subs))
         case _:
             return False
 
 
-def _trimmed_repeat(sub: Node, least: int, trim: Callable[[Node], Node]) -> Node:
+def _trimmed_repeat(
+    sub: pattern_tree.Node, least: int, trim: Callable[[pattern_tree.Node], pattern_tree.Node]
+) -> pattern_tree.Node:
     """One repetition at an open end is as good as the number asked for, if that is one."""
     if least == 0:
-        return EMPTY
-    return trim(sub) if least == 1 else repeat(sub, least, least, greedy=True, counted=True)
+        return pattern_tree.EMPTY
+    return (
+        trim(sub)
+        if least == 1
+        else pattern_tree.repeat(sub, least, least, greedy=True, counted=True)
+    )
 
 
-def _trimmed_branches(branches: list[Node]) -> Node:
+def _trimmed_branches(branches: list[pattern_tree.Node]) -> pattern_tree.Node:
     """A branch that matches everywhere makes the others idle."""
-    return EMPTY if any(isinstance(branch, Empty) for branch in branches) else _either(branches)
+    return (
+        pattern_tree.EMPTY
+        if any(isinstance(branch, pattern_tree.Empty) for branch in branches)
+        else _either(branches)
+    )
 
 
-def _trim_start(node: Node) -> Node:
+def _trim_start(node: pattern_tree.Node) -> pattern_tree.Node:
     match node:
-        case Repeat(sub, least):
+        case pattern_tree.Repeat(sub, least):
             return _trimmed_repeat(sub, least, _trim_start)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return _trimmed_branches([_trim_start(sub) for sub in subs])
-        case Concat(subs):
+        case pattern_tree.Concat(subs):
             first = _trim_start(subs[0])
             rest = _join(subs[1:])
-            return _trim_start(rest) if isinstance(first, Empty) else _join((first, rest))
+            return (
+                _trim_start(rest) if isinstance(first, pattern_tree.Empty) else _join((first, rest))
+            )
         case _:
             return node
 
 
-def _trim_end(node: Node) -> Node:
+def _trim_end(node: pattern_tree.Node) -> pattern_tree.Node:
     match node:
-        case Repeat(sub, least):
+        case pattern_tree.Repeat(sub, least):
             return _trimmed_repeat(sub, least, _trim_end)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return _trimmed_branches([_trim_end(sub) for sub in subs])
-        case Concat(subs):
+        case pattern_tree.Concat(subs):
             last = _trim_end(subs[-1])
             rest = _join(subs[:-1])
-            return _trim_end(rest) if isinstance(last, Empty) else _join((rest, last))
+            return _trim_end(rest) if isinstance(last, pattern_tree.Empty) else _join((rest, last))
         case _:
             return node

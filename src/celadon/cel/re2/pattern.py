@@ -21,21 +21,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from celadon.cel.re2 import pattern_tree
 from celadon.cel.re2.automaton import Program, alphabet_of, to_python
 from celadon.cel.re2.backtracking_proofs import Analysis, Slots, SpanFinder
 from celadon.cel.re2.dfa import MAX_HEIGHT, Dfa, Question, question, starts_anchored
 from celadon.cel.re2.pattern_parser import parse
-from celadon.cel.re2.pattern_tree import (
-    Alternate,
-    Assertion,
-    AssertionKind,
-    Chars,
-    Concat,
-    Empty,
-    Literal,
-    Node,
-    Repeat,
-)
 from celadon.records import dataclass
 
 # --- Machine pool ------------------------------------------------------------
@@ -75,7 +65,7 @@ class Spares(Generic[T]):
 # here raises TypeError when its argument is not a `str`, as `re` does.
 
 
-_END = Assertion(AssertionKind.END_TEXT)
+_END = pattern_tree.Assertion(pattern_tree.AssertionKind.END_TEXT)
 
 # More texts than this are left to `re`.
 _MAX_TEXTS = 8
@@ -84,7 +74,9 @@ _MAX_TEXTS = 8
 def plain_search(question: Question) -> Search | None:
     """Return the search, when the pattern is a handful of texts at the start, the end, or
     anywhere."""
-    parts = question.tree.subs if isinstance(question.tree, Concat) else (question.tree,)
+    parts = (
+        question.tree.subs if isinstance(question.tree, pattern_tree.Concat) else (question.tree,)
+    )
     ends = parts[-1] == _END
     texts = _texts_of(parts[:-1] if ends else parts)
     if texts is None:
@@ -96,7 +88,7 @@ def plain_search(question: Question) -> Search | None:
     return _contains(next(iter(texts))) if len(texts) == 1 else None
 
 
-def _texts_of(parts: tuple[Node, ...]) -> frozenset[str] | None:
+def _texts_of(parts: tuple[pattern_tree.Node, ...]) -> frozenset[str] | None:
     """The texts a sequence matches, when they are few."""
     texts = frozenset({""})
     for part in parts:
@@ -107,28 +99,28 @@ def _texts_of(parts: tuple[Node, ...]) -> frozenset[str] | None:
     return texts
 
 
-def _texts(node: Node) -> frozenset[str] | None:
+def _texts(node: pattern_tree.Node) -> frozenset[str] | None:
     match node:
-        case Empty():
+        case pattern_tree.Empty():
             return frozenset({""})
-        case Literal(text, False):
+        case pattern_tree.Literal(text, False):
             return frozenset({text})
-        case Chars(chars) if len(chars) <= _MAX_TEXTS and all(
+        case pattern_tree.Chars(chars) if len(chars) <= _MAX_TEXTS and all(
             high - low < _MAX_TEXTS for low, high in chars
         ):
             return frozenset(chr(point) for low, high in chars for point in range(low, high + 1))
-        case Repeat(sub, 0, 1):
+        case pattern_tree.Repeat(sub, 0, 1):
             texts = _texts(sub)
             return None if texts is None else texts | {""}
-        case Concat(subs):
+        case pattern_tree.Concat(subs):
             return _texts_of(subs)
-        case Alternate(subs):
+        case pattern_tree.Alternate(subs):
             return _union(subs)
         case _:
             return None
 
 
-def _union(subs: tuple[Node, ...]) -> frozenset[str] | None:
+def _union(subs: tuple[pattern_tree.Node, ...]) -> frozenset[str] | None:
     all_texts: frozenset[str] = frozenset()
     for sub in subs:
         texts = _texts(sub)
@@ -303,7 +295,7 @@ class Pattern:
     def _only_text(self) -> str:
         """Return the only text that it matches, wherever that stands; empty if there is none."""
         match self._tree:
-            case Literal(text, False):
+            case pattern_tree.Literal(text, False):
                 return text
         return ""
 
@@ -346,7 +338,7 @@ def _occurrences(text: str, part: str, limit: int) -> list[Span]:
     return result
 
 
-def _unanalysed(tree: Node) -> Search:
+def _unanalysed(tree: pattern_tree.Node) -> Search:
     """Return how to search without looking further into the pattern."""
     if tree.facts.height > MAX_HEIGHT:
         return _automaton(Question(tree, starts_anchored(tree)))
@@ -354,7 +346,7 @@ def _unanalysed(tree: Node) -> Search:
     return plain_search(query) or _automaton(query)
 
 
-def _searcher(tree: Node) -> tuple[Strategy, Search]:
+def _searcher(tree: pattern_tree.Node) -> tuple[Strategy, Search]:
     if tree.facts.height > MAX_HEIGHT:
         return Strategy.AUTOMATON, _automaton(Question(tree, starts_anchored(tree)))
     query = question(tree)
@@ -375,7 +367,7 @@ def _searcher(tree: Node) -> tuple[Strategy, Search]:
     return Strategy.RE_IF_SHORT, _by_length(short, limit, automaton)
 
 
-def _python_finder(tree: Node, *, find_all: bool) -> _PythonFinder:
+def _python_finder(tree: pattern_tree.Node, *, find_all: bool) -> _PythonFinder:
     """Return how to find with `re` what `tree` matches, and for which subjects."""
     translated = None if _is_large(tree) else to_python(tree)
     if translated is None:
@@ -389,16 +381,16 @@ def _python_finder(tree: Node, *, find_all: bool) -> _PythonFinder:
     return _PythonFinder(re.compile(translated).search, limit) if limit else _NO_FINDER
 
 
-def _is_large(tree: Node) -> bool:
+def _is_large(tree: pattern_tree.Node) -> bool:
     return tree.facts.height > MAX_HEIGHT or tree.facts.size > _MAX_SIZE
 
 
-def _spans_of(tree: Node, *, captures: bool) -> SpanFinder:
+def _spans_of(tree: pattern_tree.Node, *, captures: bool) -> SpanFinder:
     program = Program(tree, alphabet_of(tree), captures=captures)
     return SpanFinder(program, anchored=starts_anchored(tree))
 
 
-def _program(tree: Node) -> Program:
+def _program(tree: pattern_tree.Node) -> Program:
     return Program(tree, alphabet_of(tree))
 
 

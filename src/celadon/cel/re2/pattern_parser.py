@@ -13,32 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from celadon.cel.re2 import pattern_tree
 from celadon.cel.re2.character_classes import parse_class, parse_class_escape, parse_escape
-from celadon.cel.re2.pattern_tree import (
-    ANY,
-    ANY_BUT_NEWLINE,
-    EMPTY,
-    Alternate,
-    Assertion,
-    AssertionKind,
-    Chars,
-    CharSet,
-    Concat,
-    Empty,
-    ErrorCode,
-    Literal,
-    Node,
-    RegexError,
-    Repeat,
-    alternate,
-    capture,
-    concat,
-    fold_char,
-    normalize,
-    orbit,
-    repeat,
-    single,
-)
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
@@ -56,52 +32,54 @@ from celadon.records import dataclass
 _MAX_DEPTH = 40
 
 
-def single_char_set(node: Node) -> CharSet | None:
+def single_char_set(node: pattern_tree.Node) -> pattern_tree.CharSet | None:
     """Return the set of a node that matches exactly one character by itself."""
-    if isinstance(node, Chars):
+    if isinstance(node, pattern_tree.Chars):
         return node.chars
-    if isinstance(node, Literal) and len(node.text) == 1:
-        return fold_char(node.text) if node.fold else single(node.text)
+    if isinstance(node, pattern_tree.Literal) and len(node.text) == 1:
+        return pattern_tree.fold_char(node.text) if node.fold else pattern_tree.single(node.text)
     return None
 
 
-def merge_single_chars(first: Node, second: Node) -> Node | None:
+def merge_single_chars(
+    first: pattern_tree.Node, second: pattern_tree.Node
+) -> pattern_tree.Node | None:
     """`a|b` as one set; None when either side is not a single character."""
-    if isinstance(first, Literal) and len(first.text) == 1 and first == second:
+    if isinstance(first, pattern_tree.Literal) and len(first.text) == 1 and first == second:
         return first
     left = single_char_set(first)
     right = single_char_set(second)
     if left is None or right is None:
         return None
-    return Chars(normalize(left + right))
+    return pattern_tree.Chars(pattern_tree.normalize(left + right))
 
 
-def alternatives(subs: list[Node], depth: int = 0) -> Node:
+def alternatives(subs: list[pattern_tree.Node], depth: int = 0) -> pattern_tree.Node:
     """Return the alternation of `subs`, flattened and factored."""
-    flat: list[Node] = []
+    flat: list[pattern_tree.Node] = []
     for sub in subs:
-        flat.extend(sub.subs if isinstance(sub, Alternate) else (sub,))
+        flat.extend(sub.subs if isinstance(sub, pattern_tree.Alternate) else (sub,))
     if len(flat) > 1 and depth < _MAX_DEPTH:
         flat = _factor(flat, _leading_string, _strip_string, depth)
         flat = _factor(flat, _leading_chars, _strip_first, depth)
         flat = _merge_runs(flat)
-    return flat[0] if len(flat) == 1 else alternate(tuple(flat))
+    return flat[0] if len(flat) == 1 else pattern_tree.alternate(tuple(flat))
 
 
 def _factor(
-    subs: list[Node],
-    leading: Callable[[Node, Node | None], Node | None],
-    strip: Callable[[Node, Node], Node],
+    subs: list[pattern_tree.Node],
+    leading: Callable[[pattern_tree.Node, pattern_tree.Node | None], pattern_tree.Node | None],
+    strip: Callable[[pattern_tree.Node, pattern_tree.Node], pattern_tree.Node],
     depth: int,
-) -> list[Node]:
+) -> list[pattern_tree.Node]:
     """Neighbours that begin alike become one: what they share, then the rest of each.
 
     `leading(node, shared)` is what `node` has in common with `shared` (or begins with, when that is
     None); `strip(node, shared)` is the node without it.
     """
-    out: list[Node] = []
-    run: list[Node] = []
-    shared: Node | None = None
+    out: list[pattern_tree.Node] = []
+    run: list[pattern_tree.Node] = []
+    shared: pattern_tree.Node | None = None
     for sub in subs:
         common = leading(sub, shared) if run and shared is not None else None
         if common is not None:
@@ -116,70 +94,79 @@ def _factor(
 
 
 def _factored(
-    run: list[Node], shared: Node | None, strip: Callable[[Node, Node], Node], depth: int
-) -> list[Node]:
+    run: list[pattern_tree.Node],
+    shared: pattern_tree.Node | None,
+    strip: Callable[[pattern_tree.Node, pattern_tree.Node], pattern_tree.Node],
+    depth: int,
+) -> list[pattern_tree.Node]:
     if len(run) < 2 or shared is None:
         return run
     rest = alternatives([strip(sub, shared) for sub in run], depth + 1)
-    return [concat((shared, rest))]
+    return [pattern_tree.concat((shared, rest))]
 
 
-def _first(node: Node) -> Node:
-    return node.subs[0] if isinstance(node, Concat) else node
+def _first(node: pattern_tree.Node) -> pattern_tree.Node:
+    return node.subs[0] if isinstance(node, pattern_tree.Concat) else node
 
 
-def _leading_string(node: Node, shared: Node | None) -> Node | None:
+def _leading_string(
+    node: pattern_tree.Node, shared: pattern_tree.Node | None
+) -> pattern_tree.Node | None:
     first = _first(node)
-    if not isinstance(first, Literal):
+    if not isinstance(first, pattern_tree.Literal):
         return None
     if shared is None:
         return first
-    if not isinstance(shared, Literal) or shared.fold != first.fold:
+    if not isinstance(shared, pattern_tree.Literal) or shared.fold != first.fold:
         return None
     same = 0
     for left, right in zip(shared.text, first.text, strict=False):
         if left != right:
             break
         same += 1
-    return Literal(shared.text[:same], shared.fold) if same else None
+    return pattern_tree.Literal(shared.text[:same], shared.fold) if same else None
 
 
-def _strip_string(node: Node, shared: Node) -> Node:
-    assert isinstance(shared, Literal)
+def _strip_string(node: pattern_tree.Node, shared: pattern_tree.Node) -> pattern_tree.Node:
+    assert isinstance(shared, pattern_tree.Literal)
     first = _first(node)
-    assert isinstance(first, Literal)
+    assert isinstance(first, pattern_tree.Literal)
     text = first.text[len(shared.text) :]
-    return _with_first(node, Literal(text, first.fold) if text else None)
+    return _with_first(node, pattern_tree.Literal(text, first.fold) if text else None)
 
 
-def _leading_chars(node: Node, shared: Node | None) -> Node | None:
+def _leading_chars(
+    node: pattern_tree.Node, shared: pattern_tree.Node | None
+) -> pattern_tree.Node | None:
     """Only a set, or a fixed number of one: sharing more would change which branch wins."""
     first = _first(node)
-    sole = first.sub if isinstance(first, Repeat) and first.least == first.most else first
+    sole = (
+        first.sub if isinstance(first, pattern_tree.Repeat) and first.least == first.most else first
+    )
     if single_char_set(sole) is None:
         return None
     return first if shared is None or shared == first else None
 
 
-def _strip_first(node: Node, shared: Node) -> Node:
+def _strip_first(node: pattern_tree.Node, shared: pattern_tree.Node) -> pattern_tree.Node:
     return _with_first(node, None)
 
 
-def _with_first(node: Node, first: Node | None) -> Node:
+def _with_first(node: pattern_tree.Node, first: pattern_tree.Node | None) -> pattern_tree.Node:
     """The node with its first part replaced, or dropped."""
-    rest = node.subs[1:] if isinstance(node, Concat) else ()
+    rest = node.subs[1:] if isinstance(node, pattern_tree.Concat) else ()
     parts = ((first,) if first is not None else ()) + rest
     if not parts:
-        return EMPTY
-    return parts[0] if len(parts) == 1 else concat(parts)
+        return pattern_tree.EMPTY
+    return parts[0] if len(parts) == 1 else pattern_tree.concat(parts)
 
 
-def _merge_runs(subs: list[Node]) -> list[Node]:
+def _merge_runs(subs: list[pattern_tree.Node]) -> list[pattern_tree.Node]:
     """Neighbouring single characters become one set, neighbouring empty matches one."""
-    out: list[Node] = []
+    out: list[pattern_tree.Node] = []
     for sub in subs:
         if out:
-            if isinstance(sub, Empty) and isinstance(out[-1], Empty):
+            if isinstance(sub, pattern_tree.Empty) and isinstance(out[-1], pattern_tree.Empty):
                 continue
             merged = merge_single_chars(out[-1], sub)
             if merged is not None:
@@ -228,19 +215,23 @@ class Limits:
     def release(self) -> None:
         self._free += 1
 
-    def check(self, node: Node, finished: Callable[[], list[Node]]) -> None:
+    def check(
+        self, node: pattern_tree.Node, finished: Callable[[], list[pattern_tree.Node]]
+    ) -> None:
         """Check the limits of a pattern. Raises `RegexError`. `finished` gives the nodes on the
         parser's stack."""
-        if isinstance(node, Chars):
+        if isinstance(node, pattern_tree.Chars):
             self._class_runes += 2 * len(node.chars)
         if self._class_runes > MAX_CLASS_RUNES or self._too_large(node, finished):
-            raise RegexError(ErrorCode.LARGE, self._pattern)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.LARGE, self._pattern)
         if node.facts.height > MAX_HEIGHT:
-            raise RegexError(ErrorCode.NESTING_DEPTH, self._pattern)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.NESTING_DEPTH, self._pattern)
 
-    def _too_large(self, node: Node, finished: Callable[[], list[Node]]) -> bool:
+    def _too_large(
+        self, node: pattern_tree.Node, finished: Callable[[], list[pattern_tree.Node]]
+    ) -> bool:
         if not self._measuring:
-            if isinstance(node, Repeat) and node.counted:
+            if isinstance(node, pattern_tree.Repeat) and node.counted:
                 count = max(1, node.least if node.most is None else node.most)
                 self._repeats = min(MAX_SIZE, self._repeats * count)
             if self._nodes < MAX_SIZE // self._repeats:
@@ -283,13 +274,13 @@ class _Bar:
     """An alternation is open: what lies below, down to the parenthesis, are its branches."""
 
 
-_Item = Node | _Paren | _Bar
+_Item = pattern_tree.Node | _Paren | _Bar
 
 _ESCAPED_ASSERTIONS = {
-    "A": AssertionKind.BEGIN_TEXT,
-    "z": AssertionKind.END_TEXT,
-    "b": AssertionKind.WORD_BOUNDARY,
-    "B": AssertionKind.NOT_WORD_BOUNDARY,
+    "A": pattern_tree.AssertionKind.BEGIN_TEXT,
+    "z": pattern_tree.AssertionKind.END_TEXT,
+    "b": pattern_tree.AssertionKind.WORD_BOUNDARY,
+    "B": pattern_tree.AssertionKind.NOT_WORD_BOUNDARY,
 }
 
 
@@ -297,7 +288,7 @@ _ESCAPED_ASSERTIONS = {
 class Parsed:
     """A pattern as a tree, and how many groups capture."""
 
-    tree: Node
+    tree: pattern_tree.Node
     groups: int
 
 
@@ -312,7 +303,7 @@ def _check_characters(pattern: str) -> None:
     for index, char in enumerate(pattern) if not pattern.isascii() else ():
         if "\ud800" <= char <= "\udfff":
             fragment = pattern[index:].encode("utf-8", "replace").decode()
-            raise RegexError(ErrorCode.INVALID_UTF8, fragment)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_UTF8, fragment)
 
 
 class _Parser:
@@ -340,7 +331,7 @@ class _Parser:
                 self._last_repeat = before if repeated else None
         self._close_alternation()
         if len(self._stack) != 1:
-            raise RegexError(ErrorCode.MISSING_PAREN, pattern)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.MISSING_PAREN, pattern)
         tree = self._stack[0]
         assert not isinstance(tree, _Paren | _Bar)
         return Parsed(tree, self._groups)
@@ -360,7 +351,7 @@ class _Parser:
                 self._escape()
             case "[":
                 chars, self._at = parse_class(self._pattern, self._at, folded=self._flags.fold)
-                self._new(Chars(chars))
+                self._new(pattern_tree.Chars(chars))
             case _:
                 self._at += 1
                 self._simple_operator(char)
@@ -379,25 +370,37 @@ class _Parser:
                     self._limits.allocate()
                     self._stack.append(_Bar())
             case "^":
-                begin = AssertionKind.BEGIN_LINE if multiline else AssertionKind.BEGIN_TEXT
-                self._new(Assertion(begin))
+                begin = (
+                    pattern_tree.AssertionKind.BEGIN_LINE
+                    if multiline
+                    else pattern_tree.AssertionKind.BEGIN_TEXT
+                )
+                self._new(pattern_tree.Assertion(begin))
             case "$":
-                end = AssertionKind.END_LINE if multiline else AssertionKind.END_TEXT
-                self._new(Assertion(end))
+                end = (
+                    pattern_tree.AssertionKind.END_LINE
+                    if multiline
+                    else pattern_tree.AssertionKind.END_TEXT
+                )
+                self._new(pattern_tree.Assertion(end))
             case _:
-                self._new(Chars(ANY if self._flags.dot_all else ANY_BUT_NEWLINE))
+                self._new(
+                    pattern_tree.Chars(
+                        pattern_tree.ANY if self._flags.dot_all else pattern_tree.ANY_BUT_NEWLINE
+                    )
+                )
 
     # Pushing nodes.
 
-    def _finished(self) -> list[Node]:
+    def _finished(self) -> list[pattern_tree.Node]:
         return [item for item in self._stack if not isinstance(item, _Paren | _Bar)]
 
-    def _new(self, node: Node) -> None:
+    def _new(self, node: pattern_tree.Node) -> None:
         self._limits.allocate()
         self._push(node)
 
-    def _push(self, node: Node) -> None:
-        literal = _as_literal(node.chars) if isinstance(node, Chars) else None
+    def _push(self, node: pattern_tree.Node) -> None:
+        literal = _as_literal(node.chars) if isinstance(node, pattern_tree.Chars) else None
         joins = self._top_literals_join()
         if literal is not None:
             self._stack.append(literal)
@@ -416,19 +419,21 @@ class _Parser:
             return False
         first, second = self._stack[-2:]
         return (
-            isinstance(first, Literal) and isinstance(second, Literal) and first.fold == second.fold
+            isinstance(first, pattern_tree.Literal)
+            and isinstance(second, pattern_tree.Literal)
+            and first.fold == second.fold
         )
 
     def _literal_run(self, text: str) -> None:
         """The last character stays alone: a repetition may follow it."""
         if self._flags.fold:
-            text = "".join(chr(orbit(ord(char))[0]) for char in text)
+            text = "".join(chr(pattern_tree.orbit(ord(char))[0]) for char in text)
         if len(text) > 1:
-            self._new(Literal(text[:-1], self._flags.fold))
+            self._new(pattern_tree.Literal(text[:-1], self._flags.fold))
         if len(text) > 2:
             self._limits.allocate()
             self._limits.release()
-        self._new(Literal(text[-1], self._flags.fold))
+        self._new(pattern_tree.Literal(text[-1], self._flags.fold))
 
     # Repetition.
 
@@ -443,7 +448,7 @@ class _Parser:
         if match.group(2) is not None:
             most = None if match.group(3) is None else _count(match.group(3))
         if least > MAX_REPEAT or (most is not None and (most > MAX_REPEAT or least > most)):
-            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, match.group())
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_REPEAT_SIZE, match.group())
         self._repeat(least, most, match.end(), counted=True)
         return True
 
@@ -457,16 +462,16 @@ class _Parser:
         fragment = self._pattern[before:after]
         if self._last_repeat is not None:
             fragment = self._pattern[self._last_repeat : after]
-            raise RegexError(ErrorCode.INVALID_REPEAT_OPERATOR, fragment)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_REPEAT_OPERATOR, fragment)
         if not self._stack or isinstance(self._stack[-1], _Paren | _Bar):
-            raise RegexError(ErrorCode.MISSING_REPEAT_ARGUMENT, fragment)
-        node = repeat(self._stack[-1], least, most, greedy=greedy, counted=counted)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.MISSING_REPEAT_ARGUMENT, fragment)
+        node = pattern_tree.repeat(self._stack[-1], least, most, greedy=greedy, counted=counted)
         self._limits.allocate()
         self._stack[-1] = node
         self._limits.check(node, self._finished)
         large = counted and (least >= 2 or (most or 0) >= 2)
         if large and node.facts.repeats > MAX_REPEAT:
-            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, fragment)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.INVALID_REPEAT_SIZE, fragment)
         self._at = after
 
     # Groups and flags.
@@ -484,13 +489,13 @@ class _Parser:
     def _close_paren(self) -> None:
         self._close_alternation()
         if len(self._stack) < 2 or not isinstance(self._stack[-2], _Paren):
-            raise RegexError(ErrorCode.UNEXPECTED_PAREN, self._pattern)
+            raise pattern_tree.RegexError(pattern_tree.ErrorCode.UNEXPECTED_PAREN, self._pattern)
         sub = self._stack.pop()
         paren = self._stack.pop()
         assert isinstance(paren, _Paren)
         assert not isinstance(sub, _Paren | _Bar)
         self._flags = paren.flags
-        self._push(sub if paren.index is None else capture(sub, paren.index))
+        self._push(sub if paren.index is None else pattern_tree.capture(sub, paren.index))
 
     def _perl_group(self) -> None:
         """`(?P<name>`, `(?<name>`, `(?flags)` and `(?flags:`."""
@@ -506,9 +511,13 @@ class _Parser:
         start = self._at
         end = self._pattern.find(">", start)
         if end < 0:
-            raise RegexError(ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start:])
+            raise pattern_tree.RegexError(
+                pattern_tree.ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start:]
+            )
         if _NAME.fullmatch(self._pattern, start + name_offset, end) is None:
-            raise RegexError(ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start : end + 1])
+            raise pattern_tree.RegexError(
+                pattern_tree.ErrorCode.INVALID_NAMED_CAPTURE, self._pattern[start : end + 1]
+            )
         self._open(capturing=True)
         self._at = end + 1
 
@@ -535,7 +544,9 @@ class _Parser:
                 return
             else:
                 break
-        raise RegexError(ErrorCode.INVALID_PERL, self._pattern[start:index])
+        raise pattern_tree.RegexError(
+            pattern_tree.ErrorCode.INVALID_PERL, self._pattern[start:index]
+        )
 
     # Escapes.
 
@@ -543,7 +554,9 @@ class _Parser:
         pattern, index = self._pattern, self._at
         letter = pattern[index + 1 : index + 2]
         if letter == "C":
-            raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[index : index + 2])
+            raise pattern_tree.RegexError(
+                pattern_tree.ErrorCode.INVALID_ESCAPE, pattern[index : index + 2]
+            )
         if letter == "Q":
             end = pattern.find("\\E", index + 2)
             text = pattern[index + 2 :] if end < 0 else pattern[index + 2 : end]
@@ -553,22 +566,22 @@ class _Parser:
             return
         if letter in _ESCAPED_ASSERTIONS:
             self._at += 2
-            self._new(Assertion(_ESCAPED_ASSERTIONS[letter]))
+            self._new(pattern_tree.Assertion(_ESCAPED_ASSERTIONS[letter]))
             return
         group = parse_class_escape(pattern, index, folded=self._flags.fold)
         if group is not None:
             self._at = group[1]
-            self._new(Chars(group[0]))
+            self._new(pattern_tree.Chars(group[0]))
         else:
             char, self._at = parse_escape(pattern, index)
             self._literal_run(char)
 
     # Concatenation and alternation.
 
-    def _take_finished(self) -> list[Node]:
+    def _take_finished(self) -> list[pattern_tree.Node]:
         """Takes everything above the topmost marker off the stack."""
         start = len(self._stack)
-        nodes: list[Node] = []
+        nodes: list[pattern_tree.Node] = []
         while start and not isinstance(item := self._stack[start - 1], _Paren | _Bar):
             nodes.append(item)
             start -= 1
@@ -584,7 +597,7 @@ class _Parser:
             self._push(nodes[0])
             return
         self._limits.allocate()
-        self._push(concat(tuple(_flatten(nodes))) if nodes else EMPTY)
+        self._push(pattern_tree.concat(tuple(_flatten(nodes))) if nodes else pattern_tree.EMPTY)
 
     def _close_alternation(self) -> None:
         self._concat()
@@ -615,17 +628,17 @@ class _Parser:
         return True
 
 
-def _as_literal(chars: CharSet) -> Literal | None:
+def _as_literal(chars: pattern_tree.CharSet) -> pattern_tree.Literal | None:
     """A class of one character, or of one character in both cases, is a literal."""
     if len(chars) > 2 or not chars:
         return None
     members = tuple(point for low, high in chars for point in (low, high))
     if len(members) == 2 and members[0] == members[1]:
-        return Literal(chr(members[0]), fold=False)
+        return pattern_tree.Literal(chr(members[0]), fold=False)
     if len(members) == 4 and members[0] == members[1] and members[2] == members[3]:
         members = (members[0], members[2])
-    if len(members) == 2 and orbit(members[0]) == members:
-        return Literal(chr(members[0]), fold=True)
+    if len(members) == 2 and pattern_tree.orbit(members[0]) == members:
+        return pattern_tree.Literal(chr(members[0]), fold=True)
     return None
 
 
@@ -642,29 +655,29 @@ def _changed(flags: Flags, changes: dict[str, bool]) -> Flags:
     )
 
 
-def _flatten(nodes: list[Node]) -> list[Node]:
-    flat: list[Node] = []
+def _flatten(nodes: list[pattern_tree.Node]) -> list[pattern_tree.Node]:
+    flat: list[pattern_tree.Node] = []
     for node in nodes:
-        flat.extend(node.subs if isinstance(node, Concat) else (node,))
+        flat.extend(node.subs if isinstance(node, pattern_tree.Concat) else (node,))
     return flat
 
 
-def _join_literals(nodes: list[Node]) -> list[Node]:
-    joined: list[Node] = []
+def _join_literals(nodes: list[pattern_tree.Node]) -> list[pattern_tree.Node]:
+    joined: list[pattern_tree.Node] = []
     run: list[str] = []
     fold = False
     for node in nodes:
-        if isinstance(node, Literal):
+        if isinstance(node, pattern_tree.Literal):
             if run and node.fold != fold:
-                joined.append(Literal("".join(run), fold))
+                joined.append(pattern_tree.Literal("".join(run), fold))
                 run = []
             run.append(node.text)
             fold = node.fold
             continue
         if run:
-            joined.append(Literal("".join(run), fold))
+            joined.append(pattern_tree.Literal("".join(run), fold))
             run = []
         joined.append(node)
     if run:
-        joined.append(Literal("".join(run), fold))
+        joined.append(pattern_tree.Literal("".join(run), fold))
     return joined

@@ -30,11 +30,7 @@ from celadon.kube.defaulting.defaulting_context import (
     lookup,
     parse_path,
 )
-from celadon.kube.defaulting.field_functions import (
-    FIELD_FUNCTIONS,
-    FieldFunction,
-    Rule,
-)
+from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
 from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.plugin_defaults import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS

@@ -14,12 +14,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_double
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.field_checks import (
-    Errors,
-    changed_fields,
-    each,
-    entries,
-)
+from celadon.kube.validation.field_checks import Errors, changed_fields, each, entries
 from celadon.kube.well_known_values import TLS_SECRET
 
 MAX_BYTES: Final = 1024 * 1024

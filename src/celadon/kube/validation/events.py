@@ -13,11 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.validation import object_meta
-from celadon.kube.validation.field_checks import (
-    IMMUTABLE,
-    Errors,
-    qualified_name,
-)
+from celadon.kube.validation.field_checks import IMMUTABLE, Errors, qualified_name
 
 MAX_WORD: Final = 128
 MAX_MESSAGE: Final = 1024

@@ -29,15 +29,8 @@ from celadon.kube.validation.pods.internal_types import (
     volume_source_diff,
 )
 from celadon.kube.validation.pods.pod_placement import required_nodes
-from celadon.kube.validation.pods.resource_lists import (
-    is_native,
-    positive_quantity,
-    quantity_value,
-)
-from celadon.kube.well_known_values import (
-    MOUNT_OPTIONS,
-    STORAGE_CLASS,
-)
+from celadon.kube.validation.pods.resource_lists import is_native, positive_quantity, quantity_value
+from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 # --- Storage claims ----------------------------------------------------------
 #

@@ -18,11 +18,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
 from celadon.kube.validation import field_checks
-from celadon.kube.validation.field_checks import (
-    METADATA,
-    Errors,
-    required_choice,
-)
+from celadon.kube.validation.field_checks import METADATA, Errors, required_choice
 from celadon.kube.validation.field_checks import immutable as unchanged
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.well_known_values import (

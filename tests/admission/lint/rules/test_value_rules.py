@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission.lint.findings import Replacement
-from tests.admission.lint.linting import (
-    about,
-    about_rules,
-    documents,
-    found,
-    policy,
-    rule_of,
-)
+from tests.admission.lint.linting import about, about_rules, documents, found, policy, rule_of
 
 AT = "spec.validations[0].expression"
 

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.apiserver.simulation.planning.volume_claims import (
-    VolumeWorld,
-    claim_plan,
-    volume_plan,
-)
+from celadon.apiserver.simulation.planning.volume_claims import VolumeWorld, claim_plan, volume_plan
 from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     going,

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation import (
-    apps,
-    autoscaling,
-    namespaces_quotas_budgets,
-)
+from celadon.kube.validation import apps, autoscaling, namespaces_quotas_budgets
 from celadon.kube.validation.object_meta import Update
 
 Json = dict[str, Any]
