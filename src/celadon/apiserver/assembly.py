@@ -22,10 +22,16 @@ from collections.abc import (
 )
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import RecordedWarning, recorded_warnings
-from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
+from celadon.admission.plugins import (
+    EVENT_RATE_LIMIT,
+    IMAGE_POLICY,
+    RESOURCE_QUOTA,
+    ImagePolicySettings,
+    PluginChain,
+)
 from celadon.admission.static_manifests import StaticObjects
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.aggregation.api_services import ProxySettings
@@ -64,7 +70,6 @@ from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
-from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
@@ -93,6 +98,9 @@ from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, SERVICES
 from celadon.storage import Store
+
+if TYPE_CHECKING:
+    from celadon.apiserver.handlers.image_policy import ImagePolicy
 
 MUTATING_WEBHOOKS: Final = "MutatingAdmissionWebhook"
 VALIDATING_WEBHOOKS: Final = "ValidatingAdmissionWebhook"
@@ -203,6 +211,7 @@ def admission_of(core: ServerCore, perform: Perform) -> write_admission.Admissio
     plugin_settings = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, plugin_settings, settings.gates)
     limits = plugin_settings.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
+    backend = plugin_settings.image_policy if IMAGE_POLICY in plugins.names else None
     create = _namespace_maker(perform) if write_admission.AUTO_PROVISION in plugins.names else None
     return write_admission.Admission(
         admitters=_admitters(core, plugins),
@@ -217,12 +226,15 @@ def admission_of(core: ServerCore, perform: Perform) -> write_admission.Admissio
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
         event_rates=write_admission.EventRates(limits, time.monotonic),
-        images=ImagePolicy(
-            plugin_settings.image_policy if IMAGE_POLICY in plugins.names else None,
-            time.monotonic,
-            time.time,
-        ),
+        images=None if backend is None else _image_policy(backend),
     )
+
+
+def _image_policy(settings: ImagePolicySettings) -> ImagePolicy:
+    # late: few servers ask a backend, and its HTTP client takes as long to import as a room
+    from celadon.apiserver.handlers.image_policy import ImagePolicy
+
+    return ImagePolicy(settings, time.monotonic, time.time)
 
 
 def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
@@ -535,7 +547,8 @@ class ApiServer:
         await self.core.aggregator.aclose()
         self.core.workers.stop()
         await self.core.caller.aclose()
-        await self._admission.images.aclose()
+        if self._admission.images is not None:
+            await self._admission.images.aclose()
         self.objects.store.close()
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:

@@ -11,7 +11,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon import kube
 from celadon.admission import Operation, Request, Verdict, World, write_requests
@@ -23,13 +23,15 @@ from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call, raise_refusal
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
-from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from celadon.apiserver.handlers.image_policy import ImagePolicy
 
 # --- Event rates -------------------------------------------------------------
 #
@@ -175,7 +177,7 @@ class Admission:
     provision: NamespaceProvision
     quotas: QuotaCharging
     event_rates: EventRates
-    images: ImagePolicy
+    images: ImagePolicy | None
 
     def check_roles(self, call: Call, new: kube.JsonObject, old: kube.JsonObject | None) -> None:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
@@ -253,13 +255,14 @@ class Admission:
         )
         if operation in _UNDRAFTED:
             request = (await self._mutated(call, request, None)).request
-        if self.event_rates.has_limits or self.images.has_backend:
+        if self.event_rates.has_limits or self.images is not None:
             require_server("what it remembers")
         self.event_rates.check(request)
         admitters = self.admitters.about(call)
-        images = await self.images.opinion(request)
-        admitters.take_opinion(images)
-        raise_refusal(images.refusal)
+        if self.images is not None:
+            opinion = await self.images.opinion(request)
+            admitters.take_opinion(opinion)
+            raise_refusal(opinion.refusal)
         chain = Chain(request, None, admitters, admitters)
         await admitters.validated(chain)
         if not chain.verdict.allowed:

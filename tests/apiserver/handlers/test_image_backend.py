@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins import ImagePolicySettings, ImageVerdict
-from celadon.apiserver.handlers.image_policy import ImagePolicy
-from celadon.apiserver.image_backend import ImageBackend, NoAnswer
+from celadon.apiserver.handlers.image_policy import ImageBackend, ImagePolicy, NoAnswer
 from tests.admission.plugins.test_image_reviews import about
 from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 from tests.apiserver.webhook_routes.loopback import (
