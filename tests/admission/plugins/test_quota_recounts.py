@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from celadon.admission.plugins.resource_quota import counts_differ, recounted
 from celadon.kube import GroupResource
 from tests.admission.plugins.asking import obj, pod
@@ -63,3 +65,30 @@ def test_updates_that_count() -> None:
     assert not counts_differ(pods, pod(), pod(), NOW)
     maps = GroupResource("", "configmaps")
     assert not counts_differ(maps, obj("ConfigMap", "a"), obj("ConfigMap", "b"), NOW)
+
+
+CLAIM = obj("PersistentVolumeClaim", "c", spec={"volumeAttributesClassName": "silver"})
+
+
+@pytest.mark.parametrize(
+    ("resource", "new", "old"),
+    [
+        ("pods", pod(activeDeadlineSeconds=1), pod()),
+        ("persistentvolumeclaims", CLAIM, obj("PersistentVolumeClaim", "c", spec={})),
+        (
+            "persistentvolumeclaims",
+            {**CLAIM, "status": {"currentVolumeAttributesClassName": "silver"}},
+            {**CLAIM, "status": {"currentVolumeAttributesClassName": "gold"}},
+        ),
+        (
+            "persistentvolumeclaims",
+            CLAIM,
+            {**CLAIM, "status": {"modifyVolumeStatus": {"targetVolumeAttributesClassName": "b"}}},
+        ),
+    ],
+    ids=["a pod that has to end", "a class", "the class that it has", "a class no longer wanted"],
+)
+def test_updates_that_change_the_scope(resource: str, new: Any, old: Any) -> None:
+    """They count for as much as before, but in other quotas."""
+    assert counts_differ(GroupResource("", resource), new, old, NOW)
+    assert not counts_differ(GroupResource("", resource), new, new, NOW)

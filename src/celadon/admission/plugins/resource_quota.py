@@ -409,6 +409,13 @@ def _attribute_classes(claim: JsonObject) -> set[str]:
     return {name for name in result if name}
 
 
+_CHANGING_SCOPES: Final[Mapping[GroupResource, Callable[[JsonObject], object]]] = {
+    POD: is_terminating,
+    VOLUME_CLAIM: _attribute_classes,
+}
+"""What scopes ask of an object that an update can change."""
+
+
 def _affinity_terms(spec: JsonObject) -> Iterator[JsonObject]:
     affinity = spec.get("affinity") or {}
     for side in ("podAffinity", "podAntiAffinity"):
@@ -668,7 +675,10 @@ def _resources(hard: Iterable[str]) -> list[GroupResource]:
 
 
 def counts_differ(resource: GroupResource, new: JsonObject, old: JsonObject, now: str) -> bool:
-    """Return whether an update has changed what an object counts for."""
+    """Return whether an update has changed what an object counts for, or which quotas count it."""
     if resource not in MEASURED:
         return False
+    scoped = _CHANGING_SCOPES.get(resource)
+    if scoped is not None and scoped(new) != scoped(old):
+        return True
     return not same(usage_of(resource, new, now), usage_of(resource, old, now))
