@@ -180,6 +180,7 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
         core.sources.now,
         perform,
         core.new_context,
+        settings.has_gate,
         settings.controller_names,
         core.charges,
         core.workers,

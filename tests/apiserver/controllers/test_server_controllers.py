@@ -178,6 +178,28 @@ def test_expressions_of_policies_are_checked(client: Client, clean: dict[str, An
     assert found["status"] == {"observedGeneration": 2, **clean}
 
 
+@pytest.mark.parametrize(
+    ("client", "pods_first"), [("1.32", False), ("1.33", True)], indirect=["client"]
+)
+def test_what_pods_may_use_goes_behind_them(client: Client, pods_first: bool) -> None:
+    """Since 1.33, by its gate; until then the conditions tell of nothing that is left."""
+    client.make("/api/v1/namespaces", "Namespace", "n")
+    assert client.exists("/api/v1/namespaces/n/serviceaccounts/default")
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    pods, maps = "/api/v1/namespaces/n/pods", "/api/v1/namespaces/n/configmaps"
+    client.make(pods, "Pod", "p", metadata={"finalizers": ["e.com/wait"]}, spec=spec)
+    client.make(maps, "ConfigMap", "m")
+    client.delete("/api/v1/namespaces/n")
+    assert client.exists(f"{maps}/m") is pods_first
+    _, pod = client.ask("GET", f"{pods}/p")
+    assert "deletionTimestamp" in pod["metadata"]
+    _, namespace = client.ask("GET", "/api/v1/namespaces/n")
+    reasons = {one["reason"] for one in namespace["status"]["conditions"]}
+    assert ("SomeResourcesRemain" in reasons) is not pods_first
+    assert client.ask("PATCH", f"{pods}/p", {"metadata": {"finalizers": None}})[0] == 200
+    client.until_gone("/api/v1/namespaces/n")
+
+
 def test_a_namespace_has_a_default_account_until_it_goes_with_all_it_has(client: Client) -> None:
     client.make("/api/v1/namespaces", "Namespace", "n")
     account = "/api/v1/namespaces/n/serviceaccounts/default"

@@ -36,6 +36,7 @@ from celadon.records import dataclass, field
 
 
 _OPTIONS: Final = {"propagationPolicy": "Background"}
+_PODS: Final = GroupResource("", "pods")
 _DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
 _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
@@ -81,6 +82,9 @@ class Remains:
     failures: Sequence[str] = ()
     unknown: Sequence[str] = ()
     """Group versions of which nobody knows what they have."""
+    awaited_pods: bool = False
+    """Whether nothing but pods was deleted, since there still are some. Upstream counts nothing
+    then, and its conditions tell of no remains."""
 
 
 def deletion_conditions(
@@ -136,7 +140,8 @@ AGAIN: Final = 1.0
 
 class NamespaceDeletion:
     """Empties namespaces that are being deleted. Items are names of namespaces; `offered` are the
-    versions of other servers, of which the content is deleted, too."""
+    versions of other servers, of which the content is deleted, too. With `pods_first`, what a pod
+    may still use is there as long as the pod (`OrderedNamespaceDeletion`)."""
 
     urgent = False
 
@@ -149,6 +154,8 @@ class NamespaceDeletion:
         now: Callable[[], datetime],
         grace: float = GRACE_SECONDS,
         offered: Callable[[], Sequence[RemoteVersion]] = tuple,
+        *,
+        pods_first: bool = True,
     ) -> None:
         self._objects = objects
         self._namespaces = namespaces
@@ -157,6 +164,7 @@ class NamespaceDeletion:
         self._now = now
         self._grace = grace
         self._offered = offered
+        self._pods_first = pods_first
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -174,7 +182,7 @@ class NamespaceDeletion:
             return early
         remains = await self._emptied(item)
         stored = await self._said(stored, remains)
-        if remains.objects or remains.failures or remains.unknown:
+        if remains.awaited_pods or remains.objects or remains.failures or remains.unknown:
             return AGAIN
         await self._finalized(stored)
         return None
@@ -189,17 +197,15 @@ class NamespaceDeletion:
     async def _emptied(self, namespace: str) -> Remains:
         objects: dict[GroupResource, int] = {}
         finalizers: Counter[str] = Counter()
-        failures = []
-        for resource in self._deletable():
-            if not self._objects.page(resource, namespace, limit=1).objects:
-                continue
-            reply = await self._requests.call(
-                "DELETE", loops.resource_path(resource, namespace), _OPTIONS
-            )
-            if reply.failed:
-                failures.append(reply.message)
-                continue  # upstream counts what is left behind a deletion only
-            left = self._objects.page(resource, namespace).objects
+        failures: list[str] = []
+        deletable = list(self._deletable())
+        if self._pods_first:
+            # Stable: what comes behind the pods comes in the order of the catalogue.
+            deletable.sort(key=lambda resource: resource.gvr.group_resource != _PODS)
+        for resource in deletable:
+            left = await self._left_of(resource, namespace, failures)
+            if left and self._pods_first and resource.gvr.group_resource == _PODS:
+                return Remains(failures=failures, awaited_pods=True)
             if left:
                 objects[resource.gvr.group_resource] = len(left)
             for element in left:
@@ -218,6 +224,20 @@ class NamespaceDeletion:
                 for item in items:
                     finalizers.update(metadata.finalizers(item))
         return Remains(objects, finalizers, failures, unknown)
+
+    async def _left_of(
+        self, resource: Resource, namespace: str, failures: list[str]
+    ) -> Sequence[object_store.StoredObject]:
+        """Delete a collection; return what is still there. Where that failed it is none: upstream
+        counts what is left behind a deletion only."""
+        if not self._objects.page(resource, namespace, limit=1).objects:
+            return ()
+        path = loops.resource_path(resource, namespace)
+        reply = await self._requests.call("DELETE", path, _OPTIONS)
+        if reply.failed:
+            failures.append(reply.message)
+            return ()
+        return self._objects.page(resource, namespace).objects
 
     def _deletable(self) -> Iterator[Resource]:
         """Yield each resource that has content in namespaces, in one version."""

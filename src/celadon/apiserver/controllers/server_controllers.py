@@ -54,8 +54,8 @@ CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "
 @dataclass(frozen=True, slots=True)
 class ControllerSurroundings:
     """Holds what controllers see of their server. `version` is the release whose behaviour is
-    served; `perform` answers a request as if this user had made it and were allowed to; `names` are
-    the controllers that run."""
+    served; `perform` answers a request as if this user had made it and were allowed to; `has_gate`
+    tells of a feature gate whether it is on; `names` are the controllers that run."""
 
     objects: ObjectStore
     served: ServedResources
@@ -63,6 +63,7 @@ class ControllerSurroundings:
     now: Callable[[], datetime]
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     new_context: Callable[[], DefaultingContext]
+    has_gate: Callable[[str], bool]
     names: frozenset[str]
     charges: OpenCharges
     workers: Workers
@@ -219,6 +220,7 @@ def _namespaces(surroundings: ControllerSurroundings) -> controller_loops.Contro
         surroundings.now,
         surroundings.namespace_grace,
         tuple if surroundings.aggregator is None else surroundings.aggregator.offered,
+        pods_first=surroundings.has_gate("OrderedNamespaceDeletion"),
     )
 
 
@@ -268,11 +270,7 @@ def _migrations(surroundings: ControllerSurroundings) -> controller_loops.Contro
     """Return the controller of storage migrations, or None where its gate is off. Since 1.36
     upstream's does what is done here; before, it went by other conditions."""
     is_there = known_resources(all_versions=True).by_gvr(storage_migrations.MIGRATIONS) is not None
-    if not (
-        is_since("1.36")
-        and is_there
-        and surroundings.new_context().gates.get(storage_migrations.GATE)
-    ):
+    if not (is_since("1.36") and is_there and surroundings.has_gate(storage_migrations.GATE)):
         return None
     return storage_migrations.StorageMigrations(
         surroundings.objects,
