@@ -216,7 +216,12 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         yield from standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
-    yield from _revisited(meta, before, naming, validation.revisits, is_sound=is_sound)
+    revisits = validation.revisits
+    if validation.fixed is not None:
+        yield from _revisited(meta, before, naming, revisits & _CHANGED, is_sound=is_sound)
+        yield from validation.fixed(obj, old)
+        revisits &= ~_CHANGED
+    yield from _revisited(meta, before, naming, revisits, is_sound=is_sound)
     yield from validation.of_update(obj, old)
 
 
