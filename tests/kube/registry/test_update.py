@@ -592,6 +592,17 @@ def test_whether_devices_are_allocated_depends_on_what_is_dropped_first(
     assert ("devices" in made["status"]) is is_kept
 
 
+def test_a_source_in_another_namespace_is_dropped_before_sources_are_made_to_agree() -> None:
+    kind = GroupVersionKind("", "v1", "PersistentVolumeClaim")
+    away = {"kind": "A", "name": "b", "namespace": "n"}
+    classic = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "b"}
+    old = {"metadata": {"name": "c"}, "spec": {}}
+    for source, kept in (({"kind": "A", "name": "b"}, None), (classic, classic)):
+        sent = {"metadata": {"name": "c"}, "spec": {"dataSource": source, "dataSourceRef": away}}
+        spec = prepare_for_update(drafted(sent, kind), old)["spec"]
+        assert (spec.get("dataSource"), spec.get("dataSourceRef")) == (kept, kept)
+
+
 @pytest.mark.parametrize("is_mutated", [False, True])
 def test_links_that_mutators_gave_are_not_kept(is_mutated: bool) -> None:
     sent = {"metadata": {"name": "a", "selfLink": "/a"}, "data": {"k": "v"}}

@@ -273,7 +273,9 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
 def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
     """Do what is special about updates of the kind, and drop what gates do not allow."""
     kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
-    drops_first = draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    drops_first = draft.gvk.kind == "PersistentVolumeClaim" or (
+        draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    )
     for is_drop in (drops_first, not drops_first):
         if is_drop and subresource in ("", "status"):
             drop_unused(draft.decoded, old, draft.gvk, draft.run, status=bool(subresource))
