@@ -677,7 +677,7 @@ def _printed_unknown(value: object) -> str:
     )
 
 
-_NO_TIME: Final = "0001-01-01T00:00:00Z"
+_NO_TIME: Final = "0001-01-01T00:00:00"
 
 
 def _printed_time(value: object) -> str:
