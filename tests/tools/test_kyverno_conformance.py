@@ -81,9 +81,14 @@ def test_what_is_not_played_says_why(tmp_path: Path, step: Json, reason: str) ->
 def test_policies_and_objects_are_patched(tmp_path: Path) -> None:
     audited = copy.deepcopy(NO_HOST_NETWORK)
     audited["spec"]["validationFailureAction"] = "Audit"
-    enforced = {"kind": "ClusterPolicy", "apiVersion": "kyverno.io/v1"}
-    enforced |= {"metadata": audited["metadata"], "spec": {"validationFailureAction": "Enforce"}}
-    labelled = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "labels": {"c": "d"}}}
+    enforced: Json = {
+        "apiVersion": "kyverno.io/v1",
+        "kind": "ClusterPolicy",
+        "metadata": audited["metadata"],
+        "spec": {"validationFailureAction": "Enforce"},
+    }
+    labels: Json = {"name": "a", "labels": {"c": "d"}}
+    labelled: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": labels}
     result = play(
         tmp_path,
         applied("audited"),

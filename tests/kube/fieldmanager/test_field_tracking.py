@@ -582,7 +582,7 @@ def test_an_object_that_is_older_than_its_schema() -> None:
 
 
 def test_nulls_that_were_applied_are_validated() -> None:
-    members = {
+    members: dict[str, Any] = {
         "l": {"type": "array", "items": {"type": "string"}},
         "n": {"type": "string", "nullable": True},
         "d": {"type": "string", "default": "x"},

@@ -237,7 +237,7 @@ def changed_trust_bundle(obj: JsonObject, old: JsonObject) -> Errors:
 def trust_bundle_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if the signer of a ClusterTrustBundle is another one."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    return changed_fields("certificates.v1beta1.ClusterTrustBundleSpec", spec, before, SPEC)
+    yield from changed_fields("certificates.v1beta1.ClusterTrustBundleSpec", spec, before, SPEC)
 
 
 def _signer(spec: JsonObject) -> Errors:
