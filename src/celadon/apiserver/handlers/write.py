@@ -75,6 +75,7 @@ from celadon.kube.registry import (
     strategy_of,
     update,
     valid_warnings,
+    without_link,
     write_warnings,
 )
 from celadon.kube.releases import is_since
@@ -441,6 +442,7 @@ class Writer:
                 return WriteResult(
                     200, shown_object(await self._shown(call, new), target, no_count=0)
                 )
+            new = without_link(new)  # of a dry run, upstream answers it
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
                 target.resource,
