@@ -163,7 +163,8 @@ def service(obj: JsonObject) -> Errors:
 
 
 def changed_service(obj: JsonObject, old: JsonObject) -> Errors:
-    """Addresses and ranges of the old one may stay however they are written."""
+    """Yield what is wrong with a Service, besides its metadata; addresses and ranges that the old
+    one has may stay however they are written."""
     # As `validateService` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     kind = spec.get("type") or ""
