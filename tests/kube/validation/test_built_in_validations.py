@@ -164,6 +164,17 @@ def test_how_often_subresources_look_at_metadata(
     assert sum(error.field.startswith(f"metadata.{field}") for error in errors) == times
 
 
+def test_the_status_of_a_stateful_set_is_judged_before_its_metadata() -> None:
+    old = obj("apps/v1", "StatefulSet", meta=IN_N, spec={}, status={"collisionCount": 2})
+    status = {"replicas": -1, "collisionCount": 1}
+    new = {**old, "status": status, "metadata": {**old["metadata"], **FINALIZERS}}
+    found = [error.field for error in validate_status_update(new, old, metadata.gvk(old))]
+    metas = [number for number, field in enumerate(found) if field == "metadata.finalizers[0]"]
+    assert found[0] == "status.replicas"
+    assert metas == [len(found) - 2]
+    assert found[-1] == "status.collisionCount"
+
+
 def test_a_job_is_judged_as_a_new_one_before_it_is_compared() -> None:
     old = admitted(job())
     old["metadata"]["uid"] = "a"

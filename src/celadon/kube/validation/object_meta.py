@@ -397,6 +397,8 @@ class Validation:
     revisit: Revisit = Revisit.BOTH
     status_revisit: Revisit | None = None
     fixed: Update | None = None
+    status_first: Update | None = None
+    """What is said of a changed status before its metadata are looked at again."""
     changes: Update | None = None
     as_new: Update | None = None
     named_once_since: str = ""
