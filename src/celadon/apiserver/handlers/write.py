@@ -75,7 +75,6 @@ from celadon.kube.registry import (
     strategy_of,
     update,
     valid_warnings,
-    without_link,
     write_warnings,
 )
 from celadon.kube.releases import is_since
@@ -442,7 +441,6 @@ class Writer:
                 return WriteResult(
                     200, shown_object(await self._shown(call, new), target, no_count=0)
                 )
-            new = without_link(new)  # of a dry run, upstream answers it
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
                 target.resource,
@@ -544,7 +542,7 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        stored_form = update.stored_update(draft, new, old, target)
+        stored_form = update.stored_update(draft, new, old, target, dry_run=call.dry_run)
         warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
             if is_own_scale:

@@ -21,7 +21,6 @@ from celadon.kube.registry.decoded_object import (
     shown_object,
     stored_form,
     stored_object,
-    without_link,
 )
 from celadon.kube.registry.patches import (
     JsonPatchError,
@@ -77,7 +76,6 @@ __all__ = [
     "strategy_of",
     "update",
     "valid_warnings",
-    "without_link",
     "write_errors",
     "write_warnings",
 ]
