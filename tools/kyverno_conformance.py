@@ -1,17 +1,19 @@
 """Kyverno's conformance tests, played with what its policies become: `python -m
 tools.kyverno_conformance FOLDER`, with `test/conformance/chainsaw` of Kyverno's repository.
 
-A test of Chainsaw is played if all it does is create, apply or delete objects and look at them, or
-run a `kubectl` that does so. Its policies are translated and stand, as admission policies, in an
-API server of the tool's own; each object that is sent there is a case: it is refused as the test
-expects, or not. What the test asserts of objects that it has created is a case, too. The table is
-Markdown.
+A test of Chainsaw is played if all it does is create, apply, patch or delete objects and look at
+them, or run a `kubectl` that does so. Its policies are translated and stand, as admission policies,
+in an API server of the tool's own; each object that is sent there is a case: it is refused as the
+test expects, or not. What the test asserts of objects that it has created is a case, too. The table
+is Markdown.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ from celadon.cli.migration.migration_run import Migration
 from celadon.goyaml import read_yaml
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
+from celadon.kube.registry.patches import apply_merge_patch
 from celadon.kube.resources import Catalog, known_resources
 from celadon.testing import KubeApi, RequestRefused
 
@@ -46,8 +49,8 @@ def played(test: Path, name: str) -> Played:
     """Play a test in a server of its own."""
     result = Played(name)
     document = next(iter(_documents(test)))
-    with KubeApi() as api:
-        session = _Session(api, test.parent, result)
+    with KubeApi() as api, tempfile.TemporaryDirectory() as patched:
+        session = _Session(api, test.parent, Path(patched), result)
         try:
             for step in document["spec"].get("steps", ()):
                 session.play(step, {})
@@ -61,9 +64,11 @@ def played(test: Path, name: str) -> Played:
 class _Session:
     """A test that is being played."""
 
-    def __init__(self, api: KubeApi, folder: Path, result: Played) -> None:
+    def __init__(self, api: KubeApi, folder: Path, patched: Path, result: Played) -> None:
+        """`patched` is where policies are written that the test patches."""
         self._api = api
         self._folder = folder
+        self._patched = patched
         self._result = result
         self._catalog: Catalog = known_resources()
         self.policies: list[Path] = []
@@ -89,6 +94,8 @@ class _Session:
                     self._command(what)
                 case "assert" | "error":
                     self._look(self._objects(what, bound), is_there=name == "assert")
+                case "patch":
+                    self._patch(self._objects(what, bound), is_refused=_expects_error(what))
                 case "delete":
                     self._delete(what)
                 case "sleep" | "description":
@@ -150,6 +157,27 @@ class _Session:
             raise NotPlayed("it is about what policies Kyverno takes")
         if file not in self.policies:
             self.policies.append(file)
+        self._translate_all()
+
+    def _patch(self, objects: list[tuple[Path, JsonObject]], *, is_refused: bool) -> None:
+        for _, patch in objects:
+            if not _is_kyvernos(patch):
+                what = f"PATCH {patch['kind']} {metadata.name(patch)}"
+                self._count(what, self._apply(patch), is_refused=is_refused)
+                continue
+            for number, file in enumerate(self.policies):
+                documents = list(_documents(file))
+                same = [_is_same(document, patch) for document in documents]
+                if any(same):
+                    self.policies[number] = self._patched / f"{number}.yaml"
+                    pairs = zip(documents, same, strict=True)
+                    changed = [
+                        apply_merge_patch(one, patch) if is_it else one for one, is_it in pairs
+                    ]
+                    self.policies[number].write_text("\n---\n".join(map(json.dumps, changed)))
+            self._translate_all()
+
+    def _translate_all(self) -> None:
         migration = Migration.of([str(one) for one in self.policies], allows_existing=True)
         for outcome in migration.outcomes:
             if outcome.translation.reason:
@@ -335,6 +363,10 @@ def _documents(file: Path) -> Iterator[JsonDict]:
 
 def _is_kyvernos(obj: JsonObject) -> bool:
     return "kyverno.io/" in str(obj.get("apiVersion"))
+
+
+def _is_same(obj: JsonObject, other: JsonObject) -> bool:
+    return obj["kind"] == other["kind"] and metadata.name(obj) == metadata.name(other)
 
 
 def _is_made_by_kyverno(obj: JsonObject) -> bool:

@@ -141,13 +141,13 @@ _RANDOM: Final = re.compile(
     r"(?<=\bgen-)[a-z0-9]{5}\b|eyJ[\w.-]+|(?<=resourceVersion)[\\\\\":]+\d+"
 )
 
-_NOT_POLICIES: Final = ("authorization.", "authentication.", "apiserver.latency.")
+NOT_POLICIES: Final = ("authorization.", "authentication.", "apiserver.latency.")
 """Annotations of audit events that are none of admission's."""
 
 
 def _plain(reply: Reply) -> str:
     known = sorted((reply.audit or {}).items())
-    audit = {key: text for key, text in known if not key.startswith(_NOT_POLICIES)}
+    audit = {key: text for key, text in known if not key.startswith(NOT_POLICIES)}
     shown = json.loads(plain(reply, exact=True))
     for item in (shown[1] or {}).get("items", ()):
         item["metadata"].pop("managedFields", None)

@@ -6,6 +6,8 @@ import pytest
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath, NamedText, SpelledStep
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.releases import answering_as
 
 PATH = ROOT.child("spec", "items").index(0).child("name").key("a.b/c")
 
@@ -61,3 +63,12 @@ def test_aggregate() -> None:
     first, second = fieldpath.required(ROOT.child("a")), fieldpath.required(ROOT.child("b"))
     assert fieldpath.aggregate([first, first]) == "a: Required value"
     assert fieldpath.aggregate([first, second, first]) == "[a: Required value, b: Required value]"
+
+
+def test_paths_that_are_shown_have_addresses_of_their_own() -> None:
+    """Before 1.34, whose errors show no addresses any more."""
+    path = {"name": "dataSource", "index": "", "parent": {}}
+    error = fieldpath.invalid(FieldPath("spec"), GoValue(path, "field.Path"), "must match")
+    for release, count in (("1.33", 2), ("1.34", 1)):
+        with answering_as(release):
+            assert fieldpath.aggregate([error, error]).count("must match") == count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,32 @@ def test_what_is_not_played_says_why(tmp_path: Path, step: Json, reason: str) ->
     del images["spec"]["rules"][0]["validate"]
     result = play(tmp_path, applied("policy"), step, images=images)
     assert result.reason == reason
+
+
+def test_policies_and_objects_are_patched(tmp_path: Path) -> None:
+    audited = copy.deepcopy(NO_HOST_NETWORK)
+    audited["spec"]["validationFailureAction"] = "Audit"
+    enforced: Json = {
+        "apiVersion": "kyverno.io/v1",
+        "kind": "ClusterPolicy",
+        "metadata": audited["metadata"],
+        "spec": {"validationFailureAction": "Enforce"},
+    }
+    labels: Json = {"name": "a", "labels": {"c": "d"}}
+    labelled: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": labels}
+    result = play(
+        tmp_path,
+        applied("audited"),
+        applied("pod"),
+        {"patch": {"resource": labelled}},
+        {"assert": {"resource": labelled}},
+        {"patch": {"resource": enforced}},
+        applied("other", **REFUSED),
+        audited=audited,
+        pod=pod({"hostNetwork": True}),
+        other={**pod({"hostNetwork": True}), "metadata": {"name": "b"}},
+    )
+    assert (result.reason, result.cases, result.otherwise) == ("", 4, [])
 
 
 def test_objects_without_a_name_are_not_looked_for(tmp_path: Path) -> None:

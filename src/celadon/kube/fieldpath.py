@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from celadon.kube.go.go_text import GoValue, go_syntax, json_text, quote
+from celadon.kube.go.go_text import ADDRESS, GoValue, go_syntax, json_text, quote
 from celadon.kube.releases import is_since, wording
 
 if TYPE_CHECKING:
@@ -303,10 +303,16 @@ def _counted(count: int, word: str) -> str:
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:
-    """Return all errors as one text: repeated ones once, a single one bare, several in brackets."""
-    texts = list(dict.fromkeys(map(str, errors)))
+    """Return all errors as one text: repeated ones once, a single one bare, several in brackets.
+    Those that show a path are no repetitions: each has an address of its own."""
+    unique: dict[str | int, str] = {}
+    for number, text in enumerate(map(str, errors)):
+        unique[number if _NEW_PATH in text and not is_since("1.34") else text] = text
+    texts = list(unique.values())
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
+
+_NEW_PATH: Final = f"(*field.Path)({ADDRESS})"
 
 MOST_ERROR_TEXT: Final = 4 << 20
 """Characters of the errors that one refusal shows."""

@@ -27,7 +27,7 @@ from celadon.records import dataclass
 # Addresses and ranges that are valid today but not written as they should be.
 #
 # As k8s.io/apimachinery `pkg/util/validation/ip.go`. What is no address at all is validation's
-# concern: nothing is said of it here.
+# concern: nothing is said of it here, but before 1.33.
 
 _NON_STANDARD: Final = wording(
     "is invalid", v1_36="will be considered invalid in a future Kubernetes release"
@@ -36,11 +36,11 @@ _NON_STANDARD: Final = wording(
 
 def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
     """Yield the warnings about an IP address, leading zeros and IPv4 in IPv6 included."""
-    addr = text_rules.address(text)
-    if addr is None:
-        return
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_addr) if of_service else ()
+        return
+    addr = text_rules.address(text)
+    if addr is None:
         return
     strict = _strict_address(text)
     if strict is None or strict.is_v4_mapped:
@@ -57,11 +57,11 @@ def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) ->
 
 def range_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
     """Yield the warnings about a range in CIDR notation."""
-    prefix = text_rules.network(text)
-    if prefix is None:
-        return
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_prefix) if of_service else ()
+        return
+    prefix = text_rules.network(text)
+    if prefix is None:
         return
     usual = _range_text(prefix)
     ambiguous = prefix.masked() != prefix

@@ -268,6 +268,11 @@ def test_silences(capsys: pytest.CaptureFixture[str]) -> None:
     assert reasons(capsys, good) == ["binding-without-policy"]
     assert "did you mean `limit`?" in report(capsys, good)["notices"][0]["message"]
 
+    others = policy(expression="true"), binding(actions="Warn")
+    write(Path("policies.json"), *others, policy(), policy(), binding(), binding())
+    assert reasons(capsys, good) == ["replaced", "replaced"]
+    assert "has the same name and comes later" in report(capsys, good)["notices"][0]["message"]
+
     write(Path("policies.json"), GOOD)
     assert reasons(capsys, good) == ["no-policy"]
 

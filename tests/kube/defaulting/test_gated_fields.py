@@ -294,6 +294,33 @@ def test_volumes_that_are_images_go_with_their_mounts() -> None:
     assert seen(made, "*.volumeMounts") is None
 
 
+@pytest.mark.parametrize(
+    ("gate", "policy"), [(False, None), (True, "Always")], ids=["without", "with"]
+)
+def test_volumes_that_are_images_have_a_default_by_their_gate(
+    gate: bool, policy: str | None
+) -> None:
+    """It shows in who owns what: managers are noted before the volumes are dropped."""
+    sent = pod({}, volumes=[{"name": "v", "image": {"reference": "i"}}])
+    context = DefaultingContext(gates={"ImageVolume": gate})
+    with answering_as("1.34"):
+        draft = drafted(sent, GroupVersionKind("", "v1", "Pod"), context)
+    (volume,) = draft.decoded["spec"]["volumes"]
+    assert volume["image"].get("pullPolicy") == policy
+
+
+def test_volumes_are_made_anew_where_they_may_not_be_images() -> None:
+    """Lists that came empty are none then, which shows in what an update may not change."""
+    old = admitted(pod({}, volumes=[{"name": "v", "emptyDir": {}}]))
+    for release, gone in (("1.30", False), ("1.31", True), ("1.34", True), ("1.35", False)):
+        with answering_as(release):
+            draft = drafted(
+                {**old, "spec": {**old["spec"], "volumes": []}}, GroupVersionKind("", "v1", "Pod")
+            )
+            prepare_for_update(draft, old)
+        assert (not draft.run.empties) is gone, release
+
+
 def test_init_containers_are_sidecars_or_say_nothing() -> None:
     """Before 1.34 validation refuses what is no sidecar."""
     init = [{**CONTAINER, "name": one, "restartPolicy": one} for one in ("Always", "Never")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -458,8 +459,11 @@ def test_writes_that_cannot_be_compared_are_not_refused() -> None:
     assert _owners(made.draft.decoded) == {}
 
 
-def _custom_target(subresource: str = "", **members: Any) -> Target:
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": members}}}
+def _custom_target(
+    subresource: str = "", *, stored: Mapping[str, Any] | None = None, **members: Any
+) -> Target:
+    """Objects of v1 with these members; `stored` are those of v2, in which they are kept then."""
+    versions = {"v1": members} if stored is None else {"v1": members, "v2": stored}
     definition = {
         "spec": {
             "group": "example.com",
@@ -467,18 +471,23 @@ def _custom_target(subresource: str = "", **members: Any) -> Target:
             "names": {"plural": "gizmos", "kind": "Gizmo"},
             "versions": [
                 {
-                    "name": "v1",
+                    "name": name,
                     "served": True,
-                    "storage": True,
+                    "storage": name == max(versions),
                     "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": schema},
+                    "schema": {"openAPIV3Schema": _with_spec(properties)},
                 }
+                for name, properties in versions.items()
             ],
         }
     }
     resource = known_resources().with_crds([definition]).by_gvk(GIZMO)
     assert resource is not None
     return Target(resource, "ns", "g", subresource, custom=custom_kinds(definition)[GIZMO])
+
+
+def _with_spec(members: Mapping[str, Any]) -> Object:
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": members}}}
 
 
 def _gizmo(spec: Any, **meta: Any) -> Object:
@@ -573,7 +582,7 @@ def test_an_object_that_is_older_than_its_schema() -> None:
 
 
 def test_nulls_that_were_applied_are_validated() -> None:
-    members = {
+    members: dict[str, Any] = {
         "l": {"type": "array", "items": {"type": "string"}},
         "n": {"type": "string", "nullable": True},
         "d": {"type": "string", "default": "x"},
@@ -585,6 +594,17 @@ def test_nulls_that_were_applied_are_validated() -> None:
     assert read.draft.decoded["spec"] == {"l": None, "n": None, "d": "x"}
     sent = read_object(json.dumps(config).encode(), where, _context())
     assert sent.draft.decoded["spec"] == {"n": None, "d": "x"}
+
+
+@pytest.mark.parametrize(("text", "generation"), [("y", 1), ("z", 2)])
+def test_an_apply_that_changes_nothing_adds_no_defaults(text: str, generation: int) -> None:
+    """A field with a default is missing where the version that is stored does not have it."""
+    word = {"type": "string"}
+    where = _custom_target(stored={"s": word}, s=word, d={**word, "default": "x"})
+    live = _created(_gizmo({"s": "y"}), where, Clock().writer("one"))
+    live["metadata"]["uid"] = "1"
+    made = _applied(_gizmo({"s": text}), live, where, Clock().writer("two"), force=True)
+    assert (made["spec"], made["metadata"]["generation"]) == ({"s": text}, generation)
 
 
 def test_what_an_apply_says_beside_the_schema_is_a_change_and_is_not_kept() -> None:

@@ -592,13 +592,25 @@ def test_whether_devices_are_allocated_depends_on_what_is_dropped_first(
     assert ("devices" in made["status"]) is is_kept
 
 
+def test_a_source_in_another_namespace_is_dropped_before_sources_are_made_to_agree() -> None:
+    kind = GroupVersionKind("", "v1", "PersistentVolumeClaim")
+    away = {"kind": "A", "name": "b", "namespace": "n"}
+    classic = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "b"}
+    old = {"metadata": {"name": "c"}, "spec": {}}
+    for source, kept in (({"kind": "A", "name": "b"}, None), (classic, classic)):
+        sent = {"metadata": {"name": "c"}, "spec": {"dataSource": source, "dataSourceRef": away}}
+        spec = prepare_for_update(drafted(sent, kind), old)["spec"]
+        assert (spec.get("dataSource"), spec.get("dataSourceRef")) == (kept, kept)
+
+
 @pytest.mark.parametrize("is_mutated", [False, True])
 def test_links_that_mutators_gave_are_not_kept(is_mutated: bool) -> None:
     sent = {"metadata": {"name": "a", "selfLink": "/a"}, "data": {"k": "v"}}
     draft = drafted(sent, MAPS.kind, CONTEXT)
     draft.is_mutated = is_mutated
-    kept = stored_update(draft, {**draft.decoded}, OLD, MAPS)
-    assert ("selfLink" in kept["metadata"]) is not is_mutated
+    answered = stored_update(draft, {**draft.decoded}, OLD, MAPS, dry_run=True)
+    assert ("selfLink" in answered["metadata"]) is not is_mutated
+    assert "selfLink" not in stored_update(draft, {**draft.decoded}, OLD, MAPS)["metadata"]
     new = drafted(sent, MAPS.kind, CONTEXT)
     new.is_mutated = is_mutated
     assert ("selfLink" in stored_new(new, {**new.decoded}, MAPS)["metadata"]) is not is_mutated

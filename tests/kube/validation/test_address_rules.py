@@ -38,6 +38,8 @@ def test_canonical_addresses(name: str, expected: list[str]) -> None:
         ("10.0.0.0/8", []),
         ("x", ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]),
         ("010.0.0.0/8", ["must not have leading 0s in IP or prefix length"]),
+        ("10.0.0.0/08", ["must not have leading 0s in IP or prefix length"]),
+        ("10.0.0.0/+8", ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]),
         ("::ffff:10.0.0.0/104", ["must not have an IPv4-mapped IPv6 address"]),
         ("10.0.0.1/8", [BITS]),
         ("FD00::/8", ['must be in canonical form ("fd00::/8")']),

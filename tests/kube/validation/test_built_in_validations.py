@@ -62,6 +62,18 @@ JUDGED_FIRST: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
         {"spec": {"parentRef": {"resource": "services"}}},
         ["spec.parentRef.name", "metadata.uid", "spec.parentRef"],
     ),
+    (
+        obj("certificates.k8s.io/v1beta1", "ClusterTrustBundle", meta={"name": "a.b:e:d"},
+            spec={"signerName": "a.b/c", "trustBundle": ""}),
+        {"spec": {"signerName": "a.b/e", "trustBundle": "x"}},
+        ["spec.trustBundle", "metadata.uid", "spec.signerName"],
+    ),
+    (
+        obj("storagemigration.k8s.io/v1beta1", "StorageVersionMigration",
+            spec={"resource": {"resource": "pods"}}),
+        {"spec": {"resource": {"resource": "P"}}},
+        ["spec.resource.resource", "metadata.uid", "spec"],
+    ),
 ]  # fmt: skip
 
 
@@ -78,6 +90,45 @@ def test_kinds_that_are_judged_before_they_are_compared(
 
 FINALIZERS, UID = {"finalizers": ["a"]}, {"uid": "b"}
 NAMELESS, LABELLED = {"generateName": "G_"}, {"labels": {"a": "b c"}}
+IN_N = {"name": "x", "namespace": "n"}
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "fixed", "rest"),
+    [
+        (
+            obj("v1", "Secret", meta=IN_N, type="a/b", immutable=True, data={"a": "YQ=="}),
+            {"type": "a/c", "data": {"a b": "YQ=="}},
+            ["type", "data"],
+            ["data[a b]"],
+        ),
+        (
+            obj("v1", "ConfigMap", meta=IN_N, immutable=True, data={"a": "b"}),
+            {"immutable": False, "data": {"a b": "c"}},
+            ["immutable", "data"],
+            ["data[a b]"],
+        ),
+        (
+            obj("networking.k8s.io/v1", "IngressClass", spec={"controller": "a/b"}),
+            {"spec": {"controller": "a"}},
+            ["spec.controller"],
+            ["spec.controller"],
+        ),
+        (
+            obj("storage.k8s.io/v1", "VolumeAttributesClass", driverName="d", parameters={"a": ""}),
+            {"parameters": {}},
+            ["parameters"],
+            ["parameters"],
+        ),
+    ],
+)
+def test_what_is_fixed_comes_between_both_looks_at_metadata(
+    value: dict[str, Any], change: dict[str, Any], fixed: list[str], rest: list[str]
+) -> None:
+    new = {**value, **change, "metadata": {**value["metadata"], **FINALIZERS}}
+    found = [error.field for error in validate_update(new, value, metadata.gvk(value))]
+    finalizer = "metadata.finalizers[0]"
+    assert found == [finalizer, *fixed, finalizer, *rest]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +162,17 @@ def test_how_often_subresources_look_at_metadata(
         errors = validate_subresource_update(new, old, gvk, subresource)
     (field,) = change
     assert sum(error.field.startswith(f"metadata.{field}") for error in errors) == times
+
+
+def test_the_status_of_a_stateful_set_is_judged_before_its_metadata() -> None:
+    old = obj("apps/v1", "StatefulSet", meta=IN_N, spec={}, status={"collisionCount": 2})
+    status = {"replicas": -1, "collisionCount": 1}
+    new = {**old, "status": status, "metadata": {**old["metadata"], **FINALIZERS}}
+    found = [error.field for error in validate_status_update(new, old, metadata.gvk(old))]
+    metas = [number for number, field in enumerate(found) if field == "metadata.finalizers[0]"]
+    assert found[0] == "status.replicas"
+    assert metas == [len(found) - 2]
+    assert found[-1] == "status.collisionCount"
 
 
 def test_a_job_is_judged_as_a_new_one_before_it_is_compared() -> None:

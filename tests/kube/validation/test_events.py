@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -119,6 +120,47 @@ def test_complaints(value: Json, expected: list[str]) -> None:
 )
 def test_changes(value: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(value, old) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "of_go", "of_json"),
+    [
+        (
+            {"deprecatedSource": {"host": "h"}},
+            'source: Invalid value: core.EventSource{Component:"", Host:"h"}: ',
+            'source: Invalid value: {"Component":"","Host":"h"}: ',
+        ),
+        (
+            {"deprecatedSource": None},
+            'source: Invalid value: core.EventSource{Component:"", Host:""}: ',
+            'source: Invalid value: {"Component":"","Host":""}: ',
+        ),
+        (
+            {"related": {"name": "x"}},
+            'related: Invalid value: core.ObjectReference{Kind:"", Namespace:"", Name:"x", UID:"", '
+            'APIVersion:"", ResourceVersion:"", FieldPath:""}: ',
+            'related: Invalid value: {"Kind":"","Namespace":"","Name":"x","UID":"",'
+            '"APIVersion":"","ResourceVersion":"","FieldPath":""}: ',
+        ),
+        (
+            {"eventTime": "2025-01-01T00:00:00.120000Z"},
+            "eventTime: Invalid value: 2025-01-01 00:00:00.12 +0000 UTC: ",
+            'eventTime: Invalid value: "2025-01-01T00:00:00.120000Z": ',
+        ),
+        (
+            {"deprecatedLastTimestamp": None},
+            "lastTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: ",
+            "lastTimestamp: Invalid value: null: ",
+        ),
+    ],
+)
+def test_values_that_may_not_change(change: Json, of_go: str, of_json: str) -> None:
+    """As kube-apiserver 1.33 and 1.36 show them."""
+    old = event(deprecatedSource={"component": "c"}, deprecatedLastTimestamp="2024-01-01T00:00:00Z")
+    for release, shown in (("1.33", of_go), ("1.34", of_json)):
+        with answering_as(release):
+            found = update_complaints({**old, **change}, old)
+        assert f"{shown}field is immutable" in found
 
 
 def test_finalizers_have_a_domain() -> None:

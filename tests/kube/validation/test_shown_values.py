@@ -122,6 +122,13 @@ def autoscaler() -> dict[str, Any]:
             '{"Type":"Foo"}: supported values',
         ),
         (
+            obj("policy/v1", "PodDisruptionBudget", spec={"minAvailable": 1, "maxUnavailable": 1}),
+            "policy.PodDisruptionBudgetSpec{MinAvailable:(*intstr.IntOrString)(0xc000000000), "
+            "Selector:(*v1.LabelSelector)(nil), MaxUnavailable:(*intstr.IntOrString)(0xc000000000)"
+            ", UnhealthyPodEvictionPolicy:(*policy.UnhealthyPodEvictionPolicyType)(nil)}: ",
+            '{"MinAvailable":1,"Selector":null,"MaxUnavailable":1,',
+        ),
+        (
             obj("v1", "Pod", spec={"containers": [CONFINED]}),
             'core.SeccompProfile{Type:"RuntimeDefault", LocalhostProfile:(*string)(0xc000000000)}',
             '{"Type":"RuntimeDefault","LocalhostProfile":"p"}',

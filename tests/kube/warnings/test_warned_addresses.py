@@ -6,6 +6,7 @@ import pytest
 
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.pod_warnings import address_warnings, range_warnings
+from celadon.kube.releases import answering_as
 
 PATH = FieldPath("f")
 
@@ -70,3 +71,26 @@ def test_addresses(text: str, want: str) -> None:
 )
 def test_ranges(text: str, want: list[str]) -> None:
     assert list(range_warnings(PATH, text)) == [f"f: {one}" for one in want]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("none", 'ParseAddr("none"): unable to parse IP'),
+        ("1.2.3", 'ParseAddr("1.2.3"): IPv4 address too short'),
+        ("1.2.3.04", 'ParseAddr("1.2.3.04"): IPv4 field has octet with leading zero'),
+    ],
+)
+def test_before_1_33_what_is_no_address_of_a_service_is_warned_of(text: str, error: str) -> None:
+    with answering_as("1.32"):
+        (warning,) = address_warnings(PATH, text, of_service=True)
+        assert not list(address_warnings(PATH, text))
+    assert warning == (
+        f"f: IP address was accepted, but will be invalid in a future Kubernetes release: {error}"
+    )
+
+
+def test_before_1_33_white_space_around_a_range_of_a_service_is_warned_of() -> None:
+    with answering_as("1.32"):
+        (warning,) = range_warnings(PATH, " 10.0.0.0/8", of_service=True)
+    assert warning.endswith('ParseAddr(" 10.0.0.0"): unexpected character (at " 10.0.0.0")')

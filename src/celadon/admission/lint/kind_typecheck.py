@@ -512,30 +512,33 @@ def written_fields(expression: PolicyExpression) -> Iterator[lint_context.FieldW
     """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
-    absent = _absent_at(expression.checked.ast.root)
+    conditions = _conditions(expression.checked.ast.root)
     for node in syntax.walk(expression.checked.ast.root):
         if isinstance(node, syntax.Struct) and node.type_name == ROOT:
-            yield from _fields(expression, node, ())
+            yield from _fields(expression, node, (), conditions)
         elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
-            operation = _operation(expression, node, absent.get(id(node), frozenset()))
+            operation = _operation(expression, node, conditions[id(node)])
             if operation is not None:
                 yield operation
 
 
-def _absent_at(root: syntax.Expr) -> dict[int, frozenset[lint_context.MutationPath]]:
-    """The objects in an expression that are made only where something is absent: what is."""
-    result: dict[int, frozenset[lint_context.MutationPath]] = {}
-    stack: list[tuple[syntax.Expr, frozenset[lint_context.MutationPath]]] = [(root, frozenset())]
+_Conditions = tuple[tuple[syntax.Expr, bool], ...]
+
+
+def _conditions(root: syntax.Expr) -> dict[int, _Conditions]:
+    """The conditions under which the objects in an expression are made, with what they are then."""
+    result: dict[int, _Conditions] = {}
+    stack: list[tuple[syntax.Expr, _Conditions]] = [(root, ())]
     while stack:
-        node, absent = stack.pop()
+        node, conditions = stack.pop()
         if isinstance(node, syntax.Call) and node.function == syntax.CONDITIONAL:
             condition, then, otherwise = node.args
-            stack.append((then, absent.union(_absent_if(condition, is_true=True))))
-            stack.append((otherwise, absent.union(_absent_if(condition, is_true=False))))
+            stack.append((then, (*conditions, (condition, True))))
+            stack.append((otherwise, (*conditions, (condition, False))))
             continue
         if isinstance(node, syntax.Struct):
-            result[id(node)] = absent
-        stack += [(child, absent) for child in syntax.children(node)]
+            result[id(node)] = conditions
+        stack += [(child, conditions) for child in syntax.children(node)]
     return result
 
 
@@ -543,13 +546,13 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[lint_contex
     """Return what of the object is absent where a condition is true, or is not."""
     match condition:
         case syntax.Select(test_only=True) if not is_true:
-            yield from _path_in_object(condition)
+            yield from path_in_object(condition)
         case syntax.Call(function="hasValue", target=syntax.Call() as target) if not is_true:
-            yield from _path_in_object(target)
+            yield from path_in_object(target)
         case syntax.Call(function="@in", args=(syntax.Literal(value=str(key)), container)) if (
             not is_true
         ):
-            yield from ((*path, key) for path in _path_in_object(container))
+            yield from ((*path, key) for path in path_in_object(container))
         case syntax.Call(function="!_", args=(inner,)):
             yield from _absent_if(inner, is_true=not is_true)
         case syntax.Call(function="_&&_" | "_||_" as function, args=args):
@@ -558,8 +561,8 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[lint_contex
                     yield from _absent_if(arg, is_true=is_true)
 
 
-def _path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
-    """The path of a field of the object, if it is one."""
+def path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
+    """Yield the path of a field of the object, if it is one."""
     steps: list[str] = []
     while True:
         match node:
@@ -579,22 +582,27 @@ def _path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
 
 
 def _fields(
-    expression: PolicyExpression, node: syntax.Struct, path: lint_context.MutationPath
+    expression: PolicyExpression,
+    node: syntax.Struct,
+    path: lint_context.MutationPath,
+    conditions: Mapping[int, _Conditions],
 ) -> Iterator[lint_context.FieldWrite]:
+    around = conditions.get(id(node), ())
     for field in node.fields:
         field_path = (*path, field.name)
         inner = list(_structs(field.value))
         name = inner[0].type_name if inner else ""
         yield lint_context.FieldWrite(
-            expression, field_path, field.value, field.value, type_name=name
+            expression, field_path, field.value, field.value, type_name=name, conditions=around
         )
         for struct in inner:
-            yield from _fields(expression, struct, field_path)
+            yield from _fields(expression, struct, field_path, conditions)
         if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
                 if isinstance(entry.key, syntax.Literal):
+                    path_of_entry = (*field_path, str(entry.key.value))
                     yield lint_context.FieldWrite(
-                        expression, (*field_path, str(entry.key.value)), entry.value, entry.value
+                        expression, path_of_entry, entry.value, entry.value, conditions=around
                     )
 
 
@@ -614,7 +622,7 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
 
 
 def _operation(
-    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[lint_context.MutationPath]
+    expression: PolicyExpression, node: syntax.Struct, conditions: _Conditions
 ) -> lint_context.FieldWrite | None:
     data = {field.name: field.value for field in node.fields}
     op, path = data.get("op"), data.get("path")
@@ -624,6 +632,17 @@ def _operation(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
     value = data.get("value")
+    is_absent = any(
+        steps == absent
+        for condition, is_true in conditions
+        for absent in _absent_if(condition, is_true=is_true)
+    )
     return lint_context.FieldWrite(
-        expression, steps, path, value, str(op.value), is_absent=steps in absent
+        expression,
+        steps,
+        path,
+        value,
+        str(op.value),
+        is_absent=is_absent,
+        conditions=conditions,
     )

@@ -177,7 +177,8 @@ MutationPath = tuple[str, ...]
 class FieldWrite:
     """A field that a configuration sets, or a path that a JSON patch is about (`op` says how).
     `value` is None for an operation without one. `is_absent` is whether the text has made sure that
-    the object has nothing there."""
+    the object has nothing there. `conditions` are those of `?` above it, with what they have to
+    be."""
 
     expression: PolicyExpression
     path: MutationPath
@@ -187,6 +188,7 @@ class FieldWrite:
     type_name: str = ""
     """Of an object that is constructed in the place of the field."""
     is_absent: bool = False
+    conditions: tuple[tuple[Expr, bool], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -542,7 +542,7 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        stored_form = update.stored_update(draft, new, old, target)
+        stored_form = update.stored_update(draft, new, old, target, dry_run=call.dry_run)
         warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
             if is_own_scale:

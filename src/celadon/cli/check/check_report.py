@@ -248,6 +248,7 @@ class NoticeReason(enum.Enum):
     NOTHING_TO_CHECK = "nothing-to-check"
     NO_POLICY = "no-policy"
     NO_MANIFEST = "no-manifest"
+    REPLACED = "replaced"
     POLICY_UNMATCHED = "policy-unmatched"
     POLICY_UNBOUND = "policy-without-binding"
     BINDING_WITHOUT_POLICY = "binding-without-policy"

@@ -87,6 +87,8 @@ class PolicySet:
     errors: list[PolicyError] = field(default_factory=list)
     unserved: list[PolicyError] = field(default_factory=list)
     """What a server of the release would say of those that were taken all the same."""
+    replaced: list[tuple[Document, Document]] = field(default_factory=list)
+    """Policies and bindings that a later one of the same name takes the place of, and that one."""
 
     def place(self, source: admission.Source, policy: str, binding: str) -> Place:
         """Return where it stands what a decision about this policy and binding comes from."""
@@ -146,6 +148,8 @@ def policy_set(
         except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
             problems.append(crash(document.file, document.line(), "reading this policy", error))
             policy = None
+        if name in result.policies:
+            result.replaced.append((result.policies[name].document, document))
         if isinstance(policy, registration.Policy):
             result.broken.discard(name)
             result.policies[name] = Placed(policy, document)
@@ -155,6 +159,8 @@ def policy_set(
     for document in bindings:
         binding = _registered(document, version, result, unserved=unserved)
         if isinstance(binding, registration.Binding):
+            if binding.name in result.bindings:
+                result.replaced.append((result.bindings[binding.name].document, document))
             result.bindings[binding.name] = Placed(binding, document)
     _check_static(result)
     return result

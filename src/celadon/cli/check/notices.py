@@ -56,6 +56,8 @@ class Titled(Protocol):
         ...
 
 
+_NAME: Final = ("metadata", "name")
+
 _MOST_KNOWN: Final = 256
 """Verdicts and notes that are remembered."""
 
@@ -239,6 +241,7 @@ def policy_notices(
 ) -> Iterator[Notice]:
     """Yield what policies and bindings of one type did not do; `objects`: whether there were
     any."""
+    yield from _replaced(policies)
     yield from _unbound(policies)
     yield from _without_policy(policies)
     if objects:
@@ -299,6 +302,17 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
             if i == last
             else "",
         )
+
+
+def _replaced(policies: PolicySet) -> Iterator[Notice]:
+    for earlier, later in policies.replaced:
+        if earlier.value != later.value:
+            yield Notice(
+                NoticeReason.REPLACED,
+                Place(earlier.file, earlier.line(_NAME)),
+                f"{earlier.value['kind']} `{metadata.name(earlier.value)}` is not used: that at "
+                f"{later.file}:{later.line(_NAME)} has the same name and comes later",
+            )
 
 
 def _unbound(policies: PolicySet) -> Iterator[Notice]:

@@ -13,12 +13,17 @@ from typing import Any, Final, NamedTuple
 from celadon.kube import metadata, name_rules
 from celadon.kube.defaulting import defaulting_rules, workload_defaults
 from celadon.kube.defaulting.defaulting_context import Apply, Each, Run, Step, parse_path
-from celadon.kube.defaulting.field_functions import DROPPING, IDLE, Rule
+from celadon.kube.defaulting.field_functions import DROP_IMAGE_VOLUMES, DROPPING, IDLE, Rule
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.struct_decoding import EmptyValue
-from celadon.kube.well_known_values import AUTOSCALING_PREFIX, HOST_NAME, SIGNING_DECISIONS
+from celadon.kube.well_known_values import (
+    AUTOSCALING_PREFIX,
+    CONTAINER_LISTS,
+    HOST_NAME,
+    SIGNING_DECISIONS,
+)
 
 _STATUS: Final = "status"
 
@@ -32,11 +37,13 @@ class Way(NamedTuple):
 
 class Drop(NamedTuple):
     """This is what a gate that is off takes from objects, with the ways to its fields; `lost` are
-    those that do not stay in use, either."""
+    those that do not stay in use, either. `renewed` are lists that are made anew: one that came
+    empty is none then."""
 
     ways: tuple[Way, ...]
     rules: tuple[Apply, ...]
     lost: bool
+    renewed: tuple[Way, ...]
 
 
 @per_release(maxsize=512)
@@ -56,6 +63,7 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
             tuple(_way(path, rule) for path, rule in same),
             defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
             any("lost" in rule for _, rule in same),
+            tuple(Way(parse_path(path)) for path in _renewed(same)),
         )
         for same in by_gate.values()
     )
@@ -71,6 +79,14 @@ def _way(path: str, rule: Rule) -> Way:
     return Way(parse_path(f"{path}{DROPPING.get(function, '')}"), IDLE.get(function))
 
 
+def _renewed(placed: Iterable[tuple[str, Rule]]) -> Iterator[str]:
+    for path, rule in placed:
+        if rule.get("fn") == DROP_IMAGE_VOLUMES and is_since("1.31"):
+            yield path
+            spec = path.removesuffix("volumes")
+            yield from (f"{spec}{containers}[*].volumeMounts" for containers in CONTAINER_LISTS)
+
+
 def drop_unused(
     obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
@@ -81,6 +97,8 @@ def drop_unused(
             for rule in drop.rules:
                 rule(obj, run)
             _forget(run, drop.ways)
+        if drop.renewed and run.empties and not _uses(old, drop):
+            _forget(run, drop.renewed)
 
 
 def drop_empties(gvk: GroupVersionKind, run: Run) -> None:

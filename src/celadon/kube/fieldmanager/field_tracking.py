@@ -594,6 +594,8 @@ class _Endpoint:
             raise status.plain_error(str(error)) from None
         if result != live or not same(result, dict(live)):
             updated.times[applier] = self._writer.now
+            if target.schema is not None:  # as upstream, nothing is defaulted where nothing changes
+                result = target.schema.mutated(result)
         if manager == KUBECTL:
             result = with_last_applied(result, config)
         return result, updated

@@ -386,12 +386,15 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
     "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
+    "core.EventSource": "Component string; Host string",
     "core.HostIP": "IP string",
     "core.NodeAddress": "Type string; Address string",
     "core.NodeSelectorRequirement": """Key string; Operator core.NodeSelectorOperator;
         Values []string""",
     "core.NodeSelectorTerm": """MatchExpressions []core.NodeSelectorRequirement;
         MatchFields []core.NodeSelectorRequirement""",
+    "core.ObjectReference": """Kind string; Namespace string; Name string; UID string;
+        APIVersion string; ResourceVersion string; FieldPath string""",
     "core.PodIP": "IP string",
     "core.PodResourceClaim": """Name string; ResourceClaimName *string;
         ResourceClaimTemplateName *string""",
@@ -431,6 +434,9 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Group *flowcontrol.GroupSubject; ServiceAccount *flowcontrol.ServiceAccountSubject""",
     "networking.ParentReference": "Group string; Resource string; Namespace string; Name string",
     "networking.ServiceCIDRSpec": "CIDRs []string",
+    "policy.PodDisruptionBudgetSpec": """MinAvailable *intstr.IntOrString;
+        Selector *v1.LabelSelector; MaxUnavailable *intstr.IntOrString;
+        UnhealthyPodEvictionPolicy *policy.UnhealthyPodEvictionPolicyType""",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
     "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
         NodeSelector *core.NodeSelector; Controller string <1.32""",
@@ -671,9 +677,15 @@ def _printed_unknown(value: object) -> str:
     )
 
 
+_NO_TIME: Final = "0001-01-01T00:00:00"
+
+
 def _printed_time(value: object) -> str:
     """A time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000 UTC`."""
-    return f"{str(value).removesuffix('Z').replace('T', ' ')} +0000 UTC"
+    date, _, time = str(value or _NO_TIME).removesuffix("Z").partition("T")
+    seconds, point, fraction = time.partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{date} {seconds}{point if fraction else ''}{fraction} +0000 UTC"
 
 
 def _printed_quantity(value: str) -> str:
@@ -734,5 +746,6 @@ _PRINTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "runtime.Unknown": _printed_unknown,
     "structured.SharedDeviceID": _printed_device,
     "uint64": lambda value: f"{value:#x}",
+    "v1.MicroTime": _printed_time,
     "v1.Time": _printed_time,
 }

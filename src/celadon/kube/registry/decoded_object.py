@@ -388,8 +388,7 @@ def stored_object(
 
 
 def without_link(obj: JsonDict) -> JsonDict:
-    """Return the object, or one like it, without a link to itself, which a mutator may have given
-    it."""
+    """Return the object, or one like it, without a link to itself, which no store keeps."""
     meta = metadata.metadata(obj)
     if "selfLink" not in meta:
         return obj

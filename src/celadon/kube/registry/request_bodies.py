@@ -602,13 +602,13 @@ def draft_of(
     is_applied: bool = False,
 ) -> Draft:
     """Return a JSON object decoded, with defaults, and for custom resources without what their
-    schema does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when
-    a value does not fit the kind."""
+    schema does not know, nor nulls that it does not allow. Custom resources that an apply made
+    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(sent_kind or target.kind), context)
     read = as_read(dict(value))
-    mutated = custom.mutated(read) if is_applied else custom.prepare(read).value
+    mutated = read if is_applied else custom.prepare(read).value
     kind = sent_kind or target.kind
     try:
         draft = drafted(mutated, kind, context)

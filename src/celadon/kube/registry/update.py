@@ -273,7 +273,9 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
 def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
     """Do what is special about updates of the kind, and drop what gates do not allow."""
     kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
-    drops_first = draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    drops_first = draft.gvk.kind == "PersistentVolumeClaim" or (
+        draft.gvk.kind == "ResourceClaim" and is_since("1.35")
+    )
     for is_drop in (drops_first, not drops_first):
         if is_drop and subresource in ("", "status"):
             drop_unused(draft.decoded, old, draft.gvk, draft.run, status=bool(subresource))
@@ -526,16 +528,18 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
 # --- the store ---
 
 
-def stored_update(draft: Draft, obj: JsonDict, parent: JsonObject, target: Target) -> JsonDict:
+def stored_update(
+    draft: Draft, obj: JsonDict, parent: JsonObject, target: Target, *, dry_run: bool = False
+) -> JsonDict:
     """Return what is kept of a changed object, which `finish_update` made of the draft; `parent` is
     the stored one. A scale goes into it. It is `obj` itself, where reading it back would give it
-    again."""
+    again. Only a dry run answers the link to itself that was sent."""
     if target.subresource == "scale":
         return scaled(parent, obj, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
-        return without_link(obj) if draft.is_mutated else obj
+        return obj if dry_run and not draft.is_mutated else without_link(obj)
     result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
-    return as_read(result, target)
+    return as_read(result if dry_run else without_link(result), target)
 
 
 def _stays_settled(draft: Draft, subresource: str) -> bool:

@@ -185,10 +185,9 @@ def _joined(path: FieldPath, value: str, messages: Sequence[str]) -> Errors:
     return each(path, value, [",".join(messages)] if messages else [])
 
 
-def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
+def migration_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if a StorageVersionMigration moves something else than before."""
     # As `ValidateStorageVersionMigrationUpdate` of `pkg/apis/storagemigration/validation`.
-    yield from migration(obj)
     new, before = (
         {field: item.get(field) or "" for field in ("group", "version", "resource")}
         for item in map(_moved, (obj, old))

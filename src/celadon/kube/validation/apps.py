@@ -508,14 +508,20 @@ replica_set_status: Final = _counting(
 replication_controller_status: Final = _counting(
     Counts("core.v1.ReplicationControllerStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
 )
-stateful_set_status: Final = _counting(
+stateful_set_counts: Final = _counting(
     Counts(
         "apps.v1.StatefulSetStatus",
         (_READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
         "status.readyReplicas",
-        collides=True,
     )
 )
+
+
+def stateful_set_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with how the status of a StatefulSet changed, besides its counts."""
+    return _not_fewer_collisions(obj.get("status") or {}, old.get("status") or {})
+
+
 daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
 
 

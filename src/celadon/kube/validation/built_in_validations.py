@@ -17,7 +17,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.releases import is_since
 from celadon.kube.validation import apps
-from celadon.kube.validation.field_checks import METADATA, Errors, each, holding
+from celadon.kube.validation.field_checks import METADATA, NO_ERRORS, Errors, each, holding
 from celadon.kube.validation.object_meta import (
     GENERATED,
     IN_PATHS,
@@ -92,6 +92,7 @@ APPS: Final[Mapping[str, Validation]] = {
         apps.stateful_set_update,
         apps.stateful_set_status,
         _CHANGED,
+        status_first=apps.stateful_set_counts,
     ),
 }
 
@@ -216,7 +217,12 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         yield from standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
-    yield from _revisited(meta, before, naming, validation.revisits, is_sound=is_sound)
+    revisits = validation.revisits
+    if validation.fixed is not None:
+        yield from _revisited(meta, before, naming, revisits & _CHANGED, is_sound=is_sound)
+        yield from validation.fixed(obj, old)
+        revisits &= ~_CHANGED
+    yield from _revisited(meta, before, naming, revisits, is_sound=is_sound)
     yield from validation.of_update(obj, old)
 
 
@@ -248,7 +254,10 @@ def validate_status_update(
     if validation.status is validation.update is not None:
         return validate_update(obj, old, kind, gates)
     check = no_changes if validation.status is None else validation.status
-    return _part_errors(obj, old, validation.revisit_of_status, check, validation, gates)
+    first = validation.status_first or no_changes
+    return _part_errors(
+        obj, old, validation.revisit_of_status, check, validation, gates, first=first(obj, old)
+    )
 
 
 def validate_subresource_update(
@@ -271,9 +280,13 @@ def _part_errors(
     check: Update,
     validation: Validation | None,
     gates: frozenset[str] | None,
+    *,
+    first: Errors = NO_ERRORS,
 ) -> list[FieldError]:
+    """Return what is wrong with an object of which a part changed; `first` comes before what the
+    rules of its kind find in metadata."""
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
     errors = list(validate_meta_of_update(meta, before))
     naming = None if validation is None else validation.naming_of(obj)
     again = _revisited(meta, before, naming, revisit, is_sound=not errors)
-    return holding(itertools.chain(errors, again, check(obj, old)), gates)
+    return holding(itertools.chain(errors, first, again, check(obj, old)), gates)

@@ -224,13 +224,19 @@ def trust_bundle(obj: JsonObject) -> Errors:
     yield from _anchors(spec.get("trustBundle") or "")
 
 
-def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Validate an update: the signer stays; certificates that stay are not read again."""
+def changed_trust_bundle(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with a ClusterTrustBundle that was changed; certificates that stay are
+    not read again."""
     # As `ValidateClusterTrustBundleUpdate` of `pkg/apis/certificates/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _signer(spec)
     if spec.get("trustBundle") != before.get("trustBundle"):
         yield from _anchors(spec.get("trustBundle") or "")
+
+
+def trust_bundle_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if the signer of a ClusterTrustBundle is another one."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from changed_fields("certificates.v1beta1.ClusterTrustBundleSpec", spec, before, SPEC)
 
 

@@ -56,11 +56,10 @@ def config_map(obj: JsonObject) -> Errors:
         yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
 
 
-def config_map_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Validate an update: an immutable ConfigMap may not change, nor become mutable."""
+def config_map_fixed(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error where an immutable ConfigMap changes, or becomes mutable."""
     # As `ValidateConfigMapUpdate` of `pkg/apis/core/validation`.
-    yield from _frozen(obj, old, "data", "binaryData")
-    yield from config_map(obj)
+    return _frozen(obj, old, "data", "binaryData")
 
 
 def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
@@ -136,10 +135,8 @@ def _json_object(path: FieldPath, text: str) -> Errors:
         yield fieldpath.invalid(path, REDACTED, detail)
 
 
-def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Validate an update: an immutable Secret may not change, nor become mutable; the type
-    never."""
+def secret_fixed(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error where an immutable Secret changes, or becomes mutable, or the type of any."""
     # As `ValidateSecretUpdate` of `pkg/apis/core/validation`.
     yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
     yield from _frozen(obj, old, "data")
-    yield from secret(obj)

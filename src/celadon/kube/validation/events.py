@@ -7,11 +7,13 @@ both are complained about by the names it has there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.validation import object_meta
 from celadon.kube.validation.field_checks import IMMUTABLE, Errors, qualified_name
 
@@ -123,8 +125,7 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
         if field == "related":  # the only pointer: an empty reference is one
             new, was = inside.get(field), before.get(field)
         if new != was:
-            printed = _printed_reference(new) if isinstance(new, dict) else new
-            yield fieldpath.invalid(_ROOT.child(field), printed, IMMUTABLE)
+            yield fieldpath.invalid(_ROOT.child(field), _printed(field, new), IMMUTABLE)
 
 
 LASTING: Final = (
@@ -145,17 +146,31 @@ ZEROS: Final[JsonObject] = {
 """What such a field is when it is not there, where that is no empty text."""
 
 
-def _printed_reference(value: JsonObject) -> JsonDict:
-    """Return what Go prints of the structs, whose fields have no JSON names."""
-    if "component" in value or "host" in value:
-        return {field: value.get(field.lower()) or "" for field in ("Component", "Host")}
-    names = {
-        "Kind": "kind",
-        "Namespace": "namespace",
-        "Name": "name",
-        "UID": "uid",
-        "APIVersion": "apiVersion",
-        "ResourceVersion": "resourceVersion",
-        "FieldPath": "fieldPath",
-    }
-    return {key: value.get(field) or "" for key, field in names.items()}
+_REFERENCE: Final = {
+    "Kind": "kind",
+    "Namespace": "namespace",
+    "Name": "name",
+    "UID": "uid",
+    "APIVersion": "apiVersion",
+    "ResourceVersion": "resourceVersion",
+    "FieldPath": "fieldPath",
+}
+_GO_TYPES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "involvedObject": ("core.ObjectReference", _REFERENCE),
+    "related": ("core.ObjectReference", _REFERENCE),
+    "source": ("core.EventSource", {"Component": "component", "Host": "host"}),
+    "firstTimestamp": ("v1.Time", {}),
+    "lastTimestamp": ("v1.Time", {}),
+    "eventTime": ("v1.MicroTime", {}),
+}
+"""Types of fields, with the members of structs, which have no JSON names inside."""
+
+
+def _printed(field: str, value: Json) -> object:
+    """Return what Go prints of the new value of a field."""
+    if field not in _GO_TYPES or (field == "related" and value is None):
+        return value
+    type_, members = _GO_TYPES[field]
+    if isinstance(value, dict):
+        value = {name: value.get(key) or "" for name, key in members.items()}
+    return GoValue(value, type_)

@@ -44,7 +44,7 @@ _ROLES_REPEATED: Final = "1.35"
 
 CORE: Final[Mapping[str, Validation]] = {
     "ConfigMap": Validation(
-        config_maps_and_secrets.config_map, update=config_maps_and_secrets.config_map_update
+        config_maps_and_secrets.config_map, fixed=config_maps_and_secrets.config_map_fixed
     ),
     "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
     "Event": Validation(events.core_event, None),
@@ -82,13 +82,14 @@ CORE: Final[Mapping[str, Validation]] = {
         revisit=_CHANGED,
     ),
     "Secret": Validation(
-        config_maps_and_secrets.secret, update=config_maps_and_secrets.secret_update
+        config_maps_and_secrets.secret, fixed=config_maps_and_secrets.secret_fixed
     ),
     "Service": Validation(
         services.service,
         SERVICE,
-        services.service_update,
+        services.changed_service,
         services.service_status,
+        fixed=services.service_fixed,
         named_once_since="1.34",
     ),
     "ServiceAccount": Validation(),
@@ -100,7 +101,9 @@ NETWORKING: Final[Mapping[str, Validation]] = {
         update=networking.ingress_update,
         status=networking.ingress_status,
     ),
-    "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
+    "IngressClass": Validation(
+        networking.ingress_class, CLUSTER, fixed=networking.ingress_class_fixed
+    ),
     "NetworkPolicy": Validation(
         networking.network_policy,
         update=networking.network_policy_update,

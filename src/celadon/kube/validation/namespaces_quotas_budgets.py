@@ -332,7 +332,8 @@ def disruption_budget(obj: JsonObject) -> Errors:
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
         detail = "minAvailable and maxUnavailable cannot be both set"
-        yield fieldpath.invalid(SPEC, _printed_budget(spec), detail)
+        printed = GoValue(_printed_budget(spec), "policy.PodDisruptionBudgetSpec")
+        yield fieldpath.invalid(SPEC, printed, detail)
     for field in ("minAvailable", "maxUnavailable"):
         if spec.get(field) is not None:
             yield from int_or_percent(SPEC.child(field), spec[field])

@@ -269,11 +269,11 @@ def _parameters(path: FieldPath, value: JsonObject) -> Errors:
         yield fieldpath.forbidden(namespace_path, "`parameters.scope` is set to 'Cluster'")
 
 
-def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+def ingress_class_fixed(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if the controller of an IngressClass is another one."""
     # As `ValidateIngressClassUpdate` of `pkg/apis/networking/validation`.
     new, before = (item.get("spec") or {} for item in (obj, old))
     yield from changed_fields("networking.v1.IngressClassSpec", new, before, SPEC)
-    yield from ingress_class(obj)
 
 
 def network_policy(obj: JsonObject) -> Errors:

@@ -381,6 +381,8 @@ class Validation:
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
     `changes` instead of `update`: a changed object is judged as a new one, its metadata first (by
     `as_new` where that is not as `create` does), and then compared, its metadata first.
+    `fixed` is what may not change of kinds that say so between both looks at metadata; `update`
+    (or `create`) follows.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own
     rules say nothing about metadata. `revisit` is how an update looks at metadata again,
     `status_revisit` how one of the status does: as one that was changed where an update does, if
@@ -394,6 +396,9 @@ class Validation:
     status: Update | None = None
     revisit: Revisit = Revisit.BOTH
     status_revisit: Revisit | None = None
+    fixed: Update | None = None
+    status_first: Update | None = None
+    """What is said of a changed status before its metadata are looked at again."""
     changes: Update | None = None
     as_new: Update | None = None
     named_once_since: str = ""

@@ -54,7 +54,10 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         status_revisit=Revisit.NEW_FIRST,
     ),
     "ClusterTrustBundle": Validation(
-        certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
+        certificates.trust_bundle,
+        certificates.bundle_naming,
+        changes=certificates.trust_bundle_changes,
+        as_new=certificates.changed_trust_bundle,
     ),
     "PodCertificateRequest": Validation(
         certificates.certificate_request,
@@ -140,7 +143,7 @@ STORAGE: Final[Mapping[str, Validation]] = {
     "VolumeAttributesClass": Validation(
         storage.attributes_class,
         CLUSTER,
-        storage.attributes_class_update,
+        fixed=storage.attributes_class_fixed,
         repeated_until="1.35",
     ),
 }
@@ -193,8 +196,8 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
         api_services_and_storage_versions.migration,
         CLUSTER,
-        api_services_and_storage_versions.migration_update,
-        api_services_and_storage_versions.migration_status,
+        status=api_services_and_storage_versions.migration_status,
+        changes=api_services_and_storage_versions.migration_changes,
     ),
 }
 

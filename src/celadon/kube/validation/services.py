@@ -159,11 +159,12 @@ NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 def service(obj: JsonObject) -> Errors:
     """Yield what is wrong with a Service, besides its metadata."""
     # As `ValidateServiceCreate` of `pkg/apis/core/validation`.
-    return _service(obj, {})
+    return changed_service(obj, {})
 
 
-def _service(obj: JsonObject, old: JsonObject) -> Errors:
-    """Addresses and ranges of the old one may stay however they are written."""
+def changed_service(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with a Service, besides its metadata; addresses and ranges that the old
+    one has may stay however they are written."""
     # As `validateService` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     kind = spec.get("type") or ""
@@ -184,7 +185,8 @@ def _service(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _traffic(spec, kind)
 
 
-def service_update(obj: JsonObject, old: JsonObject) -> Errors:
+def service_fixed(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what of a Service may not change, or not in this way."""
     # As `ValidateServiceUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from changed_addresses(spec, before)
@@ -196,7 +198,6 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     checked = _needs_health_check(spec) and _needs_health_check(before)
     if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
         yield fieldpath.forbidden(SPEC.child("healthCheckNodePort"), "field is immutable")
-    yield from _service(obj, old)
 
 
 def _external_address(path: FieldPath, address: str, old_addresses: Collection[str]) -> Errors:

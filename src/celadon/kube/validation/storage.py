@@ -375,10 +375,9 @@ def attributes_class(obj: JsonObject) -> Errors:
     yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
 
 
-def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Validate an update: neither the driver nor what it is told may change."""
+def attributes_class_fixed(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if the driver of a VolumeAttributesClass changes, or what it is told."""
     # As `ValidateVolumeAttributesClassUpdate` of `pkg/apis/storage/validation`.
     for field in ("driverName", "parameters"):
         if obj.get(field) != old.get(field):
             yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")
-    yield from attributes_class(obj)

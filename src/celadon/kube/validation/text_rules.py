@@ -253,12 +253,13 @@ def ip_address(value: str) -> list[str]:
 
 
 def network(value: str) -> netaddr.Prefix | None:
-    """Return an address range in CIDR notation; None for anything else."""
+    """Return an address range in CIDR notation, leading zeros allowed; None for anything else."""
     start, _, length = value.partition("/")
     if address(start) is None:
         return None
+    short = length.lstrip("0") or length[:1]
     try:
-        return netaddr.parse_prefix(f"{_LEADING_ZEROS.sub('', start)}/{length}")
+        return netaddr.parse_prefix(f"{_LEADING_ZEROS.sub('', start)}/{short}")
     except netaddr.AddrError:
         return None
 

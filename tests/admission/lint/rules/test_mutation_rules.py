@@ -63,13 +63,46 @@ TYPES = [
     ("has(object.spec) ? Object{spec: Object.spec{hostname: 'a'}} : Object{}", None),
     ("Object{spec: Object.spec{containers: object.spec.containers.map(c, "
      "Object.spec.containers{name: c.name, nope: 1})}}", "Pod has no field `spec.containers.nope`"),
+    ("[JSONPatch{op: 'add', path: '/spec/nope', value: 1}]", "Pod has no field `spec.nope`"),
+    ("[JSONPatch{op: 'add', path: '/spec/containers/0/env/-/nope', value: 1}]",
+     "Pod has no field `spec.containers.0.env.-.nope`"),
+    ("[JSONPatch{op: 'add', path: '/spec/containers/-', value: 1}]", None),
+    ("[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]", None),
+    ("[JSONPatch{op: 'remove', path: '/spec/nope'}]", None),
 ]  # fmt: skip
+NOPE = "%s ? Object{spec: Object.spec{nope: 1}} : Object{}"
+OF_OTHER_KINDS = [
+    ("object.kind == 'Job'", False),
+    ("'Job' == object.kind", False),
+    ("object.kind != 'Pod'", False),
+    ("object.kind in ['Job', 'CronJob']", False),
+    ("has(object.spec.nope)", False),
+    ("!has(object.spec.nope)", True),
+    ("object.kind == 'Pod'", True),
+    ("object.kind in ['Job', 'Pod']", True),
+    ("has(object.spec.hostname)", True),
+    ("object.kind == 'Job' || has(object.spec.hostname)", True),
+    ("object.kind == 'Job' && has(object.spec.hostname)", False),
+    ("!(object.kind == 'Pod' || has(object.spec.hostname))", False),
+]
 
 
 @pytest.mark.parametrize(("text", "message"), TYPES)
 def test_configurations_have_to_fit(text: str, message: str | None) -> None:
     findings = found("CEL080", mutating("p", text))
     assert [one.message for one in findings] == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize(("condition", "is_made"), OF_OTHER_KINDS)
+def test_what_is_made_for_other_kinds_need_not_fit(condition: str, is_made: bool) -> None:
+    assert bool(found("CEL080", mutating("p", NOPE % condition))) is is_made
+
+
+def test_what_is_made_for_other_kinds_is_not_refused() -> None:
+    text = "object.kind == '%s' ? Object{spec: Object.spec{completionMode: 'Indexed'}} : Object{}"
+    for kind, count in (("Job", 1), ("Pod", 0)):
+        policy = mutating("p", text % kind, operations="UPDATE", resource="jobs")
+        assert len(found("CEL083", policy)) == count
 
 
 def test_a_counter_is_not_idempotent_and_a_label_is() -> None:

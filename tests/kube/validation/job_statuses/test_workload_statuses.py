@@ -12,7 +12,6 @@ from celadon.kube.validation.object_meta import Update
 Json = dict[str, Any]
 DEPLOYMENT = apps.deployment_status
 REPLICA_SET = apps.replica_set_status
-STATEFUL_SET = apps.stateful_set_status
 DAEMON_SET = apps.daemon_set_status
 FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
 
@@ -46,14 +45,19 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
         ),
         (apps.replication_controller_status, FULL, {}, []),
         (
-            STATEFUL_SET,
-            {"replicas": 1, "availableReplicas": 1, "collisionCount": 0},
-            {"collisionCount": 1},
+            apps.stateful_set_counts,
+            {"replicas": 1, "availableReplicas": 1},
+            {},
             [
                 "status.availableReplicas: Invalid value: 1: cannot be greater than "
                 "status.readyReplicas",
-                "status.collisionCount: Invalid value: 0: cannot be decremented",
             ],
+        ),
+        (
+            apps.stateful_set_status,
+            {"collisionCount": 0},
+            {"collisionCount": 1},
+            ["status.collisionCount: Invalid value: 0: cannot be decremented"],
         ),
         (
             DAEMON_SET,

@@ -96,6 +96,15 @@ def test_what_waits_for_a_gate(change: dict[str, Any], part: str) -> None:
     assert part in "".join(found)
 
 
+def test_new_gates_of_the_same_name_are_told_once() -> None:
+    gates = [{"name": "g"}, {"name": "new"}, {"name": "new"}]
+    found = faults({**GATED, "schedulingGates": gates}, GATED)
+    assert [text for text in found if "only deletion" in text] == [
+        "spec.schedulingGates[2].name: Forbidden: only deletion is allowed, but found new "
+        "scheduling gate 'new'"
+    ]
+
+
 @pytest.mark.parametrize(("affinity", "shown"), [({}, "null"), (nodes()["affinity"], "[]")])
 def test_no_terms_are_told_from_an_empty_list(affinity: Any, shown: str) -> None:
     found = faults({**GATED, "affinity": affinity}, {**GATED, **nodes(TERM)})

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from celadon.admission.lint.findings import Severity
-from celadon.admission.lint.kind_typecheck import ROOT, trials
+from celadon.admission.lint.kind_typecheck import ROOT, path_in_object, trials
 from celadon.admission.lint.lint_context import (
     Bundle,
     FieldWrite,
@@ -18,7 +18,7 @@ from celadon.admission.lint.lint_context import (
     at_node,
 )
 from celadon.admission.registration.registration_types import MatchResources
-from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
+from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, Select, Struct
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type
 
@@ -57,7 +57,7 @@ def _report(case: MutatingCase, write: FieldWrite, message: str, help: str = "")
 def _type_errors(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for write in case.writes:
-            problem = None if write.op else _problem(bundle, case, write)
+            problem = _problem(bundle, case, write)
             if problem is not None:
                 yield _report(case, write, *problem)
 
@@ -68,11 +68,55 @@ def _problem(bundle: Bundle, case: MutatingCase, write: FieldWrite) -> tuple[str
         return f"the type `{write.type_name}` stands where `{type_name}` has to", "name it so"
     for kind in case.kinds:
         target = _at(bundle, kind, write.path)
+        if target is None or not _is_made_for(bundle, kind, write):
+            continue
         if isinstance(target, str):
-            return f"{kind.kind} has no field `{target}`", ""
-        wrong = None if target is None else _misfit(target, write)
-        if wrong is not None:
+            # Of a custom resource, what a patch adds beside its schema is dropped.
+            adds = write.op in ("add", "replace") and kind not in bundle.custom
+            if adds or not write.op:
+                return f"{kind.kind} has no field `{target}`", ""
+        elif not write.op and (wrong := _misfit(target, write)) is not None:
             return f"`{'.'.join(write.path)}` of {kind.kind} {wrong[0]}", wrong[1]
+    return None
+
+
+def _is_made_for(bundle: Bundle, kind: GroupVersionKind, write: FieldWrite) -> bool:
+    """Return False for a write whose conditions say that the object is of another kind."""
+    return all(
+        _truth(bundle, kind, condition) in (None, is_true)
+        for condition, is_true in write.conditions
+    )
+
+
+def _truth(bundle: Bundle, kind: GroupVersionKind, condition: Expr) -> bool | None:
+    """What a condition is for all objects of a kind; None where it may be either."""
+    match condition:
+        case Select(test_only=True):
+            paths = list(path_in_object(condition))
+            return (
+                False if any(isinstance(_at(bundle, kind, path), str) for path in paths) else None
+            )
+        case Call(function="_==_" | "_!=_" as function, args=(first, second)):
+            for subject, value in ((first, second), (second, first)):
+                if isinstance(value, Literal) and ("kind",) in path_in_object(subject):
+                    return (value.value == kind.kind) is (function == "_==_")
+        case Call(function="@in", args=(subject, ListLiteral(elements=elements))):
+            if ("kind",) in path_in_object(subject) and all(
+                isinstance(element, Literal) for element in elements
+            ):
+                return any(
+                    isinstance(element, Literal) and element.value == kind.kind
+                    for element in elements
+                )
+        case Call(function="!_", args=(inner,)):
+            inner_truth = _truth(bundle, kind, inner)
+            return None if inner_truth is None else not inner_truth
+        case Call(function="_&&_" | "_||_" as function, args=args):
+            decisive = function == "_||_"
+            truths = [_truth(bundle, kind, arg) for arg in args]
+            if decisive in truths:
+                return decisive
+            return None if None in truths else not decisive
     return None
 
 
@@ -82,6 +126,9 @@ def _at(bundle: Bundle, kind: GroupVersionKind, path: MutationPath) -> MergeType
     for i, name in enumerate(path):
         if type_ is None:
             return None
+        if type_.list is not None and type_.map is None and (name == "-" or name.isdecimal()):
+            type_ = type_.list.item
+            continue
         while type_.map is None and type_.list is not None and not type_.list.atomic:
             type_ = type_.list.item
         if type_.map is None:
@@ -143,17 +190,17 @@ def _refused(bundle: Bundle) -> Iterator[Report]:
             if not reason and write.path == ("metadata", "name") and case.updated:
                 reason = "names do not change: an update is refused"
             if not reason:
-                reason = _immutability(case, write.path)
+                reason = _immutability(bundle, case, write)
             if reason:
                 yield _report(
                     case, write, f"`{'.'.join(write.path)}` is not for policies: {reason}"
                 )
 
 
-def _immutability(case: MutatingCase, path: MutationPath) -> str:
+def _immutability(bundle: Bundle, case: MutatingCase, write: FieldWrite) -> str:
     for kind in (kind for kind in case.kinds if kind in case.updated):
         for fixed in _IMMUTABLE.get(kind.kind, ()):
-            if path[: len(fixed)] == fixed:
+            if _below(write.path, fixed) and _is_made_for(bundle, kind, write):
                 return f"in a {kind.kind} it cannot change, so an update is refused"
     return ""
 
@@ -225,7 +272,7 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for write in case.writes:
-            if write.op not in ("add", "replace") or write.is_absent:
+            if write.op not in ("add", "replace") or write.is_absent or _is_item(write.path):
                 continue
             is_list = isinstance(write.value, ListLiteral)
             if not is_list and not isinstance(write.value, MapLiteral):
@@ -241,6 +288,10 @@ def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
                         "what the object has there is lost: an ApplyConfiguration merges",
                     )
                     break
+
+
+def _is_item(path: MutationPath) -> bool:
+    return bool(path) and (path[-1] == "-" or path[-1].isdecimal())
 
 
 def _merges(type_: MergeType, *, is_list: bool) -> bool:
@@ -289,7 +340,8 @@ RULES: Final = (
         Severity.ERROR,
         "A configuration does not fit the kind that it is merged into: a field that the kind does "
         "not have, a value of another shape, an atomic field, or a type that is not named after "
-        "its path. The API server takes the policy, and refuses the objects.",
+        "its path; or a JSON patch adds a field that the kind does not have. The API server takes "
+        "the policy, and refuses the objects.",
         _example(_apply("Object{spec: Object.spec{replica: 3}}")),
         _example(_apply("Object{spec: Object.spec{replicas: 3}}")),
         _type_errors,

@@ -111,13 +111,12 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _gates(spec: JsonObject, before: JsonObject) -> Errors:
-    # As `validateOnlyDeletedSchedulingGates` of `pkg/apis/core/validation`.
-    scheduling_gates = {
-        scheduling_gate.get("name") for scheduling_gate in before.get("schedulingGates") or ()
-    }
-    for path, gate in items(spec, "schedulingGates", SPEC):
-        name = gate.get("name")
-        if name not in scheduling_gates:
+    # As `validateOnlyDeletedSchedulingGates` of `pkg/apis/core/validation`: of gates with the same
+    # name, only the last is refused.
+    old_names = {gate.get("name") for gate in before.get("schedulingGates") or ()}
+    gates = {gate.get("name"): path for path, gate in items(spec, "schedulingGates", SPEC)}
+    for name, path in gates.items():
+        if name not in old_names:
             detail = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield fieldpath.forbidden(path.child("name"), detail)
 
