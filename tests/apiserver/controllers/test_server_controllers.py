@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.controllers import policy_and_quota_status
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.operation.runtime_config import RuntimeConfig
@@ -391,3 +392,18 @@ def test_each_controller_has_a_switch(off: str | None) -> None:
         assert off is None or not is_done(client, off)
     finally:
         running.close()
+
+
+def test_a_status_of_a_quota_that_somebody_wrote_is_put_right(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not at once, but when all quotas are counted anew."""
+    monkeypatch.setattr(policy_and_quota_status, "RESYNC_SECONDS", 0.01)
+    client.make(QUOTA, "ResourceQuota", "q", spec={"hard": {"configmaps": "9"}})
+    client.running.settle()
+    wrong = {"status": {"hard": {"configmaps": "1"}, "used": {"configmaps": "1"}}}
+    assert client.ask("PATCH", f"{QUOTA}/q/status", wrong)[0] == 200
+    deadline = time.monotonic() + 60
+    while client.ask("GET", f"{QUOTA}/q")[1]["status"]["hard"] != {"configmaps": "9"}:
+        assert time.monotonic() < deadline
+        client.running.settle()

@@ -145,10 +145,15 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 
 # --- Quota counts ------------------------------------------------------------
 #
-# Quotas say what is used: counted when a quota is new or changed, and when something has gone.
+# Quotas say what is used: counted when a quota is new or changed, when something has gone, and from
+# time to time, for a status that somebody else has written is noticed by nothing else.
 #
 # What comes is charged by the request that brings it (`quota_charging`). As k8s.io/kubernetes
 # `pkg/controller/resourcequota`.
+
+
+RESYNC_SECONDS: Final = 300.0
+"""Until a quota is counted anew in any case (`--resource-quota-sync-period`)."""
 
 
 class QuotaCounts:
@@ -212,15 +217,19 @@ class QuotaCounts:
                 return ()
         return tuple(quotas)
 
-    async def reconcile(self, item: str) -> None:
-        """Count what a quota covers. Raises Stale, so that it is counted again, also where charges
-        were open beside it: what they were for may be stored by now."""
+    async def reconcile(self, item: str) -> float | None:
+        """Count what a quota covers, and again after a while. Raises Stale, so that it is counted
+        again at once, also where charges were open beside it: what they were for may be stored by
+        now."""
         namespace, _, name = item.partition("/")
+        if self._objects.get(self._resource, namespace, name) is None:
+            return None
         await self._charges.closed(namespace)
         with self._charges.counting(namespace) as disturbed:
             is_current = await self._count(namespace, name)
         if disturbed.is_set() or not is_current:
             raise controller_loops.Stale
+        return RESYNC_SECONDS
 
     async def _count(self, namespace: str, name: str) -> bool:
         """Return whether nobody else has written the quota meanwhile."""
