@@ -440,6 +440,15 @@ def test_what_becomes_of_annotations_is_told_of_a_pod_that_is_refused(dry: Runni
     assert told.startswith(f"metadata.annotations[{note}]: deprecated since v1.30")
 
 
+@pytest.mark.parametrize(("namespace", "code", "is_warned"), [("", 422, True), ("x", 400, False)])
+def test_repeated_owners_are_told_of_once_a_new_object_is_in_its_namespace(
+    dry: Running, namespace: str, code: int, *, is_warned: bool
+) -> None:
+    meta = {"name": "owned", "namespace": namespace, "ownerReferences": [{}, {}]}
+    refused = ask(dry, "POST", MAPS, {"metadata": meta})
+    assert (refused.code, bool(warnings(refused))) == (code, is_warned)
+
+
 # --- preconditions ---
 
 NO_SUCH = "00000000-0000-0000-0000-000000000000"
