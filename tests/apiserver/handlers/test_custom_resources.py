@@ -227,6 +227,32 @@ def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> No
     assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)
 
 
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ({"metadata": {"name": "other"}}, 400, "the name of the object (other) does not match"),
+        ({"metadata": {"namespace": "x"}}, 400, "the namespace of the provided object"),
+        ({"zz": 1}, 422, "strict decoding error"),
+        ({"metadata": {"resourceVersion": "1"}}, 400, 'field ".spec.size" cannot be empty'),
+        ({"spec": {"replicas": -(2**31)}}, 400, 'field ".spec.size" cannot be empty'),
+    ],
+)
+def test_a_missing_count_is_told_of_behind_a_wrong_place_and_before_the_version(
+    customs: Running, body: dict[str, Any], code: int, message: str
+) -> None:
+    ask(customs, "POST", HERE, custom("Crew", "uncounted"))
+    path = f"{HERE}/uncounted/scale?fieldValidation=Strict"
+    found = said(ask(customs, "PATCH", path, body, content_type=MERGE))
+    assert (found[0], message in found[1]) == (code, True)
+
+
+def test_the_number_that_stands_for_no_count_is_none_in_an_update_either(
+    customs: Running,
+) -> None:
+    answer = ask(customs, "PUT", f"{HERE}/a/scale", scale(-(2**31)))
+    assert said(answer) == (400, 'the spec replicas field ".spec.size" cannot be empty')
+
+
 def test_a_scale_of_a_custom_resource_is_of_any_uid(customs: Running) -> None:
     body = {"metadata": {"uid": "x"}, "spec": {"replicas": 3}}
     assert ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE).code == 200

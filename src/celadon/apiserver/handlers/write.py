@@ -522,6 +522,8 @@ class Writer:
     ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
+        if target.is_scale_of_custom:
+            patch.require_count(draft.decoded, target)
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         is_own_scale = target.subresource == SCALE and target.schema is None

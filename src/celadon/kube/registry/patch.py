@@ -288,8 +288,8 @@ def three_way_patched(
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
-    """Return the patched object. StatusError: 422 when it is not one of the endpoint's kind, which
-    of custom resources `require_kind` says, 400 for a scale without a count."""
+    """Return the patched object. StatusError (422) when it is not one of the endpoint's kind, which
+    of custom resources `require_kind` says."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
     if target.schema is not None:
@@ -304,12 +304,6 @@ def read_patched(
         draft = _draft(document, target, context, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
-    if (
-        target.subresource == "scale"
-        and (draft.decoded.get("spec") or {}).get("replicas") == NO_COUNT
-    ):
-        count_path = "." + ".".join(target.scale_paths.spec_replicas)
-        raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(gvk, draft, document)
     strays = () if draft.is_exact else _complaints(result, target)
@@ -317,6 +311,14 @@ def read_patched(
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Incoming(gvk, draft, document, complaints)
+
+
+def require_count(scale: JsonObject, target: Target) -> None:
+    """Raises StatusError (400) for a scale of a custom resource that still has no count, which
+    upstream asks for behind mutating admission."""
+    if (scale.get("spec") or {}).get("replicas") == NO_COUNT:
+        count_path = "." + ".".join(target.scale_paths.spec_replicas)
+        raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
 
 
 def _draft(
