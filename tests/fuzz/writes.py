@@ -132,10 +132,7 @@ def campaign(
     """Of so many writes of what was recorded, or `given`, one by one."""
     given = seeds() if given is None else given
     chance, namespace = random.Random(seed), f"fuzz-{seed}"
-    for server in (ours, real):
-        server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-        account = {"metadata": {"name": "default"}}
-        server.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", account)
+    _prepared((ours, real), namespace)
     served = sorted(one for one in given if _is_served(real, one.format(namespace)))
     done = 0
     while done < count:
@@ -149,6 +146,21 @@ def campaign(
         for found in _writes(ours, real, collection.format(namespace), obj, chance):
             done += 1
             yield found
+
+
+def kind_objects(ours: Server, real: Server, namespace: str) -> dict[str, list[Json]]:
+    """Objects of every kind that the real server has, by their collections in a new namespace."""
+    _prepared((ours, real), namespace)
+    given: dict[str, list[Json]] = json.loads(_KINDS.read_text())
+    placed = {collection.format(namespace): objects for collection, objects in given.items()}
+    return {one: objects for one, objects in placed.items() if _is_served(real, one)}
+
+
+def _prepared(servers: Sequence[Server], namespace: str) -> None:
+    for server in servers:
+        server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        account = {"metadata": {"name": "default"}}
+        server.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", account)
 
 
 def _is_served(server: Server, collection: str) -> bool:
@@ -212,10 +224,12 @@ def compared(
     objects: Sequence[Json],
     *,
     exact: bool = False,
+    managed: bool = False,
 ) -> Difference | None:
-    """What the two say of an object each, if that differs; `exact`, if the order of causes does."""
+    """What the two say of an object each, if that differs; `exact`, if the order of causes does;
+    `managed`, if who owns its fields does."""
     told = [
-        plain(server.call(method, path, obj), exact=exact)
+        plain(server.call(method, path, obj), exact=exact, managed=managed)
         for server, obj in zip((ours, real), objects, strict=True)
     ]
     prefixes = {*_GENERATED.findall(json.dumps(objects))}
@@ -231,12 +245,13 @@ def _named_alike(answer: str, prefix: str) -> str:
     return answer
 
 
-def plain(reply: Reply, *, exact: bool = False) -> str:
+def plain(reply: Reply, *, exact: bool = False, managed: bool = False) -> str:
     """An answer without what is a server's own; causes are in an order of their own unless it is
-    to be `exact`."""
+    to be `exact`, and nobody owns fields unless they are `managed`."""
     body = json.loads(masked(json.dumps(reply.body)))
     if isinstance(body, dict):
-        (body.get("metadata") or {}).pop("managedFields", None)
+        if not managed:
+            (body.get("metadata") or {}).pop("managedFields", None)
         causes = (body.get("details") or {}).get("causes")
         if not exact and body.get("kind") == "Status" and causes:
             body["details"]["causes"] = sorted(
