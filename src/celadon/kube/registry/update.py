@@ -240,6 +240,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
         draft.run.empties = [empty for empty in draft.run.empties if _is_below(empty, parts.only)]
+        drop_unused(result, old, draft.gvk, draft.run, status=False)
     else:
         kept_fields = (
             rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept_fields
