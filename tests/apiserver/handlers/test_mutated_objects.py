@@ -168,6 +168,26 @@ def test_a_link_to_itself_is_not_shown() -> None:
         started.close()
 
 
+@pytest.mark.parametrize("operation", ["op: 'test', path: '/a', value: 1", ""])
+def test_labels_that_a_new_job_shares_with_its_pods_are_its_own_once_a_policy_was_applied(
+    operation: str,
+) -> None:
+    started = Running()
+    jobs = "/apis/batch/v1/namespaces/default/jobs?dryRun=All"
+    pod = {"restartPolicy": "Never", "containers": [CONTAINER]}
+    job = {
+        "metadata": {"name": "j"},
+        "spec": {"template": {"metadata": {"labels": {"x": "y"}}, "spec": pod}},
+    }
+    try:
+        if operation:
+            mutate(started, operation, group="batch")
+        labels = ask(started, "POST", jobs, job)[1]["metadata"]["labels"]
+        assert (labels == {"x": "y"}) is bool(operation)
+    finally:
+        started.close()
+
+
 def test_an_object_is_kept_where_the_path_says(running: Running) -> None:
     mutate(running, "op: 'replace', path: '/metadata/name', value: 'other'")
     header = ("content-type", "application/apply-patch+yaml")
