@@ -285,6 +285,16 @@ def read_json(text: str, *, merge: bool = False) -> Document:
         raise _complaint(text) from None
 
 
+def complaint_about(data: bytes, error: JsonSyntaxError) -> str:
+    """Return what is wrong with bytes whose text has given an error: a byte that is no UTF-8 is
+    shown as it is."""
+    try:
+        check_syntax(data.decode("utf-8", "surrogateescape"))
+    except JsonSyntaxError as exact:
+        return str(exact)
+    return str(error)
+
+
 _ESCAPE: Final = late_pattern(
     r"\\(?:[^u]|u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2}))?)"
