@@ -33,7 +33,8 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
     given = kind_objects(ours, real, f"fuzz-{seed}")
     for first in range(seed, seed + count, _TOGETHER):
         made = [
-            _Scenario(number, given) for number in range(first, min(first + _TOGETHER, seed + count))
+            _Scenario(number, given)
+            for number in range(first, min(first + _TOGETHER, seed + count))
         ]
         for scenario in made:
             yield compared(ours, real, "POST", _POLICIES, [scenario.policy] * 2)
@@ -196,13 +197,17 @@ class _Scenario:
         values = dict(_pointers(changed))
         operations = []
         for _ in range(random.choice((1, 1, 2, 3))):
-            op = random.choice(("add", "add", "replace", "replace", "remove", "test", "copy", "move"))
+            op = random.choice(
+                ("add", "add", "replace", "replace", "remove", "test", "copy", "move")
+            )
             pointer, value = random.choice(places)
             if random.random() < 0.5:
                 pointer = random.choice(sorted(values))
                 value = values[pointer]
             if random.random() < 0.1:
-                pointer = random.choice((pointer + "/zz", pointer + "/0", pointer + "/-", pointer[1:]))
+                pointer = random.choice(
+                    (pointer + "/zz", pointer + "/0", pointer + "/-", pointer[1:])
+                )
             members = [f"op: {quote(op)}", f"path: {quote(pointer)}"]
             if op in ("add", "replace", "test"):
                 members.append(f"value: {self._untyped(value)}")

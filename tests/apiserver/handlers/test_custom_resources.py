@@ -277,6 +277,33 @@ def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: st
     assert said(patched)[1].endswith(why)
 
 
+NULL_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+
+
+@pytest.mark.parametrize(("method", "part"), [("POST", ""), ("PUT", "/a"), ("PUT", "/a/status")])
+def test_a_version_may_not_be_null(customs: Running, method: str, part: str) -> None:
+    body = {"apiVersion": None, "kind": "Crew", "metadata": {"name": "a"}}
+    answer = ask(customs, method, f"{HERE}{part}?dryRun=All", body)
+    reason = f'Crew in version "" cannot be handled as a Crew: {NULL_VERSION}'
+    assert said(answer) == (400, reason)
+
+
+@pytest.mark.parametrize(
+    ("meta", "code", "end"),
+    [
+        (1, 422, "json: cannot unmarshal number into Go value of type v1.ObjectMeta"),
+        (None, 400, "was undeterminable: name must be provided"),
+    ],
+)
+def test_without_a_version_metadata_is_read_before_the_name(
+    customs: Running, meta: Any, code: int, end: str
+) -> None:
+    body = {"apiVersion": "", "metadata": meta}
+    answer = ask(customs, "PATCH", f"{HERE}/a?dryRun=All", body, content_type=MERGE)
+    found = said(answer)
+    assert (found[0], found[1].endswith(end)) == (code, True)
+
+
 LOST = "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
 
 

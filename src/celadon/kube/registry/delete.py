@@ -141,10 +141,7 @@ def _not_registered(sent_kind: GroupVersionKind) -> StatusError:
         return unreadable(
             f"converting (v1.{sent_kind.kind}) to (v1.DeleteOptions): unknown conversion"
         )
-    return unreadable(
-        f'no kind "{sent_kind.kind}" is registered for version "{sent_kind.api_version}" in scheme '
-        f'"{_SCHEME}"'
-    )
+    return unreadable(request_bodies.unregistered(sent_kind, scheme=_SCHEME))
 
 
 def delete_options(value: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:

@@ -368,6 +368,8 @@ def _unversioned(
     if target.schema is None:
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
+        if (why := request_bodies.misread_metadata(document)) is not None:
+            return result.refusal(why)
         all_strays = stray_fields(Document(document), target.kind, target)
         strays = [stray.text for stray in all_strays if stray.steps[:1] == ("metadata",)]
         if metadata.name(document):
@@ -399,10 +401,8 @@ def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, 
     if not document.get("apiVersion"):
         if target.is_scale_of_custom:
             return {**document, "apiVersion": target.kind.api_version}
-        if target.schema and "apiVersion" in document and document["apiVersion"] is None:
-            raise result.refusal(
-                ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
-            )
+        if target.schema and request_bodies.has_null_version(document):
+            raise result.refusal(request_bodies.NULL_VERSION)
         raise _unversioned(result, document, target, field_validation)
     return document
 
