@@ -226,13 +226,13 @@ class _Scenario:
 
 
 _PATHS: Final = re.compile(r"(?<=may not mutate atomic arrays, maps or structs: )[^\"]*")
-_LINES: Final = re.compile(r"(?<=errors:)(\\\\n [^\"]*)")
+_LINES: Final = re.compile(r"(?<=errors:)(\\n [^\"]*)")
 
 
 def _in_any_order(answer: str) -> str:
     """An answer in which what Go finds in the members of maps is sorted."""
     answer = _PATHS.sub(lambda match: ", ".join(sorted(match[0].split(", "))), answer)
-    return _LINES.sub(lambda match: "".join(sorted(re.split(r"(?=\\\\n )", match[0]))), answer)
+    return _LINES.sub(lambda match: "".join(sorted(re.split(r"(?=\\n )", match[0]))), answer)
 
 
 def _made(change: Change, obj: Json) -> None:
