@@ -267,7 +267,8 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
 
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """Return the object as it waits for its finalizers; None when nothing keeps it. An object that
-    is marked already only changes its finalizers."""
+    is marked already only changes its finalizers, a pod that still has time not even these, unless
+    it gets less."""
     if not metadata.deletion_timestamp(old):
         if metadata.is_definition(old):
             return _marked_definition(old, now)
@@ -275,16 +276,19 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
             return _marked_namespace(old, options, now)
     elif _namespace_finalizers(old):
         return old
-    finalizers = remaining_finalizers(old, options)
     is_pod = metadata.gvk(old) == POD
-    if not finalizers and not is_pod:
+    left = _time_left(old) if is_pod else 0
+    if left and (options.grace is None or options.grace >= left):
+        return old
+    finalizers = remaining_finalizers(old, options)
+    if not finalizers and not left and (not is_pod or metadata.deletion_timestamp(old)):
         return None
     result: JsonDict = fresh(old)
     meta = result["metadata"]
     meta["finalizers"] = finalizers
     if not finalizers:
         del meta["finalizers"]
-    if is_pod and metadata.deletion_timestamp(old):
+    if left and options.grace is not None:
         _shorten(meta, options.grace, now)
     if not metadata.deletion_timestamp(old):
         grace = _given_grace(old, options) if is_pod else 0
@@ -350,12 +354,15 @@ def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
     return seconds if seconds >= 0 else 1
 
 
-def _shorten(meta: JsonDict, grace: int | None, now: str) -> None:
-    """The time that a pod has left can only get shorter; since 1.33 it does not end in the past."""
-    present = meta.get("deletionGracePeriodSeconds") or 0
-    if grace is None or grace >= present:
-        return
-    end = _later(meta["deletionTimestamp"], grace - present)
+def _time_left(pod: JsonObject) -> int:
+    """Return how many seconds a pod has got that is being deleted; 0 for others."""
+    meta = metadata.metadata(pod)
+    return (meta.get("deletionGracePeriodSeconds") or 0) if meta.get("deletionTimestamp") else 0
+
+
+def _shorten(meta: JsonDict, grace: int, now: str) -> None:
+    """Give a pod less time; since 1.33 it does not end in the past."""
+    end = _later(meta["deletionTimestamp"], grace - meta["deletionGracePeriodSeconds"])
     if end <= now and is_since("1.33"):  # in one second `now`, which has fractions, is later
         end, grace = now, min(grace, 1)
     meta["deletionTimestamp"] = end
