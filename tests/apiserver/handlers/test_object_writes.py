@@ -480,6 +480,28 @@ def test_writes_about_another_object_or_state_are_refused(
     assert ask(races, "GET", f"{MAPS}/new").code == 404
 
 
+@pytest.mark.parametrize(
+    ("finalizers", "members", "code"),
+    [
+        (["orphan"], {}, 409),
+        (["orphan"], {"dryRun": ["All"]}, 200),
+        (["e.com/a"], {}, 200),
+        ([], {}, 200),
+    ],
+)
+def test_a_version_that_is_right_is_lost_with_the_last_finalizer_that_the_options_take(
+    races: Running, finalizers: list[str], members: dict[str, Any], code: int
+) -> None:
+    made = make(races, MAPS, {"metadata": {"name": "held", "finalizers": finalizers}})["metadata"]
+    expected = {"preconditions": {"resourceVersion": made["resourceVersion"]}, **members}
+    options = {"propagationPolicy": "Background", **expected}
+    found, text = said(ask(races, "DELETE", f"{MAPS}/held", options))
+    ask(races, "PATCH", f"{MAPS}/held", {"metadata": {"finalizers": None}}, content_type=MERGE)
+    ask(races, "DELETE", f"{MAPS}/held")
+    told = "ResourceVersion in precondition: , ResourceVersion in object meta: "
+    assert (found, told in text) == (code, code == 409)
+
+
 # --- dependents ---
 
 DEPENDENTS: list[tuple[list[str], dict[str, Any], int, list[str] | None]] = [

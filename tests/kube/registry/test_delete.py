@@ -217,6 +217,25 @@ def test_what_a_dry_run_shows_of_an_object_that_loses_its_finalizers() -> None:
     assert (event["involvedObject"], event["firstTimestamp"]) == ({}, None)
 
 
+@pytest.mark.parametrize(
+    ("release", "resource", "spec", "annotations"),
+    [
+        ("1.36", "apps/v1/deployments", 0, None),
+        ("1.30", "apps/v1/statefulsets", 0, None),
+        ("1.32", "v1/replicationcontrollers", 0, None),
+        ("1.33", "v1/replicationcontrollers", None, None),
+        ("1.36", "apps/v1/daemonsets", None, {"deprecated.daemonset.template.generation": "0"}),
+    ],
+)
+def test_nothing_has_the_counts_of_its_internal_form(
+    release: str, resource: str, spec: int | None, annotations: object
+) -> None:
+    with answering_as(release):
+        shown: Any = nothing(target(resource, "a"))
+    assert shown["spec"].get("replicas") == spec
+    assert shown["metadata"].get("annotations") == annotations
+
+
 def test_only_pods_without_finalizers_go_at_once() -> None:
     assert settled(DeleteOptions(), obj()) == DeleteOptions()
     over: dict[str, Any] = {"deletionTimestamp": NOW, "deletionGracePeriodSeconds": 0}

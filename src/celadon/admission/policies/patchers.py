@@ -27,6 +27,7 @@ from celadon.kube.library import (
     Semver,
     unwrapped,
 )
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 # --- Go values ---------------------------------------------------------------
@@ -441,7 +442,7 @@ def apply_patch(
     _refuse_large([operation["value"] for operation in made if operation.has_value])
     operations = [_operation(operation, data) for operation in made]
     try:
-        document = apply_json_patch(live, operations, raw_nulls=True)
+        document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
     except JsonPatchError as error:
         if error.is_test:
             return Patched(live)

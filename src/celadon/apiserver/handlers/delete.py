@@ -22,6 +22,7 @@ from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
+from celadon.kube.registry.update import failed_precondition
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -146,8 +147,10 @@ class Deleter:
                 return WriteResult(code, old)
             await self._remove_marked(target, old)
         elif dry_run and metadata.finalizers(old):
-            return WriteResult(200, delete.nothing(target))
+            return WriteResult(200, in_order(delete.nothing(target)))
         elif not dry_run:
+            if metadata.finalizers(old) and options.preconditions.get("resourceVersion"):
+                raise _unversioned(old, target)
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:
                 raise LostRace
@@ -163,6 +166,15 @@ class Deleter:
                 return
             if await self._objects.delete(*place, stored.revision) is not None:
                 return
+
+
+def _unversioned(old: JsonObject, target: Target) -> StatusError:
+    """Return the conflict (409) that upstream makes of a version that was right: it goes on with
+    the version of the object that it did not write, where nothing but the finalizers that the
+    options take away held it."""
+    present = metadata.resource_version(old)
+    reason = f"ResourceVersion in precondition: , ResourceVersion in object meta: {present}"
+    return failed_precondition(target, reason)
 
 
 def _options(call: Call) -> _DeleteOptions:

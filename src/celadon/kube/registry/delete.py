@@ -31,7 +31,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN, TEMPLATE_GENERATION
 from celadon.records import dataclass
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
@@ -400,8 +400,20 @@ def nothing(target: Target) -> JsonDict:
     codec = codec_for(kind)
     if codec is not None:
         result |= codec.empty()
+        if kind in _COUNTED or (kind == _CONTROLLER and not is_since("1.33")):
+            result["spec"]["replicas"] = 0
+        elif kind == _DAEMON_SET:
+            result["metadata"]["annotations"] = {TEMPLATE_GENERATION: "0"}
         codec.complete(result)
     return result
+
+
+_CONTROLLER: Final = GroupVersionKind("", "v1", "ReplicationController")
+_DAEMON_SET: Final = GroupVersionKind("apps", "v1", "DaemonSet")
+_COUNTED: Final = frozenset(
+    GroupVersionKind("apps", "v1", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
+)
+"""Kinds whose internal form has a count that is never absent."""
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:
