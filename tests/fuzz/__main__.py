@@ -55,6 +55,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "deletions": deletions.campaign,
     "heads": heads.campaign,
     "kinds": writes.of_every_kind,
+    "lives": deletions.lives,
     "messages": messages.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,

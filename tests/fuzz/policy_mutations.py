@@ -96,7 +96,7 @@ class _Scenario:
             "resourceNames": [self.name],
         }
         mutations = [self._mutation(schema_for(gvk)) for _ in range(random.choice((1, 1, 1, 2)))]
-        self.policy = {
+        self.policy: Json = {
             "apiVersion": f"{GROUP[6:]}/v1",
             "kind": "MutatingAdmissionPolicy",
             "metadata": {"name": self.name},
@@ -107,7 +107,7 @@ class _Scenario:
                 "mutations": mutations,
             },
         }
-        self.binding = {
+        self.binding: Json = {
             "apiVersion": f"{GROUP[6:]}/v1",
             "kind": "MutatingAdmissionPolicyBinding",
             "metadata": {"name": self.name},

@@ -183,6 +183,7 @@ def _writes(
             kept = server.call("GET", path).body
             server.call("PUT", f"{path}/status", {**kept, "status": obj["status"]})
     for part in ("", "", "", "/status"):
+        found: Difference | None = None
         for _ in range(_AGAIN):
             kept = [server.call("GET", path).body for server in (ours, real)]
             changes = random_changes(kept[1], chance, "status" if part else "")
