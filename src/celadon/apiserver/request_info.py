@@ -17,7 +17,6 @@ from celadon.kube import FieldError, FieldPath, fieldpath, selectors, status
 from celadon.kube.go import (
     DurationError,
     JsonSyntaxError,
-    complaint_about,
     json_text,
     parse_go_duration,
     parse_int,
@@ -411,9 +410,9 @@ def read_continue_token(text: str) -> ContinueToken:
     """Read a token. Raises ContinueTokenError."""
     data = _decoded(text)
     try:
-        value: Any = read_json(data.decode("utf-8", "replace")).value
+        value: Any = read_json(data.decode("utf-8", "replace"), data=data).value
     except JsonSyntaxError as error:
-        raise _invalid(complaint_about(data, error)) from None
+        raise _invalid(str(error)) from None
     members = _members(value)
     if members.get("v") != VERSION:
         raise _invalid(f"server does not recognize this encoded version {members.get('v') or ''}")

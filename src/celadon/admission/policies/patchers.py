@@ -15,7 +15,7 @@ from typing import Final
 
 from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import ADDRESS, MONTHS, quote
 from celadon.kube.library import (
@@ -442,12 +442,16 @@ def apply_patch(
     _refuse_large([operation["value"] for operation in made if operation.has_value])
     operations = [_operation(operation, data) for operation in made]
     try:
-        document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
+        try:
+            document: Json = apply_json_patch(live, operations, raw_nulls=True)
+            return kinds.patched(document, kind, expected)
+        except StatusError:  # which names members as Go has written them
+            document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
+            return kinds.patched(document, kind, expected)
     except JsonPatchError as error:
         if error.is_test:
             return Patched(live)
         raise MutationRefused(f"JSON Patch: {error}") from None
-    return kinds.patched(document, kind, expected)
 
 
 MOST_WRITTEN: Final = 64 << 20

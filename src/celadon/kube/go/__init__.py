@@ -6,14 +6,7 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 `go_cmp` reports (github.com/google/go-cmp).
 """
 
-from celadon.kube.go.go_json import (
-    TOO_DEEP,
-    Document,
-    JsonSyntaxError,
-    complaint_about,
-    merged_members,
-    read_json,
-)
+from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
     MONTHS,
@@ -47,7 +40,6 @@ __all__ = [
     "TimeError",
     "URLError",
     "canonical_time",
-    "complaint_about",
     "escaped_html",
     "int_or",
     "json_text",

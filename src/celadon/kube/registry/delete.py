@@ -27,6 +27,7 @@ from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
+from celadon.kube.registry.update import DAEMON_SET_KIND
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
@@ -402,14 +403,13 @@ def nothing(target: Target) -> JsonDict:
         result |= codec.empty()
         if kind in _COUNTED or (kind == _CONTROLLER and not is_since("1.33")):
             result["spec"]["replicas"] = 0
-        elif kind == _DAEMON_SET:
+        elif kind == DAEMON_SET_KIND:
             result["metadata"]["annotations"] = {TEMPLATE_GENERATION: "0"}
         codec.complete(result)
     return result
 
 
 _CONTROLLER: Final = GroupVersionKind("", "v1", "ReplicationController")
-_DAEMON_SET: Final = GroupVersionKind("apps", "v1", "DaemonSet")
 _COUNTED: Final = frozenset(
     GroupVersionKind("apps", "v1", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
 )

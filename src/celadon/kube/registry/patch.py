@@ -18,7 +18,7 @@ from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
-from celadon.kube.go.go_text import json_text, plain_text
+from celadon.kube.go.go_text import json_text, plain_text, sorted_members
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
@@ -44,8 +44,8 @@ from celadon.kube.registry.request_bodies import (
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
-from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.struct_decoding import repeated_fields
+from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
+from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -368,7 +368,7 @@ def _unversioned(
     if target.schema is None:
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
-        if (why := request_bodies.misread_metadata(document)) is not None:
+        if (why := _misread_metadata(document)) is not None:
             return result.refusal(why)
         all_strays = stray_fields(Document(document), target.kind, target)
         strays = [stray.text for stray in all_strays if stray.steps[:1] == ("metadata",)]
@@ -382,6 +382,18 @@ def _unversioned(
     if complaints and field_validation == STRICT:
         return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Unversioned(error, complaints)
+
+
+def _misread_metadata(document: JsonObject) -> str | None:
+    """Return why the metadata of a custom resource cannot be read; None if it can be."""
+    meta = document.get("metadata")
+    if meta is None:
+        return None
+    try:
+        decode(struct_codec(OBJECT_META), sorted_members(meta))
+    except DecodeError as error:
+        return str(error)
+    return None
 
 
 def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:

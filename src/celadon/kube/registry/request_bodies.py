@@ -18,14 +18,7 @@ from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_json import (
-    Document,
-    JsonSyntaxError,
-    as_read,
-    complaint_about,
-    read_json,
-    without_double,
-)
+from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json, without_double
 from celadon.kube.go.go_text import json_text, parse_uint, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
@@ -141,9 +134,9 @@ def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersi
 
 def _document(body: bytes) -> Document:
     try:
-        return read_json(_decoded(body), merge=True)
+        return read_json(_decoded(body), merge=True, data=body)
     except JsonSyntaxError as error:
-        raise Uninterpretable(f"{_UNREADABLE}{complaint_about(body, error)}") from None
+        raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
 
 def too_large(number: str, target_type: str = "Go value") -> str:
@@ -785,18 +778,6 @@ def _is_sound(key: str, value: object) -> bool:
     except DecodeError:
         return False
     return True
-
-
-def misread_metadata(document: JsonObject) -> str | None:
-    """Return why the metadata of a custom resource cannot be read; None if it can be."""
-    meta = document.get("metadata")
-    if meta is None:
-        return None
-    try:
-        struct_decoding.decode(struct_decoding.struct_codec(OBJECT_META), sorted_members(meta))
-    except DecodeError as error:
-        return str(error)
-    return None
 
 
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
