@@ -92,7 +92,8 @@ class Deleter:
     async def _delete(
         self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> WriteResult:
-        """`name` is what admission is told instead of the object's own."""
+        """`name` is what admission is told instead of the object's own: none of one of a collection,
+        whose options it is told as they have been given."""
         while True:
             stored = self._reader.existing(call.endpoint)
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
@@ -106,16 +107,17 @@ class Deleter:
         call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
-        dry_run = bool(options.dry_run)
-        await self._admission.admit(
-            call,
-            Operation.DELETE,
-            None,
-            old,
-            options=write_requests.deletion_options(delete.settled(options, old)),
-            dry_run=dry_run,
-            name=name,
-        )
+        told = options if name == "" else delete.settled(options, old)
+        if not delete.is_pending(old, options):
+            await self._admission.admit(
+                call,
+                Operation.DELETE,
+                None,
+                old,
+                options=write_requests.deletion_options(told),
+                dry_run=bool(options.dry_run),
+                name=name,
+            )
         return await self._remove(call, stored, options)
 
     async def _remove(

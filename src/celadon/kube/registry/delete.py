@@ -266,6 +266,13 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
     return replace(options, grace=_given_grace(old, options))
 
 
+def is_pending(old: JsonObject, options: DeleteOptions) -> bool:
+    """Return whether the object is a pod that has got its time to end, and no less is asked for.
+    Nothing happens then, and admission is not asked."""
+    left = _time_left(old) if metadata.gvk(old) == POD else 0
+    return left > 0 and (options.grace is None or options.grace >= left)
+
+
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """Return the object as it waits for its finalizers; None when nothing keeps it. An object that
     is marked already only changes its finalizers, a pod that still has time not even these, unless
@@ -277,10 +284,10 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
             return _marked_namespace(old, options, now)
     elif _namespace_finalizers(old):
         return old
+    if is_pending(old, options):
+        return old
     is_pod = metadata.gvk(old) == POD
     left = _time_left(old) if is_pod else 0
-    if left and (options.grace is None or options.grace >= left):
-        return old
     finalizers = remaining_finalizers(old, options)
     if not finalizers and not left and (not is_pod or metadata.deletion_timestamp(old)):
         return None
