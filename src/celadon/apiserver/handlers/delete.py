@@ -92,7 +92,7 @@ class Deleter:
     async def _delete(
         self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> WriteResult:
-        """`name` is what admission is told instead of the object's own: none of one of a collection,
+        """`name` is what admission is told instead of the object's own: none for a collection, of
         whose options it is told as they have been given."""
         while True:
             stored = self._reader.existing(call.endpoint)
