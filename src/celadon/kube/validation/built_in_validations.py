@@ -170,7 +170,9 @@ def validate_create(
     meta = obj.get("metadata") or {}
     naming = validation.naming_of(obj)
     of_meta = iter(()) if naming is None else new_object_meta(meta, naming)
-    errors = itertools.chain(of_meta, validation.create(obj))
+    errors: Errors = itertools.chain(of_meta, validation.create(obj))
+    if validation.says_once:
+        errors = _once(errors)
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
 
@@ -216,8 +218,17 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         yield from standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
-    yield from _revisited(meta, before, naming, validation.revisits, is_sound=is_sound)
-    yield from validation.of_update(obj, old)
+    again = _revisited(meta, before, naming, validation.revisits, is_sound=is_sound)
+    errors = itertools.chain(again, validation.of_update(obj, old))
+    yield from _once(errors) if validation.says_once else errors
+
+
+def _once(errors: Errors) -> Errors:
+    seen: list[FieldError] = []
+    for error in errors:
+        if error not in seen:
+            seen.append(error)
+            yield error
 
 
 def _revisited(
