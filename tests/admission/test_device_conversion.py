@@ -33,14 +33,19 @@ EXACT = {
     "exactly": {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 2},
 }
 CHOICE = {"name": "q", "firstAvailable": [{"name": "a", "deviceClassName": "d"}]}
+FLAT_CHOICE = {**CHOICE, "deviceClassName": ""}
 
 
 @pytest.mark.parametrize(
     ("flat", "exact"),
     [
         (FLAT, EXACT),
-        (CHOICE, CHOICE),
-        ({"name": "r"}, {"name": "r"}),
+        (FLAT_CHOICE, CHOICE),
+        ({"name": "r", "deviceClassName": ""}, {"name": "r"}),
+        (
+            {**FLAT, "adminAccess": False},
+            {"name": "r", "exactly": {**EXACT["exactly"], "adminAccess": False}},  # type: ignore[dict-item]
+        ),
         (
             {**FLAT, "tolerations": [{"operator": "Exists"}], "capacity": {"requests": {"a": "1"}}},
             {
@@ -59,21 +64,21 @@ CHOICE = {"name": "q", "firstAvailable": [{"name": "a", "deviceClassName": "d"}]
 def test_requests_there_and_back(
     flat: dict[str, Any], exact: dict[str, Any], older: str, newer: str
 ) -> None:
-    shown = convert(claim(older, flat, CHOICE), CLAIM._replace(version=newer))
+    shown = convert(claim(older, flat, FLAT_CHOICE), CLAIM._replace(version=newer))
     assert shown == claim(newer, exact, CHOICE)
-    assert convert(shown, CLAIM._replace(version=older)) == claim(older, flat, CHOICE)
+    assert convert(shown, CLAIM._replace(version=older)) == claim(older, flat, FLAT_CHOICE)
 
 
 def test_a_request_without_a_class_gets_an_empty_one() -> None:
     shown = convert(claim("v1beta1", {"name": "r", "count": 1}), CLAIM)
     assert shown == claim("v1", {"name": "r", "exactly": {"deviceClassName": "", "count": 1}})
     assert convert(shown, CLAIM._replace(version="v1beta1")) == claim(
-        "v1beta1", {"name": "r", "count": 1}
+        "v1beta1", {"name": "r", "deviceClassName": "", "count": 1}
     )
 
 
 def test_fields_stand_in_the_order_of_their_version() -> None:
-    both = {**FLAT, "tolerations": [], "firstAvailable": []}
+    both = {**FLAT, "tolerations": [{}], "firstAvailable": []}
     shown: Any = convert(claim("v1beta1", both), CLAIM)
     assert list(shown["spec"]["devices"]["requests"][0]) == ["name", "exactly", "firstAvailable"]
     back: Any = convert(shown, CLAIM._replace(version="v1beta1"))

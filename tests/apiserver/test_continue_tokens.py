@@ -45,8 +45,26 @@ def encoded(**members: object) -> str:
         ),
         ("W10", "cannot unmarshal array into Go value of type storage.continueToken"),
         (encoded(v="meta.k8s.io/v1", rv=1, start="../a\0"), "continue key is not valid"),
+        (encoded(v="meta.k8s.io/v1", rv=1, start="//a"), "continue key is not valid: //a"),
+        (encoded(v="meta.k8s.io/v1", rv=1, start="a/"), "continue key is not valid: a/"),
+        ("xx", "invalid character 'Ç' looking for beginning of value"),
     ],
 )
 def test_what_is_no_token(text: str, part: str) -> None:
     with pytest.raises(ContinueTokenError, match=part):
         read_continue_token(text)
+
+
+@pytest.mark.parametrize(
+    ("token", "start"),
+    [
+        ({"V": "meta.k8s.io/v1", "RV": -1, "Start": "b"}, "b"),
+        ({"v": "meta.k8s.io/v1", "rv": -1, "start": "a", "START": "b"}, "b"),
+        ({"v": "meta.k8s.io/v1", "rv": -1, "start": "/a/b\0"}, "a/b\0"),
+        ({"v": "meta.k8s.io/v1", "rv": -1, "start": "/"}, ""),
+    ],
+)
+def test_go_reads_names_in_any_case_and_one_slash_in_front(
+    token: dict[str, object], start: str
+) -> None:
+    assert read_continue_token(encoded(**token)) == ContinueToken(-1, start)

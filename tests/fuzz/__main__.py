@@ -35,6 +35,7 @@ from tests.fuzz import (
     operations,
     policy_decisions,
     policy_matches,
+    policy_mutations,
     policy_values,
     policy_writes,
     reads,
@@ -54,6 +55,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "deletions": deletions.campaign,
     "heads": heads.campaign,
     "kinds": writes.of_every_kind,
+    "lives": deletions.lives,
     "messages": messages.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,
@@ -62,6 +64,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,
     "policy-matches": policy_matches.campaign,
+    "policy-mutations": policy_mutations.campaign,
     "policy-values": policy_values.campaign,
     "types": type_checks.campaign,
 }

@@ -2,12 +2,14 @@
 body, to our server and to a real one; and what is left afterwards.
 
 Each scenario stores a few objects of one kind, some of them held by finalizers, deletes, and looks
-at what is there then. Options are mostly right, sometimes hostile.
+at what is there then. Options are mostly right, sometimes hostile. `lives` are longer: one object
+that is deleted, changed, given and losing finalizers again and again, with options that are right.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any, Final
@@ -16,7 +18,7 @@ from urllib.parse import quote
 from tests.fuzz.applies import DEFINITION
 from tests.fuzz.servers import Server
 from tests.fuzz.texts import told
-from tests.fuzz.writes import Difference
+from tests.fuzz.writes import Difference, plain
 
 Json = Any
 
@@ -252,3 +254,108 @@ class _Deletion:
                 one = f"{self.path}/o{number}"
                 server.call("PATCH", one, {"metadata": {"finalizers": None}}, MERGE)
                 server.call("DELETE", f"{one}?gracePeriodSeconds=0")
+
+
+# --- Lives -------------------------------------------------------------------
+
+
+_HOLDERS: Final = ("e.com/a", "e.com/b", "orphan", "foregroundDeletion")
+_CHOICES: Final[tuple[Json, ...]] = (
+    *({}, {}, {"propagationPolicy": "Orphan"}, {"propagationPolicy": "Foreground"}),
+    *({"propagationPolicy": "Background"}, {"orphanDependents": True}, {"orphanDependents": False}),
+)
+_EXPECTED: Final[tuple[Json, ...]] = (
+    *({}, {}, {}, {"preconditions": {"uid": OWN_UID}}, {"preconditions": {"uid": "x"}}),
+    *({"preconditions": {"resourceVersion": one}} for one in (OWN_VERSION, "1")),
+    {"preconditions": {"uid": OWN_UID, "resourceVersion": OWN_VERSION}},
+)
+_METADATA: Final[tuple[Json, ...]] = (
+    *({"deletionTimestamp": None}, {"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+    *({"deletionGracePeriodSeconds": 5}, {"generation": 7}, {"labels": {"x": "y"}}),
+)
+_VERSIONS: Final = re.compile(r"(in record|in object meta:) \(?\d+\)?")
+
+
+def lives(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
+    """Of so many objects, request by request."""
+    namespace = f"lives-{seed}"
+    for server in (ours, real):
+        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        server.call("POST", definitions, DEFINITION)
+        server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        account = {"metadata": {"name": "default"}}
+        server.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", account)
+        server.settle()
+    for number in range(seed, seed + count):
+        life = _Life((ours, real), namespace, f"o{number}", Random(number))
+        yield from life.told()
+
+
+class _Life:
+    """What is done to one object, until its answers differ."""
+
+    def __init__(
+        self, servers: tuple[Server, Server], namespace: str, name: str, chance: Random
+    ) -> None:
+        self.servers = servers
+        self.chance = chance
+        kind = chance.choice(sorted(KINDS))
+        self.collection = kind.strip().format(namespace)
+        self.path = f"{self.collection}/{name}"
+        body: Json = json.loads(json.dumps(KINDS[kind]).replace('"{}"', f'"{namespace}"'))
+        meta = {"name": name, "labels": {"n": name}, "finalizers": self._finalizers()}
+        self.object = {**body, "metadata": meta}
+        self.log: list[str] = []
+
+    def told(self) -> Iterator[Difference | None]:
+        found = self._asked("POST", self.collection, self.object, "application/json")
+        for _ in range(8):
+            yield found
+            if found:
+                break
+            found = self._asked(*self._step())
+        for server in self.servers:
+            server.call("PATCH", self.path, {"metadata": {"finalizers": None}}, MERGE)
+            server.call("DELETE", f"{self.path}?gracePeriodSeconds=0&propagationPolicy=Background")
+
+    def _finalizers(self) -> list[str]:
+        return self.chance.sample(_HOLDERS, self.chance.choice((0, 0, 1, 1, 2, 3)))
+
+    def _step(self) -> tuple[str, str, Json, str]:
+        chance, patch = self.chance, "application/json-patch+json"
+        dry = chance.choice(("", "", "", "?dryRun=All"))
+        options = {**chance.choice(_CHOICES), **chance.choice(_EXPECTED)}
+        if chance.random() < 0.5:
+            options["gracePeriodSeconds"] = chance.choice((0, 0, 1, 3, 30, 60, -1))
+        match chance.randrange(12):
+            case 0 | 1 | 2 | 3 | 4:
+                return "DELETE", self.path + dry, options, "application/json"
+            case 5:
+                selected = f"{self.collection}?labelSelector=n%3D{self.path.rpartition('/')[2]}"
+                return "DELETE", selected, chance.choice(_CHOICES), "application/json"
+            case 6 | 7:
+                change: Json = {"metadata": {"finalizers": self._finalizers() or None}}
+                return "PATCH", self.path + dry, change, MERGE["content-type"]
+            case 8:
+                place = "/metadata/finalizers" + chance.choice(("", "/0"))
+                return "PATCH", self.path + dry, [{"op": "remove", "path": place}], patch
+            case 9:
+                return "POST", self.collection + dry, self.object, "application/json"
+            case 10:
+                change = {"metadata": chance.choice(_METADATA)}
+                return "PATCH", self.path + dry, change, MERGE["content-type"]
+            case _:
+                return "GET", self.path, None, "application/json"
+
+    def _asked(self, method: str, path: str, body: Json, type_: str) -> Difference | None:
+        shown = []
+        for server in self.servers:
+            meta = (server.call("GET", self.path).body or {}).get("metadata", {})
+            text = json.dumps(body).replace(OWN_UID, meta.get("uid", "u"))
+            sent = json.loads(text.replace(OWN_VERSION, meta.get("resourceVersion", "1")))
+            answer = plain(server.call(method, path, sent, {"content-type": type_}))
+            shown.append(_VERSIONS.sub(r"\1 N", answer))
+        self.log.append(f"{method} {path} {json.dumps(body)} -> {shown[1][1:4]}")
+        if shown[0] == shown[1]:
+            return None
+        return Difference(method, path, "\n      ".join(self.log), *shown)

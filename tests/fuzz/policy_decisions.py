@@ -132,9 +132,19 @@ def sent_to_both(
         if told[0] == told[1]:
             break
     what = json.dumps([request.body, request.headers, [one.body for one in setup]])
-    if told[0] == told[1]:
+    if told[0] == told[1] or _are_denied_by_others(*told):
         return None
     return Difference(request.method, request.path, what, *told)
+
+
+_DENIAL: Final = re.compile(r"(ValidatingAdmissionPolicy '[^']*' with binding '[^']*') denied")
+
+
+def _are_denied_by_others(*answers: str) -> bool:
+    """Return whether both are denied, each by another policy or binding: the real server asks them
+    in an order that stays as it is until policies change."""
+    denials = [_DENIAL.search(answer) for answer in answers]
+    return all(denials) and len({denial[1] for denial in denials if denial}) > 1
 
 
 _RANDOM: Final = re.compile(

@@ -138,7 +138,12 @@ _BARE: Final = "v1alpha3"
 _BEFORE: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess")
 _BEHIND: Final = ("tolerations", "capacity")
 """The fields of a request for devices of one class, in v1beta1 around `firstAvailable`."""
-_EMPTY: Final = ("", 0, None)
+
+
+def _is_empty(value: object) -> bool:
+    """Return whether a field is as good as absent; a false stands behind a pointer."""
+    return not value and value is not False
+
 
 Change = Callable[[JsonDict], JsonDict]
 
@@ -177,7 +182,7 @@ def _each(place: tuple[str, ...], change: Change, obj: JsonDict) -> JsonDict:
 
 def _exact(request: JsonDict) -> JsonDict:
     """A request of v1beta1, as later versions have it."""
-    fields = {key: request[key] for key in (*_BEFORE, *_BEHIND) if request.get(key) not in _EMPTY}
+    fields = {key: request[key] for key in (*_BEFORE, *_BEHIND) if not _is_empty(request.get(key))}
     rest = {key: value for key, value in request.items() if key not in (*_BEFORE, *_BEHIND)}
     if not fields:
         return rest
@@ -189,10 +194,10 @@ def _plain(request: JsonDict) -> JsonDict:
     exactly: JsonObject = request.get("exactly") or {}
     rest = {key: value for key, value in request.items() if key != "exactly"}
     before, behind = (
-        {key: exactly[key] for key in keys if exactly.get(key) not in _EMPTY}
+        {key: exactly[key] for key in keys if not _is_empty(exactly.get(key))}
         for keys in (_BEFORE, _BEHIND)
     )
-    return {**_with_name_first(rest, before), **behind}
+    return {**_with_name_first(rest, {"deviceClassName": "", **before}), **behind}
 
 
 def _with_name_first(rest: JsonDict, fields: JsonObject) -> JsonDict:

@@ -408,8 +408,9 @@ class ContinueTokenError(ValueError):
 
 def read_continue_token(text: str) -> ContinueToken:
     """Read a token. Raises ContinueTokenError."""
+    data = _decoded(text)
     try:
-        value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
+        value: Any = read_json(data.decode("utf-8", "replace"), data=data).value
     except JsonSyntaxError as error:
         raise _invalid(str(error)) from None
     members = _members(value)
@@ -420,19 +421,23 @@ def read_continue_token(text: str) -> ContinueToken:
         raise _invalid(f"incorrect encoded start resourceVersion (version {VERSION})")
     if not start:
         raise _invalid(f"encoded start key empty (version {VERSION})")
-    if any(part in (".", "..") for part in start.rstrip("\0").split("/")):
+    path = start.removeprefix("/")
+    if path and any(part in ("", ".", "..") for part in path.split("/")):
         raise _invalid(start)
-    return ContinueToken(revision, start)
+    return ContinueToken(revision, path)
 
 
 def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
-    """Return the members of a token, as Go reads them into a structure."""
+    """Return the members of a token, as Go reads them into a structure: named in any case, of
+    several the last."""
     if value is None:
         return {}
     if not isinstance(value, dict):
         reason = f"{json_kind(value)} into Go value of type storage.continueToken"
         raise _invalid(f"json: cannot unmarshal {reason}")
-    for name, member in value.items():
+    members = {}
+    for written, member in value.items():
+        name = written.casefold()
         kind = _KINDS.get(name)
         if kind is None or member is None:
             continue
@@ -440,7 +445,8 @@ def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
             subject, go_type = json_kind(member, exact=kind is int), _GO_TYPES[kind]
             reason = f"{subject} into Go struct field continueToken.{name} of type {go_type}"
             raise _invalid(f"json: cannot unmarshal {reason}")
-    return value
+        members[name] = member
+    return members
 
 
 def _decoded(text: str) -> bytes:

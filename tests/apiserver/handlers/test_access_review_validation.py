@@ -38,6 +38,21 @@ ROWS: list[tuple[Validate, dict[str, Any], list[str]]] = [
     ),
     (
         validate_self_review,
+        {
+            "spec": RESOURCE,
+            "metadata": {
+                "labels": {"b": "1", "a": "2"},
+                "ownerReferences": [{"uid": "u", "kind": "K", "apiVersion": "v1"}],
+                "name": "x",
+            },
+        },
+        [
+            'metadata: Invalid value: {"name":"x","labels":{"a":"2","b":"1"},"ownerReferences":'
+            '[{"apiVersion":"v1","kind":"K","uid":"u"}]}: must be empty'
+        ],
+    ),
+    (
+        validate_self_review,
         {},
         [
             "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or "

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.request_info import ContinueToken
 from tests.apiserver.asking import ask, make, read, said, warnings
 from tests.apiserver.in_process import Running
 
@@ -288,28 +289,39 @@ def test_a_beginning_of_a_watch_as_a_table(
     assert answer.code == code
 
 
-MAPS: Final = "/api/v1/namespaces/default/configmaps"
 TO_COME: Final = "resourceVersion=99999999"
 FUTURE: Final = (500, "etcdserver: mvcc: required revision is a future revision", None)
 TOO_LARGE: Final = (504, "Timeout: Too large resource version: 99999999", None)
+ASK_AGAIN: Final = (*TOO_LARGE[:2], 1)
+OF_TO_COME: Final = f"continue={ContinueToken(99999999, 'a').text()}"
 
 
 @pytest.mark.parametrize(
-    ("release", "query", "expected"),
+    ("release", "kind", "query", "expected"),
     [
-        ("1.30", "resourceVersionMatch=Exact", FUTURE),
-        ("1.33", "resourceVersionMatch=Exact", FUTURE),
-        ("1.33", "limit=2", FUTURE),
-        ("1.34", "resourceVersionMatch=Exact", TOO_LARGE),
-        ("1.36", "limit=2", TOO_LARGE),
-        ("1.30", "resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
+        ("1.30", "configmaps", f"{TO_COME}&resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "configmaps", f"{TO_COME}&resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "configmaps", f"{TO_COME}&limit=2", FUTURE),
+        ("1.33", "configmaps", OF_TO_COME, FUTURE),
+        ("1.34", "configmaps", f"{TO_COME}&resourceVersionMatch=Exact", ASK_AGAIN),
+        ("1.36", "configmaps", f"{TO_COME}&limit=2", ASK_AGAIN),
+        ("1.34", "configmaps", OF_TO_COME, ASK_AGAIN),
+        ("1.36", "events", f"{TO_COME}&limit=2", TOO_LARGE),
+        ("1.36", "events", OF_TO_COME, TOO_LARGE),
+        ("1.30", "configmaps", f"{TO_COME}&resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
     ],
 )
-def test_lists_of_versions_to_come_that_etcd_is_asked_for(
-    servers: Servers, release: str, query: str, expected: tuple[int, str, int | None]
+def test_lists_of_versions_to_come(
+    servers: Servers,
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    kind: str,
+    query: str,
+    expected: tuple[int, str, int | None],
 ) -> None:
-    """Nobody waits there, so that nothing is said of when to ask again."""
-    answer = ask(servers.of(release), "GET", f"{MAPS}?{TO_COME}&{query}")
+    """Where etcd is asked nobody waits, so that nothing is said of when to ask again."""
+    monkeypatch.setattr("celadon.apiserver.handlers.read.WAIT_SECONDS", 0.0)
+    answer = ask(servers.of(release), "GET", f"/api/v1/namespaces/default/{kind}?{query}")
     found = json.loads(answer.body)
     message = found["message"].partition(", current")[0]
     again = found.get("details", {}).get("retryAfterSeconds")

@@ -227,6 +227,32 @@ def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> No
     assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)
 
 
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ({"metadata": {"name": "other"}}, 400, "the name of the object (other) does not match"),
+        ({"metadata": {"namespace": "x"}}, 400, "the namespace of the provided object"),
+        ({"zz": 1}, 422, "strict decoding error"),
+        ({"metadata": {"resourceVersion": "1"}}, 400, 'field ".spec.size" cannot be empty'),
+        ({"spec": {"replicas": -(2**31)}}, 400, 'field ".spec.size" cannot be empty'),
+    ],
+)
+def test_a_missing_count_is_told_of_behind_a_wrong_place_and_before_the_version(
+    customs: Running, body: dict[str, Any], code: int, message: str
+) -> None:
+    ask(customs, "POST", HERE, custom("Crew", "uncounted"))
+    path = f"{HERE}/uncounted/scale?fieldValidation=Strict"
+    found = said(ask(customs, "PATCH", path, body, content_type=MERGE))
+    assert (found[0], message in found[1]) == (code, True)
+
+
+def test_the_number_that_stands_for_no_count_is_none_in_an_update_either(
+    customs: Running,
+) -> None:
+    answer = ask(customs, "PUT", f"{HERE}/a/scale", scale(-(2**31)))
+    assert said(answer) == (400, 'the spec replicas field ".spec.size" cannot be empty')
+
+
 def test_a_scale_of_a_custom_resource_is_of_any_uid(customs: Running) -> None:
     body = {"metadata": {"uid": "x"}, "spec": {"replicas": 3}}
     assert ask(customs, "PATCH", f"{HERE}/a/scale", body, content_type=MERGE).code == 200
@@ -249,6 +275,33 @@ def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: st
     patched = ask(customs, "PATCH", path, f'{{"x":{number}}}'.encode(), content_type=MERGE)
     assert patched.code == 422
     assert said(patched)[1].endswith(why)
+
+
+NULL_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+
+
+@pytest.mark.parametrize(("method", "part"), [("POST", ""), ("PUT", "/a"), ("PUT", "/a/status")])
+def test_a_version_may_not_be_null(customs: Running, method: str, part: str) -> None:
+    body = {"apiVersion": None, "kind": "Crew", "metadata": {"name": "a"}}
+    answer = ask(customs, method, f"{HERE}{part}?dryRun=All", body)
+    reason = f'Crew in version "" cannot be handled as a Crew: {NULL_VERSION}'
+    assert said(answer) == (400, reason)
+
+
+@pytest.mark.parametrize(
+    ("meta", "code", "end"),
+    [
+        (1, 422, "json: cannot unmarshal number into Go value of type v1.ObjectMeta"),
+        (None, 400, "was undeterminable: name must be provided"),
+    ],
+)
+def test_without_a_version_metadata_is_read_before_the_name(
+    customs: Running, meta: Any, code: int, end: str
+) -> None:
+    body = {"apiVersion": "", "metadata": meta}
+    answer = ask(customs, "PATCH", f"{HERE}/a?dryRun=All", body, content_type=MERGE)
+    found = said(answer)
+    assert (found[0], found[1].endswith(end)) == (code, True)
 
 
 LOST = "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"

@@ -183,6 +183,44 @@ def test_a_link_to_itself_is_not_shown() -> None:
         started.close()
 
 
+def test_patches_of_built_in_kinds_read_members_in_the_order_of_gos_structs() -> None:
+    started = Running()
+    fields = ("name", "protocol", "port", "targetPort")
+    copied = ", ".join(f'unknown field "spec.sessionAffinityConfig.{field}"' for field in fields)
+    body = {
+        "metadata": {"name": "s"},
+        "spec": {"ports": [{"targetPort": 80, "port": 80, "name": "a"}]},
+    }
+    try:
+        copy = "op: 'copy', from: '/spec/ports/0', path: '/spec/sessionAffinityConfig'"
+        mutate(started, copy, group="", resource="services")
+        refused = ask(started, "POST", "/api/v1/namespaces/default/services?dryRun=All", body)
+        assert refused[0] == 500
+        assert refused[1]["message"].endswith(f"strict decoding error: {copied}")
+    finally:
+        started.close()
+
+
+@pytest.mark.parametrize("operation", ["op: 'test', path: '/a', value: 1", ""])
+def test_labels_that_a_new_job_shares_with_its_pods_are_its_own_once_a_policy_was_applied(
+    operation: str,
+) -> None:
+    started = Running()
+    jobs = "/apis/batch/v1/namespaces/default/jobs?dryRun=All"
+    pod = {"restartPolicy": "Never", "containers": [CONTAINER]}
+    job = {
+        "metadata": {"name": "j"},
+        "spec": {"template": {"metadata": {"labels": {"x": "y"}}, "spec": pod}},
+    }
+    try:
+        if operation:
+            mutate(started, operation, group="batch")
+        labels = ask(started, "POST", jobs, job)[1]["metadata"]["labels"]
+        assert (labels == {"x": "y"}) is bool(operation)
+    finally:
+        started.close()
+
+
 def test_an_object_is_kept_where_the_path_says(running: Running) -> None:
     mutate(running, "op: 'replace', path: '/metadata/name', value: 'other'")
     header = ("content-type", "application/apply-patch+yaml")

@@ -440,6 +440,15 @@ def test_what_becomes_of_annotations_is_told_of_a_pod_that_is_refused(dry: Runni
     assert told.startswith(f"metadata.annotations[{note}]: deprecated since v1.30")
 
 
+@pytest.mark.parametrize(("namespace", "code", "is_warned"), [("", 422, True), ("x", 400, False)])
+def test_repeated_owners_are_told_of_once_a_new_object_is_in_its_namespace(
+    dry: Running, namespace: str, code: int, *, is_warned: bool
+) -> None:
+    meta = {"name": "owned", "namespace": namespace, "ownerReferences": [{}, {}]}
+    refused = ask(dry, "POST", MAPS, {"metadata": meta})
+    assert (refused.code, bool(warnings(refused))) == (code, is_warned)
+
+
 # --- preconditions ---
 
 NO_SUCH = "00000000-0000-0000-0000-000000000000"
@@ -469,6 +478,28 @@ def test_writes_about_another_object_or_state_are_refused(
     assert message in text
     assert read(ask(races, "GET", kept)) == before
     assert ask(races, "GET", f"{MAPS}/new").code == 404
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "members", "code"),
+    [
+        (["orphan"], {}, 409),
+        (["orphan"], {"dryRun": ["All"]}, 200),
+        (["e.com/a"], {}, 200),
+        ([], {}, 200),
+    ],
+)
+def test_a_version_that_is_right_is_lost_with_the_last_finalizer_that_the_options_take(
+    races: Running, finalizers: list[str], members: dict[str, Any], code: int
+) -> None:
+    made = make(races, MAPS, {"metadata": {"name": "held", "finalizers": finalizers}})["metadata"]
+    expected = {"preconditions": {"resourceVersion": made["resourceVersion"]}, **members}
+    options = {"propagationPolicy": "Background", **expected}
+    found, text = said(ask(races, "DELETE", f"{MAPS}/held", options))
+    ask(races, "PATCH", f"{MAPS}/held", {"metadata": {"finalizers": None}}, content_type=MERGE)
+    ask(races, "DELETE", f"{MAPS}/held")
+    told = "ResourceVersion in precondition: , ResourceVersion in object meta: "
+    assert (found, told in text) == (code, code == 409)
 
 
 # --- dependents ---

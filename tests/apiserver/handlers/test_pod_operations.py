@@ -212,3 +212,36 @@ def test_policies_see_evictions_before_anybody_looks_for_the_pod(running: Runnin
         code, answer = ask(running, "POST", f"{PODS}/none/eviction{query}", body)
         assert (code, answer["message"].partition("request: ")[2]) == (422, seen)
     assert evict(running, "none", dryRun=["x"])[1]["message"].endswith('request: {"dryRun":["x"]}')
+
+
+def test_what_policies_are_told_of_deletions(running: Running) -> None:
+    """How long a pod has, unless it is one of a collection. Of one that has got its time already
+    they are only asked when it gets less."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"]}
+    shown = "string(request.options.?gracePeriodSeconds.orValue(-1))"
+    spec = {
+        "matchConstraints": {"resourceRules": [{**rule, "resources": ["pods"]}]},
+        "validations": [{"expression": "false", "messageExpression": shown}],
+    }
+    group, meta = "/apis/admissionregistration.k8s.io/v1", {"name": "p"}
+    policy = {"metadata": meta, "spec": spec}
+    assert ask(running, "POST", f"{group}/validatingadmissionpolicies", policy)[0] == 201
+    bound = {"metadata": meta, "spec": {"policyName": "p", "validationActions": ["Deny"]}}
+    pod(running, "a", nodeName="n1", terminationGracePeriodSeconds=12)
+    bindings = f"{group}/validatingadmissionpolicybindings"
+    assert ask(running, "POST", bindings, bound)[0] == 201
+
+    def told(path: str) -> tuple[int, str]:
+        code, answer = ask(running, "DELETE", path)
+        return code, str(answer.get("message")).rpartition("request: ")[2]
+
+    assert told(f"{PODS}/a") == (422, "12")
+    assert told(f"{PODS}/a?gracePeriodSeconds=3") == (422, "3")
+    assert told(PODS) == (422, "-1")
+    assert told(f"{PODS}?gracePeriodSeconds=3") == (422, "3")
+    ask(running, "DELETE", f"{bindings}/p")
+    assert told(f"{PODS}/a")[0] == 200
+    ask(running, "POST", bindings, bound)
+    assert told(f"{PODS}/a")[0] == 200
+    assert told(f"{PODS}/a?gracePeriodSeconds=12")[0] == 200
+    assert told(f"{PODS}/a?gracePeriodSeconds=3") == (422, "3")

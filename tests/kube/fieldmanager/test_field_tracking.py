@@ -304,6 +304,8 @@ def test_several_conflicts() -> None:
     [
         ({}, 400, "invalid object type: /, Kind="),
         ({"apiVersion": "v2", "kind": "A"}, 400, "invalid object type: /v2, Kind=A"),
+        ({"apiVersion": "/", "kind": "A"}, 400, "invalid object type: /, Kind=A"),
+        ({"apiVersion": "a/b/c", "kind": "A"}, 400, "invalid object type: /, Kind="),
         (_config_map(managedFields=[]), 400, "metadata.managedFields must be nil"),
         (_config_map({"a": 1}, namespace="n"), 500,
          "failed to create typed patch object (n/a; /v1, Kind=ConfigMap): .data.a: expected "

@@ -148,6 +148,19 @@ UNREADABLE: list[tuple[GroupVersionKind, Any, str]] = [
     (CONFIG_MAP, {"kind": "Nonsense"},
      'no kind "Nonsense" is registered for version "v1" in scheme '
      '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"'),
+    (CONFIG_MAP, {"kind": "a\nb"},
+     'no kind "a\\nb" is registered for version "v1" in scheme '
+     '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"'),
+    (CONFIG_MAP, {"kind": 1, "apiVersion": {}},
+     "couldn't get version/kind; json parse error: json: cannot unmarshal object into Go struct "
+     "field .apiVersion of type string"),
+    (CONFIG_MAP, {"Kind": []},
+     "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go struct "
+     "field .kind of type string"),
+    (CONFIG_MAP, {"apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c"),
+    (WIDGET, {"kind": 1},
+     "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct "
+     "field .kind of type string"),
     (CONFIG_MAP, {"data": {"a": 1}},
      "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"),
     (CONFIG_MAP, {"a": 1, "b": 2}, 'strict decoding error: unknown field "a", unknown field "b"'),

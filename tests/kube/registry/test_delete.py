@@ -186,11 +186,54 @@ def test_a_pod_loses_the_finalizers_that_the_options_do_not_choose() -> None:
     assert goes_at_once(kept)
 
 
+ORPHANED = ["e.com/a", "orphan"]
+GOING: list[tuple[int, list[str], DeleteOptions, list[str] | None]] = [
+    (30, [], DeleteOptions(propagation="Orphan"), []),
+    (30, ["orphan"], DeleteOptions(propagation="Background"), ["orphan"]),
+    (30, ["orphan"], DeleteOptions(propagation="Background", grace=30), ["orphan"]),
+    (30, [], DeleteOptions(propagation="Orphan", grace=5), ["orphan"]),
+    (30, ORPHANED, DeleteOptions(propagation="Background", grace=5), ["e.com/a"]),
+    (0, ORPHANED, DeleteOptions(propagation="Background"), ["e.com/a"]),
+    (0, ["orphan"], DeleteOptions(propagation="Background"), None),
+    (0, [], DeleteOptions(), None),
+]
+
+
+@pytest.mark.parametrize(("left", "finalizers", "options", "kept"), GOING)
+def test_a_pod_that_is_going_keeps_its_finalizers_until_it_has_no_time_or_gets_less(
+    left: int, finalizers: list[str], options: DeleteOptions, kept: list[str] | None
+) -> None:
+    over = {"deletionTimestamp": "2027-01-01T00:00:30Z", "deletionGracePeriodSeconds": left}
+    meta = {"name": "p", "finalizers": finalizers, **over}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"nodeName": "n"}}
+    made = marked(pod, options, NOW)
+    assert (made and (made["metadata"].get("finalizers") or [])) == kept
+
+
 def test_what_a_dry_run_shows_of_an_object_that_loses_its_finalizers() -> None:
     empty = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {}}
     assert nothing(target("v1/configmaps", "a")) == empty
     event = nothing(target("v1/events", "a"))
     assert (event["involvedObject"], event["firstTimestamp"]) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    ("release", "resource", "spec", "annotations"),
+    [
+        ("1.36", "apps/v1/deployments", 0, None),
+        ("1.30", "apps/v1/statefulsets", 0, None),
+        ("1.32", "v1/replicationcontrollers", 0, None),
+        ("1.33", "v1/replicationcontrollers", None, None),
+        ("1.36", "apps/v1/daemonsets", None, {"deprecated.daemonset.template.generation": "0"}),
+    ],
+)
+def test_nothing_has_the_counts_of_its_internal_form(
+    release: str, resource: str, spec: int | None, annotations: object
+) -> None:
+    with answering_as(release):
+        shown: Any = nothing(target(resource, "a"))
+    assert shown["spec"].get("replicas") == spec
+    assert shown["metadata"].get("annotations") == annotations
 
 
 def test_only_pods_without_finalizers_go_at_once() -> None:

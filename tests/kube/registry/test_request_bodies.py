@@ -35,6 +35,10 @@ ROWS = [
         b'{"apiVersion":"a/b/c"}',
         'unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c"})',
     ),
+    (
+        b'{"kind":"A"\xff}',
+        PARSE + """invalid character 'ÿ' after object key:value pair ({"kind":"A"\ufffd})""",
+    ),
 ]
 
 
@@ -45,6 +49,14 @@ def test_unreadable(body: bytes, why: str) -> None:
     assert caught.value.code == 400
     assert caught.value.status.message == (
         f"the object provided is unrecognized (must be of type ValidatingAdmissionPolicy): {why}"
+    )
+
+
+def test_kinds_and_versions_that_are_not_registered_are_quoted() -> None:
+    refused = request_bodies.not_registered(GroupVersionKind("g", "v\n", "A\n"), POLICY)
+    assert str(refused).startswith(
+        'A\n in version "v\\n" cannot be handled as a ValidatingAdmissionPolicy: no kind "A\\n" '
+        'is registered for version "g/v\\n" in scheme '
     )
 
 

@@ -14,6 +14,7 @@ from celadon.kube.registry.patch import (
     NO_COUNT,
     patched,
     read_patched,
+    require_count,
     require_kind,
     three_way_patched,
 )
@@ -162,7 +163,7 @@ def test_the_count_cannot_be_taken_from_a_scale() -> None:
     target = custom_target()
     shown = shown_object({"metadata": META, "spec": {}}, target, no_count=NO_COUNT)
     with pytest.raises(StatusError) as refused:
-        changed_by(b"{}", target, shown)
+        require_count(changed_by(b"{}", target, shown).draft.decoded, target)
     assert refused.value.code == 400
     assert str(refused.value) == 'the spec replicas field ".spec.size" cannot be empty'
     scale = changed_by(b'{"spec":{"replicas":2}}', target, shown).draft

@@ -356,6 +356,21 @@ def test_what_a_resize_may_not_do_to_containers_is_left_for_validation() -> None
         assert resized({**renamed, "containers": []})["nodeName"] == "n"
 
 
+@pytest.mark.parametrize(
+    ("subresource", "key"),
+    [
+        ("resize", "containers"),
+        ("resize", "initContainers"),
+        ("ephemeralcontainers", "ephemeralContainers"),
+    ],
+)
+def test_subresources_of_pods_drop_what_has_no_gate(subresource: str, key: str) -> None:
+    new = {"name": "x", "image": "i", "lifecycle": {"stopSignal": "SIGUSR2"}}
+    sent = {"metadata": {"name": "p"}, "spec": {key: [new]}}
+    made = prepare_for_update(drafted(sent, POD), STORED_POD, subresource=subresource)
+    assert (made["spec"][key][0]["name"], "lifecycle" in made["spec"][key][0]) == ("x", False)
+
+
 def test_lists_that_came_empty_in_ephemeral_containers_are_judged() -> None:
     """They are not none, and these containers may have no ports: not even no ports."""
     sent = {"spec": {"ephemeralContainers": [{"name": "e", "ports": []}], "tolerations": []}}

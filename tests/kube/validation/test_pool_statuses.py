@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import metadata
 from celadon.kube.name_rules import dns1123_subdomain
+from celadon.kube.validation.built_in_validations import validate_update
 from celadon.kube.validation.resource_slices import pool_status
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
@@ -42,6 +44,16 @@ def request(**spec: Any) -> Json:
 )  # fmt: skip
 def test_questions(value: Json, expected: list[str]) -> None:
     assert complaints(value) == expected
+
+
+def test_what_is_said_of_metadata_is_said_once() -> None:
+    owners = [{"apiVersion": "v1", "kind": kind, "name": "n", "uid": ""} for kind in "ab"]
+    value = request()
+    value["metadata"]["ownerReferences"] = owners
+    why = 'metadata.ownerReferences.uid: Invalid value: "": must not be empty'
+    assert complaints(value) == [why]
+    changed = validate_update(value, request(), metadata.gvk(value))
+    assert [str(error) for error in changed].count(why) == 5  # all kinds' rules say it, too
 
 
 def test_a_question_stays() -> None:

@@ -99,8 +99,9 @@ class Versions:
         return self._last is not None
 
     def converted_back(self) -> JsonObject | None:
-        """Return what remains. Raises StatusError (500) for an object that has become another
-        one."""
+        """Return what remains: another object once mutations were applied, even if it looks the
+        same, since upstream writes and reads it. Raises StatusError (500) for an object that has
+        become another kind's."""
         context, last = self._context, self._last
         if last is None:
             return context.request.object
@@ -108,7 +109,9 @@ class Versions:
         if spoiled is not None:
             raise spoiled
         current, kind = self._current[last], context.request.kind
-        return current if last == kind else context.world.convert(current, kind)
+        if last != kind:
+            return context.world.convert(current, kind)
+        return {**current} if current is context.request.object else current
 
 
 class MutationCase:

@@ -14,11 +14,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.cel import value_functions
-from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
+from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import ADDRESS, MONTHS, quote
-from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
+from celadon.kube.library import (
+    CIDR,
+    IP,
+    NamedFormat,
+    PatchObject,
+    PatchOperation,
+    Semver,
+    unwrapped,
+)
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 # --- Go values ---------------------------------------------------------------
@@ -32,6 +41,14 @@ NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
 """A null of an expression; one that is in the data of a request is JSON's."""
 
 _SECONDS_PER_DAY: Final = 86_400
+_EMBEDDED: Final = {
+    "cel.CIDR": "Prefix",
+    "cel.IP": "Addr",
+    "cel.Quantity": "Quantity",
+    "cel.Semver": "Version",
+    "cel.URL": "URL",
+}
+"""The field in which a type of Go holds what it is."""
 _POINTERS: Final = {
     "kubernetes.NamedFormat": "*apiservercel.Format",
     "kubernetes.Quantity": "*resource.Quantity",
@@ -47,9 +64,8 @@ def foreign(value: object) -> ForeignValue:
         case Uint():
             return ForeignValue("uint64", str(int(value)), hex(value), value)
         case bytes():
-            numbers = ", ".join(map(hex, value))
             return ForeignValue(
-                "[]uint8", value_functions.display(value), f"[]byte{{{numbers}}}", value
+                "[]uint8", value_functions.display(value), f"[]uint8{_octets(value)}", value
             )
         case Duration():
             return ForeignValue(
@@ -57,42 +73,99 @@ def foreign(value: object) -> ForeignValue:
             )
         case Timestamp():
             return ForeignValue("time.Time", value_functions.display(value), _written_time(value))
-        case IP():
-            return ForeignValue("netip.Addr", value.display(), _written_address(value.addr))
-        case CIDR():
-            prefix = value.prefix
-            written = (
-                f"netip.Prefix{{ip:{_written_address(prefix.addr)}, "
-                f"bitsPlusOne:{hex(prefix.length + 1)}}}"
-            )
-            return ForeignValue("netip.Prefix", value.display(), written)
         case Opaque():
-            type_ = _POINTERS.get(value.cel_type.name, value.go_name)
-            return ForeignValue(type_, value.display(), f"({type_})({ADDRESS})")
+            type_, written = _opaque(value)
+            return ForeignValue(type_, value.display(), written)
         case list():
-            return ForeignValue("[]ref.Val", _plain(value), f"[]ref.Val{{{_items(value)}}}")
+            shown = f"[{' '.join(map(_shown, value))}]"
+            items = ", ".join(map(_inside, value))
+            return ForeignValue("[]ref.Val", shown, f"[]ref.Val{{{items}}}")
     entries = value if isinstance(value, Mapping) else {}
-    members = ", ".join(f"{_go(key)}:{_go(entry)}" for key, entry in entries.items())
-    return ForeignValue("map[ref.Val]ref.Val", _plain(value), f"map[ref.Val]ref.Val{{{members}}}")
+    pairs = sorted(f"{_shown(key)}:{_shown(entry)}" for key, entry in entries.items())
+    members = ", ".join(f"{_inside(key)}:{_inside(entry)}" for key, entry in entries.items())
+    return ForeignValue(
+        "map[ref.Val]ref.Val",
+        f"map[{' '.join(pairs)}]",
+        f"map[ref.Val]ref.Val{{{members}}}",
+    )
 
 
-def _items(values: Sequence[object]) -> str:
-    return ", ".join(map(_go, values))
-
-
-def _go(value: object) -> str:
-    """A value of the language inside another, as `%#v` prints it."""
-    return quote(value) if isinstance(value, str) else _plain(value)
-
-
-def _plain(value: object) -> str:
-    """Return a value as Go's `%v` prints it."""
+def _shown(value: object) -> str:
+    """A value of the language inside of a list or map, as `%v` prints it: lists and maps further
+    inside print themselves."""
     if isinstance(value, list):
-        return f"[{' '.join(map(_plain, value))}]"
+        return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, Mapping):
-        pairs = (f"{_plain(key)}:{_plain(member)}" for key, member in value.items())
-        return f"map[{' '.join(sorted(pairs))}]"
+        pairs = (f"{_shown(key)}: {_shown(member)}" for key, member in value.items())
+        return f"{{{', '.join(pairs)}}}"
     return value_functions.display(value)
+
+
+def _inside(value: object) -> str:
+    """A value of the language inside of a list or map, as `%#v` prints it."""
+    match value:
+        case str():
+            return quote(value)
+        case Uint():
+            return hex(value)
+        case bytes():
+            return f"types.Bytes{_octets(value)}"
+        case Duration():
+            return f"types.Duration{{Duration:{value.nanoseconds}}}"
+        case Timestamp():
+            return _written_time(value)
+        case list():
+            return f"(*types.baseList)({ADDRESS})"
+        case Mapping():
+            return f"(*types.baseMap)({ADDRESS})"
+        case types.Type():
+            return f"(*types.Type)({ADDRESS})"
+        case Optional():
+            return f"(*types.Optional)({ADDRESS})"
+        case Opaque():
+            written, field = _opaque(value)[1], _EMBEDDED.get(value.go_name)
+            return f"{value.go_name}{{{field}:{written}}}" if field else written
+    return value_functions.display(value)
+
+
+def _opaque(value: Opaque) -> tuple[str, str]:
+    """Return the type that upstream takes for an opaque value, and the value as `%#v` prints it."""
+    match value:
+        case IP():
+            return "netip.Addr", _written_address(value.addr)
+        case CIDR():
+            ip, bits = _written_address(value.prefix.addr), hex(value.prefix.length + 1)
+            return "netip.Prefix", f"netip.Prefix{{ip:{ip}, bitsPlusOne:{bits}}}"
+        case Semver():
+            return "semver.Version", _written_version(value)
+        case NamedFormat():
+            function = f"(func(string) []string)({ADDRESS})"
+            size = value.regex_size
+            return (
+                "*apiservercel.Format",
+                f"cel.Format{{Name:{quote(value.rule.title)}, ValidateFunc:{function}, "
+                f"MaxRegexSize:{size}}}",
+            )
+    type_ = _POINTERS.get(value.cel_type.name, value.go_name)
+    return type_, f"({type_})({ADDRESS})"
+
+
+def _octets(value: bytes) -> str:
+    return f"{{{', '.join(map(hex, value))}}}"
+
+
+def _written_version(value: Semver) -> str:
+    version = value.version
+    numbers = f"Major:{version.major:#x}, Minor:{version.minor:#x}, Patch:{version.patch:#x}"
+    words = [
+        f'semver.PRVersion{{VersionStr:"", VersionNum:{word:#x}, IsNum:true}}'
+        if isinstance(word, int)
+        else f"semver.PRVersion{{VersionStr:{quote(word)}, VersionNum:0x0, IsNum:false}}"
+        for word in version.prerelease
+    ]
+    prerelease = f"{{{', '.join(words)}}}" if words else "(nil)"
+    build = f"{{{', '.join(map(quote, version.build))}}}" if version.build else "(nil)"
+    return f"semver.Version{{{numbers}, Pre:[]semver.PRVersion{prerelease}, Build:[]string{build}}}"
 
 
 def _written_time(time: Timestamp) -> str:
@@ -369,12 +442,16 @@ def apply_patch(
     _refuse_large([operation["value"] for operation in made if operation.has_value])
     operations = [_operation(operation, data) for operation in made]
     try:
-        document = apply_json_patch(live, operations, raw_nulls=True)
+        try:
+            document: Json = apply_json_patch(live, operations, raw_nulls=True)
+            return kinds.patched(document, kind, expected)
+        except StatusError:  # which names members as Go has written them
+            document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
+            return kinds.patched(document, kind, expected)
     except JsonPatchError as error:
         if error.is_test:
             return Patched(live)
         raise MutationRefused(f"JSON Patch: {error}") from None
-    return kinds.patched(document, kind, expected)
 
 
 MOST_WRITTEN: Final = 64 << 20

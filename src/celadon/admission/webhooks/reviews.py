@@ -238,9 +238,8 @@ def other_kind(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
     )
     if registered:
         return unknown_conversion(kind, expected)
-    return (
-        f'no kind "{kind.kind}" is registered for version "{kind.api_version}" in scheme "{SCHEME}"'
-    )
+    named, version = quote(kind.kind), quote(kind.api_version)
+    return f'no kind {named} is registered for version {version} in scheme "{SCHEME}"'
 
 
 def unknown_conversion(kind: GroupVersionKind, expected: GroupVersionKind) -> str:

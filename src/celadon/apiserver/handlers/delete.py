@@ -22,6 +22,7 @@ from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
 from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
+from celadon.kube.registry.update import failed_precondition
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -91,7 +92,8 @@ class Deleter:
     async def _delete(
         self, call: Call, options: _DeleteOptions, name: str | None = None
     ) -> WriteResult:
-        """`name` is what admission is told instead of the object's own."""
+        """`name` is what admission is told instead of the object's own: none for a collection, of
+        whose options it is told as they have been given."""
         while True:
             stored = self._reader.existing(call.endpoint)
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
@@ -105,16 +107,17 @@ class Deleter:
         call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
-        dry_run = bool(options.dry_run)
-        await self._admission.admit(
-            call,
-            Operation.DELETE,
-            None,
-            old,
-            options=write_requests.deletion_options(delete.settled(options, old)),
-            dry_run=dry_run,
-            name=name,
-        )
+        told = options if name == "" else delete.settled(options, old)
+        if not delete.is_pending(old, options):
+            await self._admission.admit(
+                call,
+                Operation.DELETE,
+                None,
+                old,
+                options=write_requests.deletion_options(told),
+                dry_run=bool(options.dry_run),
+                name=name,
+            )
         return await self._remove(call, stored, options)
 
     async def _remove(
@@ -146,8 +149,10 @@ class Deleter:
                 return WriteResult(code, old)
             await self._remove_marked(target, old)
         elif dry_run and metadata.finalizers(old):
-            return WriteResult(200, delete.nothing(target))
+            return WriteResult(200, in_order(delete.nothing(target)))
         elif not dry_run:
+            if metadata.finalizers(old) and options.preconditions.get("resourceVersion"):
+                raise _unversioned(old, target)
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:
                 raise LostRace
@@ -163,6 +168,15 @@ class Deleter:
                 return
             if await self._objects.delete(*place, stored.revision) is not None:
                 return
+
+
+def _unversioned(old: JsonObject, target: Target) -> StatusError:
+    """Return the conflict (409) that upstream makes of a version that was right: it goes on with
+    the version of the object that it did not write, where nothing but the finalizers that the
+    options take away held it."""
+    present = metadata.resource_version(old)
+    reason = f"ResourceVersion in precondition: , ResourceVersion in object meta: {present}"
+    return failed_precondition(target, reason)
 
 
 def _options(call: Call) -> _DeleteOptions:

@@ -210,7 +210,7 @@ class Reader:
             token = _token(options) if work is None else await work.step(_token, options)
         limit = options.limit
         if token is not None:
-            revision = None if token.revision < 0 else token.revision
+            revision = await self._token_revision(token, endpoint.resource)
         else:
             revision, limit = await self._revision(options, endpoint.resource)
         start = "" if token is None else token.start
@@ -244,8 +244,19 @@ class Reader:
         if exact and not is_since("1.34") and self._objects.store.revision() < revision:
             raise status.plain_error(FUTURE_REVISION)
         paged = options.limit and not is_since("1.31")  # which the cache of 1.30 has none of
-        await self.reach(revision, straight=bool(exact or paged or object_store.is_event(resource)))
+        await self.reach(revision, straight=bool(paged or object_store.is_event(resource)))
         return revision if exact else None, options.limit
+
+    async def _token_revision(
+        self, token: request_info.ContinueToken, resource: Resource
+    ) -> int | None:
+        """The revision that a token is about, for which the caches wait since 1.34, as for any that
+        is given exactly. None for the latest."""
+        if token.revision < 0:
+            return None
+        if is_since("1.34"):
+            await self.reach(token.revision, straight=object_store.is_event(resource))
+        return token.revision
 
     def _bad_version(
         self, error: ValueError, options: ListOptions, resource: Resource

@@ -38,6 +38,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import GoValue, quote
 from celadon.kube.json_types import JsonDict
+from celadon.kube.protobuf import ordered_message
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
 from celadon.records import dataclass
@@ -168,7 +169,7 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
     data = {name: value for name, value in metadata.metadata(review).items() if value}
     if not set(data) - but - {"managedFields"}:
         return
-    fields = {name: data[name] for name in well_known_values.META_FIELDS if name in data}
+    fields = ordered_message(data, "meta.v1.ObjectMeta")
     exception = f" except for {', '.join(but)}" if but else ""
     yield fieldpath.invalid(
         _METADATA, GoValue(fields, "v1.ObjectMeta"), f"must be empty{exception}"

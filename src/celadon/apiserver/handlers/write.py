@@ -340,8 +340,9 @@ class Writer:
             incoming = self._read(call, context)
             self._managers.created(call, incoming)
         warnings = write_warnings(incoming.draft.decoded, target, STRATEGIES)
-        _warn_of_owners(call, incoming)
-        create.prepare_create(incoming.draft, target)
+        owner_warnings = _owner_warnings(call, incoming)
+        create.prepare_create(incoming.draft, target)  # another namespace is refused unwarned
+        call.notes.warnings += owner_warnings
         return incoming, warnings
 
     def _finish_new(
@@ -521,6 +522,8 @@ class Writer:
     ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
+        if target.is_scale_of_custom:
+            patch.require_count(draft.decoded, target)
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         is_own_scale = target.subresource == SCALE and target.schema is None
@@ -528,7 +531,7 @@ class Writer:
             update.require_state(draft.decoded, before, target, needs_version=needs_version)
         patch.require_kind(incoming, target, target.name)
         warnings = write_warnings(draft.decoded, target, STRATEGIES)
-        _warn_of_owners(call, incoming)
+        call.notes.warnings += _owner_warnings(call, incoming)
         new = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, new, before)
         # A scale is judged with the metadata that was sent, of which nothing is kept.
@@ -614,9 +617,9 @@ def _claims(context: DefaultingContext) -> Collection[Condition]:
     return network.claims if isinstance(network, LiveNetwork) else ()
 
 
-def _warn_of_owners(call: Call, incoming: Incoming) -> None:
+def _owner_warnings(call: Call, incoming: Incoming) -> list[str]:
     is_patch = call.endpoint.verb == "patch"
-    call.notes.warnings += repeated_owner_warnings(incoming.draft.decoded, mutated=is_patch)
+    return repeated_owner_warnings(incoming.draft.decoded, mutated=is_patch)
 
 
 def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:

@@ -40,7 +40,7 @@ from celadon.kube.fieldmanager.structured_merge import (
 )
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
-from celadon.kube.names import GroupVersionKind, parse_api_version
+from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
@@ -363,6 +363,16 @@ def _write(draft: Draft, managers: managed_fields.Managers) -> None:
 # --- apply ---
 
 
+def _is_malformed(config: JsonObject) -> bool:
+    """Return whether the version is none at all, beside which upstream reads no kind."""
+    version = config.get("apiVersion")
+    try:
+        parse_api_version(version if isinstance(version, str) else "")
+    except ApiVersionError:
+        return True
+    return False
+
+
 def applied(
     config: JsonObject,
     live: JsonObject | None,
@@ -379,7 +389,7 @@ def applied(
     """
     gvk = metadata.gvk(config)
     if gvk != target.kind:
-        raise other_kind(gvk)
+        raise other_kind(GroupVersionKind("", "", "") if _is_malformed(config) else gvk)
     endpoint = _Endpoint(target, writer)
     result, managers = endpoint.applied(config, live, force=force)
     if live is None and metadata.uid(result):

@@ -272,17 +272,18 @@ class Document:
         return self.repeated.get(id(obj)) or tuple(obj.items())
 
 
-def read_json(text: str, *, merge: bool = False) -> Document:
-    """Read a JSON text. Raises `JsonSyntaxError`."""
+def read_json(text: str, *, merge: bool = False, data: bytes = b"") -> Document:
+    """Read a JSON text. Raises `JsonSyntaxError`, which shows bytes of `data`, of which the text
+    was made, that are no UTF-8."""
     if may_nest_deeper(text, MAX_DEPTH):
         check_syntax(text)
     whole = _without_halves(text) if "\\ud" in text or "\\uD" in text else text
     try:
         return Document(_ONCE.decode(whole))
     except _Repeated:
-        return _read_repeated(whole, merge=merge)
+        return _read_repeated(whole, data, merge=merge)
     except (ValueError, RecursionError):
-        raise _complaint(text) from None
+        raise _complaint(data.decode("utf-8", "surrogateescape") if data else text) from None
 
 
 _ESCAPE: Final = late_pattern(
@@ -308,7 +309,7 @@ def may_nest_deeper(text: str, levels: int) -> bool:
     return brackets.count(b"{") + brackets.count(b"[") > levels - _USUAL_DEPTH
 
 
-def _read_repeated(text: str, *, merge: bool) -> Document:
+def _read_repeated(text: str, data: bytes, *, merge: bool) -> Document:
     """Read a document in which some member is given twice, as most have none."""
     repeated: dict[int, Pairs] = {}
 
@@ -323,7 +324,7 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
     try:
         value = _decoder(make).decode(text)
     except (ValueError, RecursionError):
-        raise _complaint(text) from None
+        raise _complaint(data.decode("utf-8", "surrogateescape") if data else text) from None
     return Document(value, repeated)
 
 

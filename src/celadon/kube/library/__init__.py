@@ -17,9 +17,11 @@ from celadon.kube.library.costs import (
     RUNTIME_COST_BUDGET,
 )
 from celadon.kube.library.environments import environment, first_releases
+from celadon.kube.library.format_and_regex import NamedFormat
 from celadon.kube.library.ip_cidr_url import CIDR, IP
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.quantity_functions import ParsedQuantity
+from celadon.kube.library.semver import Semver
 from celadon.kube.releases import parse_version, previous_minor
 
 __all__ = [
@@ -32,9 +34,11 @@ __all__ = [
     "RESOURCE_CHECK",
     "RUNTIME_COST_BUDGET",
     "Authorizer",
+    "NamedFormat",
     "ParsedQuantity",
     "PatchObject",
     "PatchOperation",
+    "Semver",
     "environment",
     "first_releases",
     "parse_version",

@@ -27,11 +27,12 @@ from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
+from celadon.kube.registry.update import DAEMON_SET_KIND
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import FOREGROUND, ORPHAN
+from celadon.kube.well_known_values import FOREGROUND, ORPHAN, TEMPLATE_GENERATION
 from celadon.records import dataclass
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
@@ -141,10 +142,7 @@ def _not_registered(sent_kind: GroupVersionKind) -> StatusError:
         return unreadable(
             f"converting (v1.{sent_kind.kind}) to (v1.DeleteOptions): unknown conversion"
         )
-    return unreadable(
-        f'no kind "{sent_kind.kind}" is registered for version "{sent_kind.api_version}" in scheme '
-        f'"{_SCHEME}"'
-    )
+    return unreadable(request_bodies.unregistered(sent_kind, scheme=_SCHEME))
 
 
 def delete_options(value: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:
@@ -268,9 +266,17 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
     return replace(options, grace=_given_grace(old, options))
 
 
+def is_pending(old: JsonObject, options: DeleteOptions) -> bool:
+    """Return whether the object is a pod that has got its time to end, and no less is asked for.
+    Nothing happens then, and admission is not asked."""
+    left = _time_left(old) if metadata.gvk(old) == POD else 0
+    return left > 0 and (options.grace is None or options.grace >= left)
+
+
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """Return the object as it waits for its finalizers; None when nothing keeps it. An object that
-    is marked already only changes its finalizers."""
+    is marked already only changes its finalizers, a pod that still has time not even these, unless
+    it gets less."""
     if not metadata.deletion_timestamp(old):
         if metadata.is_definition(old):
             return _marked_definition(old, now)
@@ -278,16 +284,19 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
             return _marked_namespace(old, options, now)
     elif _namespace_finalizers(old):
         return old
-    finalizers = remaining_finalizers(old, options)
+    if is_pending(old, options):
+        return old
     is_pod = metadata.gvk(old) == POD
-    if not finalizers and not is_pod:
+    left = _time_left(old) if is_pod else 0
+    finalizers = remaining_finalizers(old, options)
+    if not finalizers and not left and (not is_pod or metadata.deletion_timestamp(old)):
         return None
     result: JsonDict = fresh(old)
     meta = result["metadata"]
     meta["finalizers"] = finalizers
     if not finalizers:
         del meta["finalizers"]
-    if is_pod and metadata.deletion_timestamp(old):
+    if left and options.grace is not None:
         _shorten(meta, options.grace, now)
     if not metadata.deletion_timestamp(old):
         grace = _given_grace(old, options) if is_pod else 0
@@ -353,12 +362,15 @@ def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
     return seconds if seconds >= 0 else 1
 
 
-def _shorten(meta: JsonDict, grace: int | None, now: str) -> None:
-    """The time that a pod has left can only get shorter; since 1.33 it does not end in the past."""
-    present = meta.get("deletionGracePeriodSeconds") or 0
-    if grace is None or grace >= present:
-        return
-    end = _later(meta["deletionTimestamp"], grace - present)
+def _time_left(pod: JsonObject) -> int:
+    """Return how many seconds a pod has got that is being deleted; 0 for others."""
+    meta = metadata.metadata(pod)
+    return (meta.get("deletionGracePeriodSeconds") or 0) if meta.get("deletionTimestamp") else 0
+
+
+def _shorten(meta: JsonDict, grace: int, now: str) -> None:
+    """Give a pod less time; since 1.33 it does not end in the past."""
+    end = _later(meta["deletionTimestamp"], grace - meta["deletionGracePeriodSeconds"])
     if end <= now and is_since("1.33"):  # in one second `now`, which has fractions, is later
         end, grace = now, min(grace, 1)
     meta["deletionTimestamp"] = end
@@ -396,8 +408,19 @@ def nothing(target: Target) -> JsonDict:
     codec = codec_for(kind)
     if codec is not None:
         result |= codec.empty()
+        if kind in _COUNTED or (kind == _CONTROLLER and not is_since("1.33")):
+            result["spec"]["replicas"] = 0
+        elif kind == DAEMON_SET_KIND:
+            result["metadata"]["annotations"] = {TEMPLATE_GENERATION: "0"}
         codec.complete(result)
     return result
+
+
+_CONTROLLER: Final = GroupVersionKind("", "v1", "ReplicationController")
+_COUNTED: Final = frozenset(
+    GroupVersionKind("apps", "v1", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")
+)
+"""Kinds whose internal form has a count that is never absent."""
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:

@@ -18,7 +18,7 @@ from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
-from celadon.kube.go.go_text import json_text, plain_text
+from celadon.kube.go.go_text import json_text, plain_text, sorted_members
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
@@ -44,8 +44,8 @@ from celadon.kube.registry.request_bodies import (
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
-from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.struct_decoding import repeated_fields
+from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
+from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -288,8 +288,8 @@ def three_way_patched(
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
-    """Return the patched object. StatusError: 422 when it is not one of the endpoint's kind, which
-    of custom resources `require_kind` says, 400 for a scale without a count."""
+    """Return the patched object. StatusError (422) when it is not one of the endpoint's kind, which
+    of custom resources `require_kind` says."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
     if target.schema is not None:
@@ -304,12 +304,6 @@ def read_patched(
         draft = _draft(document, target, context, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
-    if (
-        target.subresource == "scale"
-        and (draft.decoded.get("spec") or {}).get("replicas") == NO_COUNT
-    ):
-        count_path = "." + ".".join(target.scale_paths.spec_replicas)
-        raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(gvk, draft, document)
     strays = () if draft.is_exact else _complaints(result, target)
@@ -317,6 +311,14 @@ def read_patched(
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Incoming(gvk, draft, document, complaints)
+
+
+def require_count(scale: JsonObject, target: Target) -> None:
+    """Raises StatusError (400) for a scale of a custom resource that still has no count, which
+    upstream asks for behind mutating admission."""
+    if (scale.get("spec") or {}).get("replicas") == NO_COUNT:
+        count_path = "." + ".".join(target.scale_paths.spec_replicas)
+        raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
 
 
 def _draft(
@@ -366,6 +368,8 @@ def _unversioned(
     if target.schema is None:
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
+        if (why := _misread_metadata(document)) is not None:
+            return result.refusal(why)
         all_strays = stray_fields(Document(document), target.kind, target)
         strays = [stray.text for stray in all_strays if stray.steps[:1] == ("metadata",)]
         if metadata.name(document):
@@ -378,6 +382,18 @@ def _unversioned(
     if complaints and field_validation == STRICT:
         return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Unversioned(error, complaints)
+
+
+def _misread_metadata(document: JsonObject) -> str | None:
+    """Return why the metadata of a custom resource cannot be read; None if it can be."""
+    meta = document.get("metadata")
+    if meta is None:
+        return None
+    try:
+        decode(struct_codec(OBJECT_META), sorted_members(meta))
+    except DecodeError as error:
+        return str(error)
+    return None
 
 
 def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
@@ -397,10 +413,8 @@ def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, 
     if not document.get("apiVersion"):
         if target.is_scale_of_custom:
             return {**document, "apiVersion": target.kind.api_version}
-        if target.schema and "apiVersion" in document and document["apiVersion"] is None:
-            raise result.refusal(
-                ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
-            )
+        if target.schema and request_bodies.has_null_version(document):
+            raise result.refusal(request_bodies.NULL_VERSION)
         raise _unversioned(result, document, target, field_validation)
     return document
 

@@ -19,7 +19,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json, without_double
-from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
+from celadon.kube.go.go_text import json_text, parse_uint, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.decoded_object import Draft, Target, drafted
@@ -134,7 +134,7 @@ def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersi
 
 def _document(body: bytes) -> Document:
     try:
-        return read_json(_decoded(body), merge=True)
+        return read_json(_decoded(body), merge=True, data=body)
     except JsonSyntaxError as error:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
@@ -195,10 +195,10 @@ def _summary(body: bytes) -> str:
 
 def undecodable(sent_kind: GroupVersionKind, kind: str, reason: str) -> StatusError:
     """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
-    message = (
-        f'{sent_kind.kind} in version "{sent_kind.version}" cannot be handled as a {kind}: {reason}'
+    version = quote(sent_kind.version)
+    return status.bad_request(
+        f"{sent_kind.kind} in version {version} cannot be handled as a {kind}: {reason}"
     )
-    return status.bad_request(message)
 
 
 def not_registered(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
@@ -210,8 +210,8 @@ def unregistered(sent_kind: GroupVersionKind, group: str = "", scheme: str = "")
     """Say that the server has no such kind in this group, or in a scheme."""
     if not scheme:
         scheme = _SCHEMES[group].text if group in _SCHEMES else SCHEME
-    version = sent_kind.api_version
-    return f'no kind "{sent_kind.kind}" is registered for version "{version}" in scheme "{scheme}"'
+    named, version = quote(sent_kind.kind), quote(sent_kind.api_version)
+    return f'no kind {named} is registered for version {version} in scheme "{scheme}"'
 
 
 _SCHEME_OF_CUSTOM: Final = wording(
@@ -448,6 +448,7 @@ _FORMER_KINDS: Final = {
 }
 """Kinds of versions that a server can still read where its release no longer serves them, as it can
 their lists: their fields are taken for those of v1, which is nearly so."""
+NULL_VERSION: Final = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 _UNLIKE_V1: Final = "apiextensions.k8s.io/v1beta1"
 """The version whose fields are others: none is called unknown."""
 _MOVED: Final = {
@@ -689,7 +690,14 @@ def _custom_kind(
         if field_validation == IGNORE:
             raise undecodable(sent_kind._replace(kind=target.kind.kind), target.kind.kind, reason)
         raise unrecognized(target.kind.kind, reason, body)
+    if has_null_version(document.value):
+        raise undecodable(sent_kind._replace(group="", version=""), target.kind.kind, NULL_VERSION)
     return GroupVersionKind(*_said_version(document.value, sent_kind), sent_kind.kind)
+
+
+def has_null_version(value: JsonObject) -> bool:
+    """Return whether an object names its `apiVersion` as null, which a custom resource may not."""
+    return "apiVersion" in value and value["apiVersion"] is None
 
 
 def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, str]:
@@ -732,12 +740,16 @@ def read_mutated(
 
 
 def require_object(document: object, kind: GroupVersionKind) -> None:
-    """Raise StatusError (500) for what is no JSON object."""
+    """Raise StatusError (500) for what is no JSON object, or does not say legibly what it is."""
     if not isinstance(document, dict):
         raise status.internal_error(
             f"json: cannot unmarshal {json_kind(document)} into Go value of type "
             f"{kind.version}.{kind.kind}"
         )
+    try:
+        _kind(*_said(dict(sorted(document.items()))), kind)  # its members were written by name
+    except Uninterpretable as error:
+        raise status.internal_error(str(error)) from None
 
 
 def require_kind(document: JsonObject) -> None:
@@ -775,10 +787,7 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
     group, version = gvk[:2] if document.get("apiVersion") else kind[:2]
     group_version_kind = GroupVersionKind(group, version, gvk.kind or kind.kind)
     if group_version_kind != kind and struct_decoding.codec_for(group_version_kind) is None:
-        raise status.internal_error(
-            f'no kind "{group_version_kind.kind}" is registered for version '
-            f'"{group_version_kind.api_version}" in scheme "{SCHEME}"'
-        )
+        raise status.internal_error(unregistered(group_version_kind, scheme=SCHEME))
     return group_version_kind
 
 

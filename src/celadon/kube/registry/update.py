@@ -89,13 +89,20 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
     the first that is looked at, also of an object that there is not; a patch says nothing."""
     present = "" if old is None else metadata.uid(old)
     if uid and uid != present:
-        raise status.conflict(
-            target.group_resource,
-            target.name,
-            "StorageError: invalid object, Code: 4, Key: "
-            f"{storage_key(target, dry_run=dry_run)}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}",
-        )
+        reason = f"UID in precondition: {uid}, UID in object meta: {present}"
+        raise failed_precondition(target, reason, dry_run=dry_run)
+
+
+def failed_precondition(
+    target: Target, reason: str, *, dry_run: bool = False
+) -> status.StatusError:
+    """Return the conflict (409) that the store itself finds."""
+    return status.conflict(
+        target.group_resource,
+        target.name,
+        f"StorageError: invalid object, Code: 4, Key: {storage_key(target, dry_run=dry_run)}, "
+        f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {reason}",
+    )
 
 
 def require_state_of_scale(obj: JsonObject, old: JsonObject, target: Target) -> None:
@@ -240,6 +247,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
         draft.run.empties = [empty for empty in draft.run.empties if _is_below(empty, parts.only)]
+        drop_unused(result, old, draft.gvk, draft.run, status=False)
     else:
         kept_fields = (
             rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept_fields

@@ -171,7 +171,9 @@ def validate_create(
     meta = obj.get("metadata") or {}
     naming = validation.naming_of(obj)
     of_meta = iter(()) if naming is None else new_object_meta(meta, naming)
-    errors = itertools.chain(of_meta, validation.create(obj))
+    errors: Errors = itertools.chain(of_meta, validation.create(obj))
+    if validation.says_once:
+        errors = _once(errors)
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
 
@@ -217,7 +219,24 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         yield from standard_finalizers(meta, naming)
         yield from validation.changes(obj, old)
         return
-    revisits = validation.revisits
+    errors = _changed_otherwise(obj, old, validation, is_sound=is_sound)
+    yield from _once(errors) if validation.says_once else errors
+
+
+def _once(errors: Errors) -> Errors:
+    seen: list[FieldError] = []
+    for error in errors:
+        if error not in seen:
+            seen.append(error)
+            yield error
+
+
+def _changed_otherwise(
+    obj: JsonObject, old: JsonObject, validation: Validation, *, is_sound: bool
+) -> Errors:
+    """Yield what is wrong with a change of a kind that has rules for an update as a whole."""
+    meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
+    naming, revisits = validation.naming_of(obj), validation.revisits
     if validation.fixed is not None:
         yield from _revisited(meta, before, naming, revisits & _CHANGED, is_sound=is_sound)
         yield from validation.fixed(obj, old)

@@ -59,16 +59,19 @@ def config_map(obj: JsonObject) -> Errors:
 def config_map_fixed(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error where an immutable ConfigMap changes, or becomes mutable."""
     # As `ValidateConfigMapUpdate` of `pkg/apis/core/validation`.
-    return _frozen(obj, old, "data", "binaryData")
+    return _frozen(obj, old, "data", exact="binaryData")
 
 
-def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
+def _frozen(obj: JsonObject, old: JsonObject, *fields: str, exact: str) -> Errors:
+    """A map that is sent empty is another one than none, which is what is stored of it, where the
+    field is compared by `reflect.DeepEqual`: `exact`."""
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):
         yield fieldpath.forbidden(FieldPath("immutable"), FIXED)
-    for field in fields:
-        if (obj.get(field) or {}) != (old.get(field) or {}):
+    for field in (*fields, exact):
+        sent = obj.get(field)
+        if (sent or {}) != (old.get(field) or {}) or (field == exact and sent == {}):
             yield fieldpath.forbidden(FieldPath(field), FIXED)
 
 
@@ -139,4 +142,4 @@ def secret_fixed(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error where an immutable Secret changes, or becomes mutable, or the type of any."""
     # As `ValidateSecretUpdate` of `pkg/apis/core/validation`.
     yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
-    yield from _frozen(obj, old, "data")
+    yield from _frozen(obj, old, exact="data")

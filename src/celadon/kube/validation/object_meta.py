@@ -406,6 +406,8 @@ class Validation:
     named_again_since: str = ""
     """The release since which they are."""
     repeated_until: str = ""
+    says_once: bool = False
+    """Whether its rules say the same of the same only once, whatever it is said of."""
 
     @property
     def revisits(self) -> Revisit:

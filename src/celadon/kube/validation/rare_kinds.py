@@ -112,6 +112,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
         resource_slices.pool_status_request_update,
         resource_slices.pool_status,
         _CHANGED,
+        says_once=True,
     ),
     "ResourceSlice": Validation(
         resource_slices.resource_slice,
