@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.request_info import ContinueToken
 from tests.apiserver.asking import ask, make, read, said, warnings
 from tests.apiserver.in_process import Running
 
@@ -290,6 +291,7 @@ def test_a_beginning_of_a_watch_as_a_table(
 
 MAPS: Final = "/api/v1/namespaces/default/configmaps"
 TO_COME: Final = "resourceVersion=99999999"
+FORGED: Final = f"continue={ContinueToken(99999999, 'a').text()}"
 FUTURE: Final = (500, "etcdserver: mvcc: required revision is a future revision", None)
 TOO_LARGE: Final = (504, "Timeout: Too large resource version: 99999999", None)
 
@@ -297,19 +299,21 @@ TOO_LARGE: Final = (504, "Timeout: Too large resource version: 99999999", None)
 @pytest.mark.parametrize(
     ("release", "query", "expected"),
     [
-        ("1.30", "resourceVersionMatch=Exact", FUTURE),
-        ("1.33", "resourceVersionMatch=Exact", FUTURE),
-        ("1.33", "limit=2", FUTURE),
-        ("1.34", "resourceVersionMatch=Exact", TOO_LARGE),
-        ("1.36", "limit=2", TOO_LARGE),
-        ("1.30", "resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
+        ("1.30", f"{TO_COME}&resourceVersionMatch=Exact", FUTURE),
+        ("1.33", f"{TO_COME}&resourceVersionMatch=Exact", FUTURE),
+        ("1.33", f"{TO_COME}&limit=2", FUTURE),
+        ("1.33", FORGED, FUTURE),
+        ("1.34", f"{TO_COME}&resourceVersionMatch=Exact", TOO_LARGE),
+        ("1.36", f"{TO_COME}&limit=2", TOO_LARGE),
+        ("1.36", FORGED, TOO_LARGE),
+        ("1.30", f"{TO_COME}&resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
     ],
 )
 def test_lists_of_versions_to_come_that_etcd_is_asked_for(
     servers: Servers, release: str, query: str, expected: tuple[int, str, int | None]
 ) -> None:
     """Nobody waits there, so that nothing is said of when to ask again."""
-    answer = ask(servers.of(release), "GET", f"{MAPS}?{TO_COME}&{query}")
+    answer = ask(servers.of(release), "GET", f"{MAPS}?{query}")
     found = json.loads(answer.body)
     message = found["message"].partition(", current")[0]
     again = found.get("details", {}).get("retryAfterSeconds")

@@ -221,7 +221,7 @@ class Reader:
         except Compacted:
             raise _expired(token) from None
         except FutureRevision:  # of a token that we never wrote
-            raise status.plain_error(FUTURE_REVISION) from None
+            raise self._to_come(revision or 0) from None
 
     async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
         """The revision to read at (None: the latest) and the limit that counts.
@@ -241,11 +241,17 @@ class Reader:
         if not revision:
             return None, 0 if options.resource_version else options.limit
         exact = options.match == EXACT or (options.limit and not options.match)
-        if exact and not is_since("1.34") and self._objects.store.revision() < revision:
-            raise status.plain_error(FUTURE_REVISION)
+        if exact and self._objects.store.revision() < revision:
+            raise self._to_come(revision)
         paged = options.limit and not is_since("1.31")  # which the cache of 1.30 has none of
-        await self.reach(revision, straight=bool(exact or paged or object_store.is_event(resource)))
+        await self.reach(revision, straight=bool(paged or object_store.is_event(resource)))
         return revision if exact else None, options.limit
+
+    def _to_come(self, revision: int) -> StatusError:
+        """Return how etcd's refusal of a revision to come is told: in its own words before 1.34."""
+        if is_since("1.34"):
+            return too_large(revision, self._objects.store.revision(), 0)
+        return status.plain_error(FUTURE_REVISION)
 
     def _bad_version(
         self, error: ValueError, options: ListOptions, resource: Resource
