@@ -46,7 +46,10 @@ _STRANGE: Final = late_pattern(
 )
 # The first character of plain text: none that YAML gives a meaning, or a dash that is no item and a
 # colon that ends no key.
-_PLAIN: Final = r"(?:[A-Za-z0-9_./$\\^(;+]|[-:](?=[^\s]))(?:[^\s:#]++|:(?=[^\s])|(?<=[^\s])\#|[ ]++(?=[^\s#]))*+"
+_PLAIN: Final = (
+    r"(?:[A-Za-z0-9_./$\\^(;+]|[-:](?=[^\s]))"
+    r"(?:[^\s:#]++|:(?=[^\s])|(?<=[^\s])\#|[ ]++(?=[^\s#]))*+"
+)
 _QUOTED: Final = r"\"[^\"\\\n]*+\"|'(?:[^'\n]++|'')*+'"
 _FLOW_ITEM: Final = rf"(?:{_QUOTED}|[A-Za-z0-9_./][A-Za-z0-9_./-]*)"
 _FLOW_LIST: Final = rf"\[[ ]*+(?:{_FLOW_ITEM}[ ]*+(?:,[ ]*+{_FLOW_ITEM}[ ]*+)*+)?+\]|\{{[ ]*+\}}"
