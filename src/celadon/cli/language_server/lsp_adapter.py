@@ -127,15 +127,15 @@ _OUTLINED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _UnreadableMessage:
-    """A message that is none of the protocol. `id` is that of a request."""
+    """Holds why a message is none of the protocol. `id` is that of a request."""
 
     id: object
     error: JsonRpcException
 
 
 class Conversation(LanguageServerProtocol):
-    """What is said in both directions. A request that cannot be read is answered, too: an editor
-    would wait for it for ever. Nobody is told where in this package something has failed."""
+    """Reads and writes the messages of one editor. A request that cannot be read is answered, too:
+    the editor would wait for ever. Nobody is told where in this package something failed."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:  # noqa: ANN401 - as pygls
         """Return a message as an object of its type."""
