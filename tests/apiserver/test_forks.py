@@ -57,6 +57,13 @@ def test_what_it_says_at_its_end_is_heard() -> None:
     assert said.body == body
 
 
+@pytest.mark.parametrize("text", ["\ufffd" * 100, "\ud800", '"\\\0'])
+def test_what_it_says_is_not_escaped(text: str) -> None:
+    """To take escapes apart, of which a path may have a million, would hold up the event loop."""
+    assert forked(lambda _: ForkMessage({"path": text})).head["path"] == text
+    assert len(ForkMessage({"path": "\ufffd" * 100}).start()) < 350
+
+
 def test_one_that_takes_too_long_is_ended() -> None:
     def for_ever(_: Parent) -> ForkMessage:
         while True:

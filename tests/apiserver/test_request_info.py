@@ -19,6 +19,19 @@ API: dict[str, Any] = {"is_resource": True, "prefix": "api", "version": "v1"}
     ("method", "target", "wanted"),
     [
         ("GET", "/", RequestInfo("get", "/")),
+        (
+            "GET",
+            "/api/v1/nodes/a/proxy/b//c/",
+            RequestInfo(
+                "get",
+                "/api/v1/nodes/a/proxy/b//c/",
+                resource="nodes",
+                name="a",
+                subresource="proxy",
+                rest="b//c",
+                **API,
+            ),
+        ),
         ("POST", "/apis/apps/v1/", RequestInfo("post", "/apis/apps/v1/")),
         (
             "GET",

@@ -976,4 +976,48 @@ UNDONE = (
         'index - self.text.rfind("\\n", 0, index)\n',
         "tests/cli/reading/test_documents.py::test_places_on_one_long_line_are_found_in_proportion",
     ),
+    Undone(
+        "an address of a megabyte that is remembered character by character",
+        "apiserver/http/request_bytes.py",
+        "++|%25|%[89A-Fa-f][0-9A-Fa-f])*+",
+        "|%25|%[89A-Fa-f][0-9A-Fa-f])*",
+        "tests/growth/test_patterns.py::test_what_strangers_send_is_not_remembered_part_by_part",
+    ),
+    Undone(
+        "a path of which a fork tells each character as an escape",
+        "apiserver/forks.py",
+        'json.dumps(self.head, ensure_ascii=False).encode("utf-8", "surrogatepass")',
+        "json.dumps(self.head).encode()",
+        "tests/apiserver/test_forks.py::test_what_it_says_is_not_escaped",
+    ),
+    Undone(
+        "a forged token of a list, for a revision to come",
+        "apiserver/handlers/read.py",
+        "            raise self._to_come(revision or 0) from None\n",
+        "            raise status.plain_error(FUTURE_REVISION) from None\n",
+        "tests/apiserver/handlers/test_answers_by_release.py"
+        "::test_lists_of_versions_to_come_that_etcd_is_asked_for",
+    ),
+    Undone(
+        "a request to the language server that nobody can read, nor answers",
+        "cli/language_server/lsp_adapter.py",
+        "            self._send_response(message.id, error=message.error.to_response_error())\n",
+        "            raise message.error\n",
+        "tests/cli/commands/test_lsp.py::test_what_nobody_can_read_is_answered_without_a_traceback",
+    ),
+    Undone(
+        "a webhook at an address that no server can have, at which the request fails inside",
+        "apiserver/webhook_client.py",
+        "        _require_askable(url)\n        user = ",
+        "        user = ",
+        "tests/apiserver/webhook_routes/test_webhook_client.py::test_addresses_that_no_server_has",
+    ),
+    Undone(
+        "a line of the log for each part of a stream whose client has closed its half",
+        "apiserver/http/http_connection.py",
+        "            if self.transport.is_closing():  # asyncio would warn",
+        "            if False:  # asyncio would warn",
+        "tests/apiserver/http/test_http_connection.py"
+        "::test_a_stream_ends_when_its_connection_closes",
+    ),
 )

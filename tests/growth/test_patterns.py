@@ -1,7 +1,8 @@
 """Python's regular expressions of this package take steps in proportion to their subjects.
 
 They are matched in C, in one call that nothing can end, while everything else waits: a thousand
-zeros in an amount once took ten seconds.
+zeros in an amount once took ten seconds. Nor do they remember each part of a long subject: a repeat
+of a group that can be gone back to takes a hundred bytes for each of its rounds.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import importlib
 import re
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.validation.pods import security_contexts
 from celadon.late_patterns import late_pattern
 from tests.growth.counted_matching import CountedPattern, Subjects, TooManySteps, noted
 from tests.growth.counted_steps import LINEAR
@@ -30,6 +33,13 @@ FEW = 80
 """Characters that are repeated, first; then twice and four times as many."""
 MANY = 3_000
 """Characters for those that are suspected."""
+LONG = 20_000
+MOST_BYTES = 30
+"""That matching may take for each character."""
+STRANGERS = ("admission/", "apiserver/", "cel/", "cli/reading/", "goyaml/", "kube/", "webhook/")
+"""Where texts of strangers are matched, however long they are."""
+BRIEF = frozenset({security_contexts._SYSCTL.pattern})
+"""Of names of up to 253 characters; a message shows the pattern."""
 Found = tuple[str, str, int, str]
 """A module, a pattern, its flags, and the method that it is used with."""
 
@@ -131,6 +141,21 @@ def offence(text: str, flags: int, method: str) -> object:
     return next((one for one in subjects if goes_back(pattern, method, one)), None)
 
 
+def remembered(pattern: re.Pattern[str], method: str, subject: tuple[str, str, str]) -> float:
+    """How many bytes matching takes for each character of a long subject, beside what it finds."""
+    text = repeated(subject, LONG // len(subject[1]))
+    tracemalloc.start()
+    try:
+        if method in ("fullmatch", "match", "search"):
+            getattr(pattern, method)(text)
+        else:
+            for _ in pattern.finditer(text):
+                pass
+        return tracemalloc.get_traced_memory()[1] / len(text)
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "method", "subject"),
@@ -197,6 +222,40 @@ def test_what_strangers_send_is_read_in_proportion(
     value = getattr(importlib.import_module(f"celadon.{module}"), name)
     for text, flags in held(value):
         assert not goes_back(CountedPattern(text, flags), method, subject)
+
+
+REMEMBERED = [
+    ("apiserver.http.request_bytes", "_HOST", "fullmatch", ("", "a", "")),
+    ("cel.library.encoders", "_PADDED", "fullmatch", ("", "aaaa", "")),
+    ("cli.reading.json_text", "_TOKEN", "finditer", ('"', "a", '"')),
+    ("goyaml.yaml_blocks", "_LINE", "fullmatch", ("a: '", "''", "'")),
+    ("goyaml.yaml_blocks", "_LINE", "fullmatch", ("a: b", ":b", "")),
+    ("goyaml.yaml_blocks", "_LINE", "fullmatch", ("a: [b", ",b", "]")),
+    ("kube.name_rules", "_SUBDOMAIN_PATTERN", "fullmatch", ("a", ".a", "")),
+    ("kube.selectors", "_ESCAPED_TERM", "finditer", ("", "\\,", "")),
+    ("kube.x509", "_BLOCK", "finditer", ("-----BEGIN A-----\n", "a\n", "-----END A-----")),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "method", "subject"), REMEMBERED)
+def test_what_strangers_send_is_not_remembered_part_by_part(
+    module: str, name: str, method: str, subject: tuple[str, str, str]
+) -> None:
+    value = getattr(importlib.import_module(f"celadon.{module}"), name)
+    for text, flags in held(value):
+        assert remembered(re.compile(text, flags), method, subject) < MOST_BYTES
+
+
+@pytest.mark.thorough
+def test_patterns_remember_little() -> None:
+    bad = [
+        f"{module}: {method} {text!r}: {subject}"
+        for module, text, flags, method in patterns()
+        if module.startswith(STRANGERS) and text not in BRIEF
+        for subject in Subjects(CountedPattern(text, flags)).some(SUBJECTS)
+        if remembered(re.compile(text, flags), method, subject) > MOST_BYTES
+    ]
+    assert not bad, "\n".join(bad)
 
 
 @pytest.mark.thorough

@@ -54,7 +54,8 @@ class ForkMessage:
 
     def start(self) -> bytes:
         """Return what is sent before the body."""
-        head = json.dumps(self.head).encode()
+        # without escapes, each of which the event loop would take apart; half a character is one
+        head = json.dumps(self.head, ensure_ascii=False).encode("utf-8", "surrogatepass")
         return _SIZES.pack(len(head), len(self.body)) + head
 
     def written(self) -> bytes:

@@ -405,8 +405,8 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         address, family = await _looked_up(host, port)
         try:
             reader, writer = await asyncio.open_connection(address, port, family=family)
-        except socket.gaierror:
-            raise _unknown_host(host) from None
+        except (socket.gaierror, UnicodeError):  # the latter for a long zone of an address
+            raise unknown_host(host) from None
         except OSError as error:
             message = f"[{address}]" if ":" in address else address
             text = f"dial tcp {message}:{port}: connect: {_words(error)}"
@@ -429,13 +429,14 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
     try:
         infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError):  # the latter for labels that no name has
-        raise _unknown_host(host) from None
+        raise unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
     family, _, _, _, address = min(infos, key=lambda address_info: address_info[0])
     return str(address[0]), family
 
 
-def _unknown_host(host: str) -> NetworkFailure:
+def unknown_host(host: str) -> NetworkFailure:
+    """Return the failure of a name that nobody has."""
     return NetworkFailure(f"dial tcp: lookup {host}: no such host")
 
 

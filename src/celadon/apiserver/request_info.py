@@ -64,8 +64,8 @@ class UnreadablePath(ValueError):
 @dataclass(slots=True)
 class RequestInfo:
     """Says what a request is about. Of one that is not for a resource, only `verb` (the method in
-    lower case) and `path` say anything. `path` has its percent-encoding resolved, `remaining_parts`
-    is what follows a subresource."""
+    lower case) and `path` say anything. `path` has its percent-encoding resolved, `rest` is what
+    follows a subresource, as one text: there may be a hundred thousand parts."""
 
     verb: str
     path: str
@@ -77,7 +77,7 @@ class RequestInfo:
     resource: str = ""
     subresource: str = ""
     name: str = ""
-    remaining_parts: tuple[str, ...] = ()
+    rest: str = ""
     deprecated_watch: bool = False
     """The path has the word `watch` in it."""
 
@@ -128,7 +128,7 @@ def _read_info(request: HttpRequest) -> RequestInfo:
         resource=resource,
         subresource=subresource,
         name=name,
-        remaining_parts=tuple(rest[3:]),
+        rest="/".join(rest[3:]),
         deprecated_watch=special and verb == "watch",
     )
 

@@ -730,8 +730,7 @@ def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]
     notes.user, notes.impersonated_user = _heard_user(head["user"]), _heard_user(head["as"])
     if notes.info is None and head["info"] is not None:
-        info = RequestInfo(**head["info"])
-        notes.info = replace(info, remaining_parts=tuple(info.remaining_parts))
+        notes.info = RequestInfo(**head["info"])
     notes.flow_headers = tuple((name, value) for name, value in head["flow_headers"])
     headers = tuple((name, value) for name, value in head["headers"])
     return HttpAnswer(head["code"], head["content_type"], message.body, headers)

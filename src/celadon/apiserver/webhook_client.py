@@ -162,14 +162,17 @@ class WebhookClient:
             clientconfig.CredentialsError,
         ) as error:
             return NoReply(str(error), 500, "could not get REST client")
+        except NetworkFailure as error:
+            return NoReply(f"Post {quote(without_password(url))}: {error}")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
 
     async def _exchange(
         self, url: str, call: WebhookCall, body: bytes, held: HeldBytes | None
     ) -> Exchange:
-        """Return the exchange of a call, with the credentials for its URL. Raises UnusableRoots,
-        KubeconfigError, CredentialsError."""
+        """Return the exchange of a call, with the credentials for its URL. Raises NetworkFailure
+        for a URL that leads nowhere, UnusableRoots, KubeconfigError, CredentialsError."""
+        _require_askable(url)
         user = self._user(url)
         pool = await self._pool(url, call.client_config.ca_bundle, user)
         headers = () if user is None else await user[1].headers()
@@ -307,8 +310,8 @@ class Exchange:
         return await self._tried(method, body, trace, is_last=is_last)
 
     async def _tried(self, method: str, body: bytes, trace: _Trace, *, is_last: bool) -> _Answer:
-        parts = urlsplit(self.url)
-        host = parts.netloc.rpartition("@")[2].encode()
+        target = _target(self.url)
+        host = urlsplit(target).netloc.rpartition("@")[2].encode()
         own = self._own_headers if _server(self.url) == self._owner else ()
         headers = [(b"Host", host), *_HEADERS, *own]
         if method == "POST":
@@ -317,7 +320,7 @@ class Exchange:
         self._held_bytes.give_back()
         try:
             sending = self._pool.stream(
-                method, self.url, headers=headers, content=body, extensions={"trace": trace}
+                method, target, headers=headers, content=body, extensions={"trace": trace}
             )
             async with sending as got:
                 # The first of several headers with one name counts, as with Go's `Header.Get`.
@@ -393,7 +396,10 @@ def _redirected(base: str, location: str) -> str:
 
 def _require_askable(url: str) -> None:
     """Refuse what is no address of a server. Raises NetworkFailure."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # some characters are read as slashes
+        raise go_network.unknown_host(url.split("/")[2]) from None
     if parts.scheme not in _HTTP_SCHEMES:
         raise NetworkFailure(f"unsupported protocol scheme {quote(parts.scheme)}")
     if not parts.netloc:
@@ -401,6 +407,20 @@ def _require_askable(url: str) -> None:
     port = parts.netloc.rpartition(":")[2]
     if port.isdecimal() and (len(port) > 5 or int(port) > 65535):
         raise NetworkFailure(f"dial tcp: address {port}: invalid port")
+    _target(url)
+
+
+def _target(url: str) -> str:
+    """Return the URL that is asked for, in ASCII, as Go's `net/http` asks for names of all
+    alphabets. Raises NetworkFailure if no server can have its name."""
+    if url.isascii():
+        return url
+    parts = urlsplit(url)
+    try:
+        host = parts.netloc.encode("idna").decode()
+    except UnicodeError:
+        raise go_network.unknown_host(parts.netloc) from None
+    return escaped(parts._replace(netloc=host).geturl(), safe=_PRINTABLE)
 
 
 async def _pass_over(got: httpcore.Response) -> None:

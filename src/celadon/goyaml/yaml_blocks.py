@@ -47,11 +47,12 @@ _STRANGE: Final = late_pattern(
 # The first character of plain text: none that YAML gives a meaning, or a dash that is no item and a
 # colon that ends no key.
 _PLAIN: Final = (
-    r"(?:[A-Za-z0-9_./$\\^(;+]|[-:](?=[^\s]))(?:[^\s:#]|:(?=[^\s])|(?<=[^\s])\#|[ ]+(?=[^\s#]))*"
+    r"(?:[A-Za-z0-9_./$\\^(;+]|[-:](?=[^\s]))"
+    r"(?:[^\s:#]++|:(?=[^\s])|(?<=[^\s])\#|[ ]++(?=[^\s#]))*+"
 )
-_QUOTED: Final = r"\"[^\"\\\n]*\"|'(?:[^'\n]|'')*'"
+_QUOTED: Final = r"\"[^\"\\\n]*+\"|'(?:[^'\n]++|'')*+'"
 _FLOW_ITEM: Final = rf"(?:{_QUOTED}|[A-Za-z0-9_./][A-Za-z0-9_./-]*)"
-_FLOW_LIST: Final = rf"\[[ ]*(?:{_FLOW_ITEM}[ ]*(?:,[ ]*{_FLOW_ITEM}[ ]*)*)?\]|\{{[ ]*\}}"
+_FLOW_LIST: Final = rf"\[[ ]*+(?:{_FLOW_ITEM}[ ]*+(?:,[ ]*+{_FLOW_ITEM}[ ]*+)*+)?+\]|\{{[ ]*+\}}"
 _VALUE: Final = rf"(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW_LIST})"
 _LINE: Final = late_pattern(
     rf"""(?P<indent>[ ]*+)
@@ -64,15 +65,15 @@ _LINE: Final = late_pattern(
 )
 _BEGINNING: Final = late_pattern(
     r"""(?P<indent>[ ]*) (?P<dash>-[ ]+)? (?P<key>[A-Za-z_][A-Za-z0-9_./-]{0,200}) :
-    [ ]+ (?P<begun>\"[^\"\\\n]*|'(?:[^'\n]|'')*)""",
+    [ ]+ (?P<begun>\"[^\"\\\n]*|'(?:[^'\n]++|'')*+)""",
     re.VERBOSE,
 )
 _REST_OF: Final = {
-    "'": late_pattern(r"(?P<text>(?:[^'\n]|'')*)(?P<end>'[ ]*)?"),
+    "'": late_pattern(r"(?P<text>(?:[^'\n]++|'')*+)(?P<end>'[ ]*)?"),
     '"': late_pattern(r"(?P<text>[^\"\\\n]*)(?P<end>\"[ ]*)?"),
 }
 _REST_OF_PLAIN: Final = late_pattern(
-    r"[ ]*(?P<text>[^\s:#](?:[^\s:#]|:(?=[^\s])|(?<=[^\s])\#|[ ]+(?=[^\s#]))*)[ ]*"
+    r"[ ]*(?P<text>[^\s:#](?:[^\s:#]++|:(?=[^\s])|(?<=[^\s])\#|[ ]++(?=[^\s#]))*+)[ ]*"
 )
 _LINE_ENDS: Final = late_pattern(r"\n+")
 _FLOW_ITEMS: Final = late_pattern(_FLOW_ITEM)

@@ -109,7 +109,7 @@ _JSON: Final = json.JSONDecoder(
 
 _DUMPER: Final = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 _BOTH: Final = (True, True)
-_BASE_60: Final = late_pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_BASE_60: Final = late_pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])++(?:\.[0-9_]*)?")
 _TIME: Final = late_pattern(
     r"([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
     r"(?:[Tt]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"

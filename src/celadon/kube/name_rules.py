@@ -27,7 +27,7 @@ _VALUE: Final = "(" + _QUALIFIED + ")?"
 _CONDITION_REASON: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 
 _LABEL_PATTERN: Final = late_pattern(_LABEL)
-_SUBDOMAIN_PATTERN: Final = late_pattern(_SUBDOMAIN)
+_SUBDOMAIN_PATTERN: Final = late_pattern(f"{_SUBDOMAIN}+")  # possessive: it remembers no label
 _LABEL_1035_PATTERN: Final = late_pattern(_LABEL_1035)
 _QUALIFIED_PATTERN: Final = late_pattern(_QUALIFIED)
 _VALUE_PATTERN: Final = late_pattern(_VALUE)

@@ -353,7 +353,7 @@ class FieldSelector:
 
 _OPERATOR: Final = late_pattern("!=|==|=")
 _PLAIN_VALUE: Final = late_pattern(r"[^\\,=]*")
-_ESCAPED_TERM: Final = late_pattern(r"((?:[^\\,]+|\\.|\\\Z)*)(?:,|\Z)", re.DOTALL)
+_ESCAPED_TERM: Final = late_pattern(r"((?:[^\\,]++|\\.|\\\Z)*+)(?:,|\Z)", re.DOTALL)
 
 
 def _split_terms(text: str) -> list[str]:

@@ -513,7 +513,7 @@ def _edwards_sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, in
 _BLOCK: Final = late_pattern(
     rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
     rb"(?P<headers>(?:(?!-----)[^\n:]+:[^\n]*\n)*+)"  # which no body is tried on again
-    rb"(?P<body>(?:(?!-----)[^\n]*\n)*?)"
+    rb"(?P<body>(?:(?!-----)[^\n]*\n)*+)"
     rb"-----END (?P=kind)-----[ \t\r]*$",
     re.MULTILINE,
 )

@@ -297,6 +297,7 @@ class Wire(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.reads = True
+        self.closes = False
         self.sent = b""
 
     def pause_reading(self) -> None:
@@ -306,7 +307,7 @@ class Wire(asyncio.Transport):
         self.reads = True
 
     def is_closing(self) -> bool:
-        return False
+        return self.closes
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.sent += data
@@ -391,6 +392,34 @@ def test_a_client_that_goes_is_told_of() -> None:
 
     asyncio.run(run())
     assert gone == [True]
+
+
+def test_a_stream_ends_when_its_connection_closes() -> None:
+    """Over TLS that may take a while, and each part would be a line of the log."""
+    parts: list[int] = []
+
+    async def run() -> bytes:
+        wire = Wire()
+
+        async def stream() -> AsyncGenerator[bytes, None]:
+            for number in range(100):
+                parts.append(number)
+                wire.closes = number == 2
+                yield b"part"
+
+        async def handle(_: HttpRequest) -> HttpAnswer:
+            return HttpAnswer(200, stream=stream())
+
+        connection = Connection(HttpServer(handle, lambda: None))
+        connection.connection_made(wire)
+        connection.data_received(GET)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        connection.connection_lost(None)
+        return wire.sent
+
+    assert asyncio.run(run()).count(b"part") == 2
+    assert parts == [0, 1, 2]
 
 
 def test_what_cannot_stand_in_a_header_is_a_space() -> None:

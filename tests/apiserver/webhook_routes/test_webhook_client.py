@@ -124,6 +124,28 @@ def test_nobody_listens() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("127.0.0.1:99999", "dial tcp: address 99999: invalid port"),
+        ("é.invalid", "dial tcp: lookup xn--9ca.invalid: no such host"),
+        (f"{'é' * 64}.invalid", f"dial tcp: lookup {'é' * 64}.invalid: no such host"),
+        ("a\u2100b.invalid", "dial tcp: lookup a\u2100b.invalid: no such host"),
+        (f"[::1%25{'a' * 64}]", f"dial tcp: lookup ::1%25{'a' * 64}: no such host"),
+    ],
+)
+def test_addresses_that_no_server_has(host: str, reason: str) -> None:
+    async def call() -> Reply | NoReply:
+        client = WebhookClient(lambda host, port: (host, port))
+        config = {"url": f"https://{host}/", "caBundle": CA_BUNDLE}
+        hook = hooks(webhook(clientConfig=config)).hooks[0]
+        return await client.call(Call(hook, "admission.k8s.io/v1", "u", {}), 30.0)
+
+    reply = asyncio.run(call())
+    assert isinstance(reply, NoReply)
+    assert reply.text.partition('": ')[2] == reason
+
+
 def test_broken_answers(good: ssl.SSLContext) -> None:
     transport = "net/http: HTTP/1.x transport connection broken: "
     assert failure(lambda _: None, good) == "EOF"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import socket
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
+from pygls.exceptions import JsonRpcInternalError
 
 from celadon.cli.commands.lsp import MAX_HEAD_LINE_BYTES, MAX_MESSAGE_BYTES, BoundedInput
 from celadon.cli.exits import Exit
+from celadon.cli.language_server.lsp_adapter import language_server
 from celadon.cli.main import main
 
 PATIENCE = 60.0
@@ -97,3 +101,40 @@ def test_an_editor_on_a_port_is_held_to_the_same(sent: bytes) -> None:
         assert editor.recv(8) == b"Content-"
         editor.sendall(sent)
         assert process.wait(PATIENCE) == Exit.OK
+
+
+def _talked(*bodies: bytes) -> tuple[list[dict[str, Any]], str]:
+    """What the command answers to messages, and what it says on standard error."""
+    sent = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    command = [sys.executable, "-m", "celadon", "lsp"]
+    process = subprocess.run(command, input=sent, capture_output=True, timeout=PATIENCE, check=True)
+    answers = re.split(rb"Content-[^\r]+\r\n(?:Content-[^\r]+\r\n)?\r\n", process.stdout)
+    return [json.loads(answer) for answer in answers if answer], process.stderr.decode()
+
+
+def test_what_nobody_can_read_is_answered_without_a_traceback() -> None:
+    start = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}'
+    unread = (
+        b'{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":5}',
+        b'{"jsonrpc":"2.0","id":"3","method":"textDocument/hover"}',
+        b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":5}',
+        b"[" * 100_000,
+        b'{"jsonrpc":"2.0","method":"\xff"}',
+        b"{}",
+        b"null",
+    )
+    end = b'{"jsonrpc":"2.0","id":4,"method":"shutdown"}'
+    answers, complaints = _talked(start, *unread, end)
+    errors = {answer["id"]: answer.get("error") for answer in answers if "id" in answer}
+    refused = {"code": -32602, "message": "Invalid Params"}
+    assert errors == {1: None, 2: refused, "3": refused, 4: None}
+    assert complaints.count("celadon lsp: ") == len(complaints.splitlines()) > 0
+
+
+def test_what_fails_inside_is_told_without_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    server = language_server()
+    monkeypatch.setattr(server.protocol, "_send_data", sent.append)
+    error = JsonRpcInternalError("broken", data={"traceback": ["line 1"]})
+    server.protocol._send_response(1, error=error.to_response_error())
+    assert [(answer.error.message, answer.error.data) for answer in sent] == [("broken", None)]

@@ -130,7 +130,7 @@ def _text(schema: object) -> str:
 
 _CLASS: Final = late_pattern(r'^class \w+\(BaseModel\):\n    """\n    (.*?)\n', re.MULTILINE)
 _FIELD: Final = late_pattern(
-    r'^    (\w+): [^\n]*?= Field\([^\n]*?description="((?:[^"\\\n]|\\.)*)"', re.MULTILINE
+    r'^    (\w+): [^\n]*?= Field\([^\n]*?description="((?:[^"\\\n]++|\\.)*+)"', re.MULTILINE
 )
 _ALIAS: Final = late_pattern(r'serialization_alias="(\w+)"')
 _GETTER: Final = late_pattern(

@@ -287,7 +287,7 @@ def _options(call: Call) -> JsonDict:
 def _path_behind(info: RequestInfo) -> str:
     """Return what follows the subresource: with a slash before it, and behind it if there is
     one."""
-    path = "/" + "/".join(info.remaining_parts) if info.remaining_parts else ""
+    path = f"/{info.rest}" if info.rest else ""
     return f"{path}/" if info.path.endswith("/") and not path.endswith("/") else path
 
 

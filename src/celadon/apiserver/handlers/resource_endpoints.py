@@ -175,7 +175,7 @@ def is_terminating(definition: kube.JsonObject | None) -> bool:
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.verb == PROXY or (info.deprecated_watch and info.subresource):
         raise kube.status.route_not_found()
-    if info.remaining_parts and not _may_have_rest(resource, info):
+    if info.rest and not _may_have_rest(resource, info):
         raise kube.status.route_not_found()
     if _is_broken(info) or _has_no_route(info, resource):
         raise kube.status.route_not_found()
@@ -210,7 +210,7 @@ def _is_broken(info: RequestInfo) -> bool:
     path = info.path.strip("/")
     if info.subresource and not info.name:
         path = path.removesuffix(f"//{info.subresource}")
-    if info.remaining_parts or "//" not in path:
+    if info.rest or "//" not in path:
         return False
     before, _, behind = path.partition(_EMPTY_NAMESPACE)
     return "//" in before or "//" in behind or not behind

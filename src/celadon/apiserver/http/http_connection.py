@@ -725,6 +725,8 @@ class Connection(asyncio.Protocol):
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
         turns, written, chunks = Turns(), 0, self._server.chunks
         async for data in stream:
+            if self.transport.is_closing():  # asyncio would warn of each part in the log
+                return
             if data:
                 self.transport.write(chunks.of(data) if chunked else data)
             if self._writable is not None:

@@ -34,7 +34,7 @@ _SCHEME: Final = late_pattern(rb"([A-Za-z][A-Za-z0-9+.-]*):(.*)")
 _BROKEN_ESCAPE: Final = late_pattern(rb"%(?![0-9A-Fa-f]{2})")
 _USER: Final = late_pattern(rb"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
 _HOST: Final = late_pattern(
-    rb"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\x80-\xff]|%25|%[89A-Fa-f][0-9A-Fa-f])*"
+    rb"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\x80-\xff]++|%25|%[89A-Fa-f][0-9A-Fa-f])*+"
 )
 _PORT: Final = late_pattern(rb"(?::[0-9]*)?")
 

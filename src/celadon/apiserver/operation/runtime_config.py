@@ -126,7 +126,7 @@ def feature_gates(
 
 
 _COMPONENT: Final = "kube"
-_VERSION: Final = late_pattern(r"\s*v?([0-9]+(?:\.[0-9]+)*)")
+_VERSION: Final = late_pattern(r"\s*+v?([0-9]++(?:\.[0-9]++)*+)")
 _EMULATING: Final = (1, 31)
 """The first release that can be emulated, and can emulate."""
 _OLDER: Final = 3

@@ -11,7 +11,7 @@ from celadon.cel.types import BYTES, STRING
 from celadon.cel.values.text import utf8
 from celadon.late_patterns import late_pattern
 
-_PADDED = late_pattern(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_PADDED = late_pattern(rb"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _FOREIGN = late_pattern(rb"[^A-Za-z0-9+/\r\n]")
 
 

@@ -31,7 +31,7 @@ _LOGIC = {item.function: (item.strength, item.sign) for item in LOGIC}
 _UNARY_SIGNS: dict[str, str] = {syntax.NEGATE: "-", syntax.LOGICAL_NOT: "!"}
 
 _NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUALIFIED = late_pattern(rf"\.?{_NAME.pattern}(?:\.{_NAME.pattern})*")
+_QUALIFIED = late_pattern(rf"\.?{_NAME.pattern}(?:\.{_NAME.pattern})*+")
 _ESCAPABLE = late_pattern(r"[A-Za-z0-9_.\-/ ]+")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import ipaddress
+import logging
 import socket
 import sys
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
@@ -79,6 +80,17 @@ class BoundedInput:
         return self._stream.read(size)
 
 
+class Complaints(logging.Handler):
+    """Tells on standard error what goes wrong, in a line: where in a program it did is nothing for
+    who edits a file."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell of one record."""
+        text = record.getMessage().partition("\n")[0]
+        error = record.exc_info and record.exc_info[1]
+        output.complain_if_possible(f"{_PROGRAM}: {text}" + (f": {error}" if error else ""))
+
+
 def run(options: argparse.Namespace) -> Exit:
     """Serve until the editor goes."""
     if importlib.util.find_spec("pygls") is None:
@@ -119,4 +131,7 @@ def _serve_one(host: str, port: int) -> None:
 def _server() -> CeladonServer:
     from celadon.cli.language_server.lsp_adapter import language_server
 
+    library = logging.getLogger("pygls")
+    library.addHandler(Complaints())
+    library.propagate = False
     return language_server()

@@ -11,11 +11,13 @@ import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lsprotocol import types as lsp
 from pygls import uris
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
@@ -123,12 +125,54 @@ _OUTLINED: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _UnreadableMessage:
+    """Holds why a message is none of the protocol. `id` is that of a request."""
+
+    id: object
+    error: JsonRpcException
+
+
+class Conversation(LanguageServerProtocol):
+    """Reads and writes the messages of one editor. A request that cannot be read is answered, too:
+    the editor would wait for ever. Nobody is told where in this package something failed."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:  # noqa: ANN401 - as pygls
+        """Return a message as an object of its type."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            return _UnreadableMessage(data.get("id") if "method" in data else None, error)
+
+    def handle_message(self, message: Any) -> None:  # noqa: ANN401 - whatever JSON says
+        """Answer a message. Raises JsonRpcException if it is none, and nobody waits for an
+        answer."""
+        if isinstance(message, _UnreadableMessage):
+            if not isinstance(message.id, (int, str)):
+                raise message.error
+            self._send_response(message.id, error=message.error.to_response_error())
+        elif not hasattr(message, "jsonrpc"):
+            raise JsonRpcInvalidRequest("what comes is no message of JSON-RPC")
+        else:
+            super().handle_message(message)
+
+    def _send_response(
+        self, msg_id: int | str, result: object = None, error: lsp.ResponseError | None = None
+    ) -> None:
+        if error is not None:
+            error = lsp.ResponseError(error.code, error.message)
+        super()._send_response(msg_id, result, error)
+
+
 class CeladonServer(LanguageServer):
     """One editor's server. `folder` is the root of its workspace."""
 
     def __init__(self) -> None:
         super().__init__(
-            "celadon", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
+            "celadon",
+            __version__,
+            text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental,
+            protocol_cls=Conversation,
         )
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())

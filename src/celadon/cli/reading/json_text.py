@@ -46,7 +46,7 @@ def value_at(value: object, path: Sequence[str | int]) -> Any:  # noqa: ANN401 -
     return value
 
 
-_TOKEN: Final = late_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN: Final = late_pattern(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def first_word(text: str, start: int, word: str) -> int:
 # --- what was found once, remembered --------------------------------------------------------------
 
 
-_KEY: Final = late_pattern(r'"(?:[^"\\]|\\.)*"\s*:\s*')
+_KEY: Final = late_pattern(r'"(?:[^"\\]++|\\.)*+"\s*:\s*')
 
 _ITEM_DEPTH: Final = 2
 """So far the first walk looks, which is along the whole document: to `items[7]`."""

@@ -112,7 +112,7 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 # character that it stands for. White space is taken to stand right before what follows it.
 
 
-_PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*\s+)*")
+_PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*+\s++)*+")
 _HEADER: Final = late_pattern(r"[|>][^\n]*\n?")
 _DOUBLE: Final = late_pattern(
     r"\\(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<e>.|\n))|[^\\]",

@@ -76,7 +76,7 @@ _MAC_DIGITS: Final = frozenset({12, 16, 40})
 _BARE_MAC_SINCE: Final = "1.36"
 """The first release that is built with Go 1.26, whose `net.ParseMAC` needs no separators."""
 _EMAIL: Final = late_pattern(
-    r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*"
+    r"(?:[^<>@\"]*<)?[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-]+)*+"
     r"@[^\s@<>,;:\"()\[\]\\]+>?"
 )
 _HOSTNAME: Final = (

@@ -200,7 +200,7 @@ def parse_uint(text: str, bits: int = 64) -> int:
 
 _CHARACTER: Final = "[A-Za-z0-9+/]"
 _WELL_FORMED: Final = late_pattern(
-    f"(?:{_CHARACTER}{{4}})*(?:{_CHARACTER}{{2}}==|{_CHARACTER}{{3}}=)?"
+    f"(?:{_CHARACTER}{{4}})*+(?:{_CHARACTER}{{2}}==|{_CHARACTER}{{3}}=)?"
 )
 _QUANTUM: Final = late_pattern(f"(?:[\r\n]*{_CHARACTER}){{4}}")
 _BREAKS: Final = "\r\n"

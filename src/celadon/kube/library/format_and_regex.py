@@ -31,7 +31,7 @@ _UUID: Final = late_pattern(
     "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE
 )
 _BASE64: Final = late_pattern(
-    "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
+    "(?!\\Z)(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 )
 _DATE: Final = late_pattern("([0-9]{4})-([0-9]{2})-([0-9]{2})")
 #: Upstream means a decimal point, but takes any character before the fraction.

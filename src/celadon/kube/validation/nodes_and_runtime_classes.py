@@ -39,7 +39,7 @@ _RANGES: Final = SPEC.child("podCIDRs")
 _ONE_SOURCE: Final = "exactly one reference subfield must be non-nil"
 RANGES_STAY: Final = 'node updates may not change podCIDR except from "" to valid'
 MAX_FEATURE_BYTES: Final = 253
-_FEATURE: Final = late_pattern("[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+_FEATURE: Final = late_pattern("[A-Z][a-zA-Z0-9]*+(/[a-zA-Z][a-zA-Z0-9]*+)*+")
 PROVIDER_STAYS: Final = 'node updates may not change providerID except from "" to valid'
 
 

@@ -181,10 +181,10 @@ ONE_VALUE: Final = "exactly one value must be specified"
 KINDS_OF_LISTS: Final = ("bools", "ints", "strings", "versions")
 KINDS_OF_VALUES: Final = ("bool", "int", "string", "version", *KINDS_OF_LISTS)
 _NUMBER: Final = "(0|[1-9][0-9]*)"
-_PRERELEASE: Final = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_PRERELEASE: Final = "((?:0|[1-9][0-9]*+)(?![0-9a-zA-Z-])|[0-9]*+[a-zA-Z-][0-9a-zA-Z-]*+)"
 _SEMVER: Final = late_pattern(
-    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
-    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*+)?"
+    r"(\+[0-9a-zA-Z-]++(\.[0-9a-zA-Z-]++)*+)?"
 )
 NO_VERSION: Final = "must be a string compatible with semver.org spec 2.0.0"
 _STATUS: Final = FieldPath("status")

@@ -33,7 +33,7 @@ _WILDCARD: Final = r"\*\." + _SUBDOMAIN
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _CONFIG_KEY_PATTERN: Final = late_pattern(_CONFIG_KEY)
 _CONFIG_KEYS_PATTERN: Final = late_pattern(
-    r"[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252}(?:\n[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252})*"
+    r"[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252}(?:\n[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252})*+"
 )
 """Keys, one a line, none of which begins with a dot."""
 _HEADER: Final = "[-A-Za-z0-9]+"

@@ -48,7 +48,7 @@ _COUNTS_IF_TRUE: Final = frozenset({"hostPID", "hostIPC"})
 _CONTROL: Final = late_pattern(r"[\x00-\x1f\x7f]+")
 _NET_BIOS: Final = late_pattern(r'[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}')
 _LABEL: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-_DOMAIN: Final = late_pattern(rf"{_LABEL}(?:\.{_LABEL})*")
+_DOMAIN: Final = late_pattern(rf"{_LABEL}(?:\.{_LABEL})*+")
 _ONLY_DOTS: Final = late_pattern(r"[\. ]+")
 _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
 
