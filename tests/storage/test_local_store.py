@@ -428,9 +428,9 @@ def test_what_makes_room_is_written_bit_by_bit_where_there_is_little(
         delete(f"/{number}", number + 2) if what == "d" else put(f"/new{number}", b"")
         for number, what in enumerate(does)
     ]
-    jobs = [Job(request, Future()) for request in requests]
-    writers[0].carry_out(jobs)
-    found = [job.future.exception(timeout=60) or job.future.result() for job in jobs]
+    futures: list[Future[Outcome]] = [Future() for _ in requests]
+    writers[0].carry_out(list(map(Job, requests, futures)))
+    found = [future.exception(timeout=60) or future.result() for future in futures]
     assert [type(outcome).__name__ for outcome in found] == outcomes
     assert [events for events, _, _ in journal.batches] == written
     store.close()

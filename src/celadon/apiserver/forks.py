@@ -589,6 +589,11 @@ class ForkedStore:
         future.set_result(storage.Committed(revision, result))
         return future
 
+    def carry_out(
+        self, transaction: storage.Transaction, told: storage.Told[storage.Outcome]
+    ) -> None:
+        told.set_result(self.submit(transaction).result())
+
     def _event(
         self,
         operation: storage.Put | storage.Delete,

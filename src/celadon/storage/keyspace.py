@@ -352,8 +352,9 @@ class Watcher:
             return waiting.popleft()
 
     def is_waiting(self) -> bool:
-        with self._watchers.lock:  # what has a revision that can be read is here by then
-            return bool(self._waiting) or self._end is not None
+        # Without the lock, for a dozen ask after each write: an event waits before its revision can
+        # be read.
+        return bool(self._waiting) or self._end is not None
 
     def close(self) -> None:
         with self._watchers.lock:
@@ -547,19 +548,19 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`future` will have an outcome for a transaction, a revision for a compaction."""
+    """`told` takes an outcome for a transaction, a revision for a compaction."""
 
     request: contract.Transaction | Compaction
-    future: Future[Any]
+    told: contract.Told[Any]
 
 
 def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
-    """Give each job's future its result, or let it fail if that is an exception."""
+    """Tell of each job its result, or that it has failed if that is an exception."""
     for job, result in zip(jobs, results, strict=True):
         if isinstance(result, BaseException):
-            job.future.set_exception(result)
+            job.told.set_exception(result)
         else:
-            job.future.set_result(result)
+            job.told.set_result(result)
 
 
 class Writer(Protocol):
@@ -684,5 +685,5 @@ class ThreadedWriter:
                 job = self._jobs.get_nowait()
             except Empty:
                 return
-            if job is not None and job.future.set_running_or_notify_cancel():
-                job.future.set_exception(contract.StoreClosed("the store's writer has failed"))
+            if job is not None and job.told.set_running_or_notify_cancel():
+                job.told.set_exception(contract.StoreClosed("the store's writer has failed"))

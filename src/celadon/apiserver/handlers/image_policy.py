@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from celadon.apiserver.image_backend import ImageBackend
 
 MOST_REMEMBERED: Final = 1024
-FINE: Final = plugins.Opinion()
 
 
 class ImagePolicy:
@@ -48,7 +47,7 @@ class ImagePolicy:
         settings = self._settings
         review = None if settings is None else plugins.image_review(request)
         if settings is None or review is None:
-            return FINE
+            return plugins.FINE
         # late: few ask
         from celadon.apiserver.image_backend import ImageBackend, NoAnswer
 

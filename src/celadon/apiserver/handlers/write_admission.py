@@ -253,13 +253,13 @@ class Admission:
         )
         if operation in _UNDRAFTED:
             request = (await self._mutated(call, request, None)).request
+        admitters = self.admitters.about(call)
         if self.event_rates.has_limits or self.images.has_backend:
             require_server("what it remembers")
-        self.event_rates.check(request)
-        admitters = self.admitters.about(call)
-        images = await self.images.opinion(request)
-        admitters.take_opinion(images)
-        raise_refusal(images.refusal)
+            self.event_rates.check(request)
+            images = await self.images.opinion(request)
+            admitters.take_opinion(images)
+            raise_refusal(images.refusal)
         chain = Chain(request, None, admitters, admitters)
         await admitters.validated(chain)
         if not chain.verdict.allowed:

@@ -189,11 +189,17 @@ REMEMBERED: Final = 256
 def in_message_order(obj: JsonObject) -> JsonDict:
     """Return a new object; `kind` and `apiVersion` come first. Unknown members come last. Parts
     that have their order are shared with the object given."""
-    name = message_of(metadata.gvk(obj))
-    if name is None:
+    order = _order_of_kind(metadata.gvk(obj))
+    if order is None:
         return dict(obj)
-    head = {key: obj[key] for key in _TYPE if key in obj}
-    return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
+    ordered: JsonDict = order(obj)
+    return dict(ordered) if ordered is obj else ordered
+
+
+@per_release(maxsize=1024)
+def _order_of_kind(gvk: GroupVersionKind) -> Order | None:
+    name = message_of(gvk)
+    return None if name is None else _order_for(name)
 
 
 def ordered_message(part: JsonObject, name: str) -> JsonDict:
