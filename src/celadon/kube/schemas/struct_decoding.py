@@ -64,6 +64,9 @@ class Reading(enum.Enum):
     EXACT = enum.auto()
     STORED = enum.auto()
 
+    __hash__ = object.__hash__
+    """Members are the same only as themselves; the enum's own hash is a call of Python."""
+
 
 class Inexact(KubeError):
     """An exact reading has met a field that the kind does not have, or an empty value."""
@@ -210,7 +213,6 @@ class StructCodec:
         "_fields",
         "_reading",
         "_structs",
-        "_written",
         "name",
     )
 
@@ -222,13 +224,10 @@ class StructCodec:
         self._structs: list[tuple[str, StructCodec]] = []
         self._always: list[tuple[str, Json]] = []
         self._completions: list[Completion] = []
-        self._written: frozenset[str] = frozenset()
-        """The fields that are always written."""
         self._entered: Mapping[str, str] | None = None
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
-        self._written = frozenset(entry.get("always", ()))
         always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
         fields = {
             key: _field(node, self._reading, keep=key in pointers or _stays(always.get(key, 0)))
@@ -341,13 +340,12 @@ class StructCodec:
         deeply."""
         if self._fields is None:
             self._compile()
-        if not self._written <= obj.keys():  # one look at all of them: mostly they are there
-            for key, codec in self._structs:
-                if key not in obj:
-                    obj[key] = codec.empty()
-            for key, zero in self._always:
-                if key not in obj:
-                    obj[key] = zero
+        for key, codec in self._structs:
+            if key not in obj:
+                obj[key] = codec.empty()
+        for key, zero in self._always:
+            if key not in obj:
+                obj[key] = zero
         for key, completion in self._completions:
             if key in obj:
                 completion(obj[key], settled)
