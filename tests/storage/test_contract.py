@@ -62,34 +62,36 @@ def test_a_store_begins_empty_at_the_first_revision(store: Store) -> None:
     assert store.range("", revision=FIRST_REVISION) == Page((), FIRST_REVISION, 0)
 
 
-class Told:
+class NotedPromise:
     """Notes what becomes of a transaction."""
 
     def __init__(self, *, is_wanted: bool = True) -> None:
         self.is_wanted = is_wanted
         self.is_over = threading.Event()
-        self.became: object = None
+        self.outcome: object = None
 
     def set_running_or_notify_cancel(self) -> bool:
         return self.is_wanted
 
     def set_result(self, result: Outcome) -> None:
-        self.became = result
+        self.outcome = result
         self.is_over.set()
 
-    set_exception = set_result
+    def set_exception(self, exception: BaseException) -> None:
+        self.outcome = exception
+        self.is_over.set()
 
 
-def test_somebody_is_told_in_place_of_a_future(store: Store) -> None:
-    unwanted, told, late = Told(is_wanted=False), Told(), Told()
+def test_a_promise_takes_the_place_of_a_future(store: Store) -> None:
+    unwanted, first, late = NotedPromise(is_wanted=False), NotedPromise(), NotedPromise()
     store.carry_out(create("/a", b"1"), unwanted)
-    store.carry_out(create("/a", b"2"), told)
-    assert told.is_over.wait(60)
-    assert told.became == Committed(2, (Event(2, "/a", Entry("/a", b"2", 2, 2), None),))
+    store.carry_out(create("/a", b"2"), first)
+    assert first.is_over.wait(60)
+    assert first.outcome == Committed(2, (Event(2, "/a", Entry("/a", b"2", 2, 2), None),))
     store.carry_out(create("/a", b"3"), late)
     assert late.is_over.wait(60)
-    assert isinstance(late.became, Conflict)
-    assert unwanted.became is None
+    assert isinstance(late.outcome, Conflict)
+    assert unwanted.outcome is None
 
 
 def test_create_update_delete(store: Store) -> None:

@@ -590,9 +590,9 @@ class ForkedStore:
         return future
 
     def carry_out(
-        self, transaction: storage.Transaction, told: storage.Told[storage.Outcome]
+        self, transaction: storage.Transaction, promise: storage.Promise[storage.Outcome]
     ) -> None:
-        told.set_result(self.submit(transaction).result())
+        promise.set_result(self.submit(transaction).result())
 
     def _event(
         self,

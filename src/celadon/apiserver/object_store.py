@@ -537,16 +537,16 @@ class ObjectStore:
                     self._coming.keep(id(value), (value, obj), weight(value))
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
-        told = _ToldOnLoop(asyncio.get_running_loop())
-        self.store.carry_out(transaction, told)
-        return await told.future
+        promise = _LoopPromise(asyncio.get_running_loop())
+        self.store.carry_out(transaction, promise)
+        return await promise.future
 
 
-class _ToldOnLoop:
-    """Is told what has become of a write by a store, which may do so from any thread: `future` is
-    for the loop. Who is cancelled while they wait for it, cancels the write if it has not begun. A
-    `concurrent.futures.Future` takes 600 opcodes to make, to settle and to wait for, and wakes the
-    loop by a system call where a local store says on the loop what it has done."""
+class _LoopPromise:
+    """Takes what becomes of a write from a store, in any thread: `future` is for the loop. Whoever
+    is cancelled while they wait for it cancels the write, if it has not begun. To make, settle and
+    await a `concurrent.futures.Future` takes 600 opcodes, and `asyncio.wrap_future` would wake the
+    loop by a system call where a local store settles on the loop."""
 
     __slots__ = ("_loop", "future")
 

@@ -233,9 +233,9 @@ class Watch(Protocol):
         """End the watch: no more events, no more `notify`. May be repeated."""
 
 
-class Told(Protocol[T_contra]):
-    """Is told what becomes of a transaction, as a `concurrent.futures.Future` is: from any
-    thread."""
+class Promise(Protocol[T_contra]):
+    """Takes what becomes of a transaction from any thread, as a `concurrent.futures.Future`
+    does."""
 
     def set_running_or_notify_cancel(self) -> bool:
         """Return whether it is still wanted: it can no longer be cancelled if it is."""
@@ -290,8 +290,8 @@ class Store(Protocol):
         fails with a FileError or a ServiceError if it could not be made durable. A future that is
         cancelled in time is not carried out. Raises StoreClosed."""
 
-    def carry_out(self, transaction: Transaction, told: Told[Outcome]) -> None:
-        """Do what `submit` does; `told` takes the place of the future. Raises StoreClosed."""
+    def carry_out(self, transaction: Transaction, promise: Promise[Outcome]) -> None:
+        """Do what `submit` does; the promise takes the place of the future. Raises StoreClosed."""
 
     def compact(self, revision: int) -> Future[int]:
         """Forget what was before `revision`: it stays readable, older ones do not. The future

@@ -547,19 +547,19 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`told` takes an outcome for a transaction, a revision for a compaction."""
+    """`promise` takes an outcome for a transaction, a revision for a compaction."""
 
     request: contract.Transaction | Compaction
-    told: contract.Told[Any]
+    promise: contract.Promise[Any]
 
 
 def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
-    """Tell of each job its result, or that it has failed if that is an exception."""
+    """Give each job's promise its result, or let it fail if that is an exception."""
     for job, result in zip(jobs, results, strict=True):
         if isinstance(result, BaseException):
-            job.told.set_exception(result)
+            job.promise.set_exception(result)
         else:
-            job.told.set_result(result)
+            job.promise.set_result(result)
 
 
 class Writer(Protocol):
@@ -684,5 +684,5 @@ class ThreadedWriter:
                 job = self._jobs.get_nowait()
             except Empty:
                 return
-            if job is not None and job.told.set_running_or_notify_cancel():
-                job.told.set_exception(contract.StoreClosed("the store's writer has failed"))
+            if job is not None and job.promise.set_running_or_notify_cancel():
+                job.promise.set_exception(contract.StoreClosed("the store's writer has failed"))

@@ -227,9 +227,9 @@ class LocalStore(KeyspaceReads):
         return future
 
     def carry_out(
-        self, transaction: contract.Transaction, told: contract.Told[contract.Outcome]
+        self, transaction: contract.Transaction, promise: contract.Promise[contract.Outcome]
     ) -> None:
-        self._writer.put(Job(transaction, told))
+        self._writer.put(Job(transaction, promise))
 
     def compact(self, revision: int) -> Future[int]:
         future: Future[int] = Future()
@@ -263,7 +263,7 @@ class LocalStore(KeyspaceReads):
 
     def _write(self, jobs: Sequence[Job]) -> None:
         """Write one batch, from its decisions to its acknowledgements."""
-        self._write_accepted([job for job in jobs if job.told.set_running_or_notify_cancel()])
+        self._write_accepted([job for job in jobs if job.promise.set_running_or_notify_cancel()])
 
     def _write_accepted(self, jobs: Sequence[Job]) -> None:
         try:

@@ -435,11 +435,11 @@ class EtcdStore(KeyspaceReads):
         return future
 
     def carry_out(
-        self, transaction: contract.Transaction, told: contract.Told[contract.Outcome]
+        self, transaction: contract.Transaction, promise: contract.Promise[contract.Outcome]
     ) -> None:
         with self._lock:
             self._must_be_open()
-        self._start(self._settle(told, self._carried_out(transaction)), told)
+        self._start(self._settle(promise, self._carried_out(transaction)), promise)
 
     def compact(self, revision: int) -> Future[int]:
         with self._lock:
@@ -448,7 +448,7 @@ class EtcdStore(KeyspaceReads):
         self._start(self._settle(future, self._compacted(revision)), future)
         return future
 
-    def _start(self, work: Coroutine[Any, Any, None], told: contract.Told[Any]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None], promise: contract.Promise[Any]) -> None:
         """Start work in the loop, whichever thread this is."""
 
         def begin() -> None:
@@ -463,7 +463,7 @@ class EtcdStore(KeyspaceReads):
             self._loop.call_soon_threadsafe(begin)
         except RuntimeError:  # the loop is closed
             work.close()
-            told.set_exception(contract.StoreClosed("the store is closed"))
+            promise.set_exception(contract.StoreClosed("the store is closed"))
 
     def _is_in_loop(self) -> bool:
         try:
@@ -471,16 +471,16 @@ class EtcdStore(KeyspaceReads):
         except RuntimeError:
             return False
 
-    async def _settle(self, told: contract.Told[_T], result: Coroutine[Any, Any, _T]) -> None:
-        if not told.set_running_or_notify_cancel():
+    async def _settle(self, promise: contract.Promise[_T], result: Coroutine[Any, Any, _T]) -> None:
+        if not promise.set_running_or_notify_cancel():
             result.close()
             return
         try:
             value = await result
-        except BaseException as error:  # noqa: BLE001  # House rule 17: who is told judges it
-            told.set_exception(error)
+        except BaseException as error:  # noqa: BLE001  # House rule 17: the promise's reader judges it
+            promise.set_exception(error)
         else:
-            told.set_result(value)
+            promise.set_result(value)
 
     async def _carried_out(self, transaction: contract.Transaction) -> contract.Outcome:
         spelled = self._spelled(transaction)
