@@ -26,14 +26,19 @@ from celadon.storage import (
     Store,
     StoreClosed,
     Transaction,
-    WatchEnded,
     WatchOverflow,
     create,
     delete,
     put,
     update,
 )
-from celadon.storage.contract import FIRST_REVISION, MAX_OPERATIONS, MAX_VALUE, TooLarge
+from celadon.storage.contract import (
+    FIRST_REVISION,
+    MAX_OPERATIONS,
+    MAX_VALUE,
+    TooLarge,
+    WatchEnded,
+)
 
 
 def committed(store: Store, transaction: Transaction) -> Committed:

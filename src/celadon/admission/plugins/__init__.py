@@ -18,7 +18,7 @@ from celadon.admission.plugins.plugin_chain import (
     PluginSettings,
     Stands,
 )
-from celadon.admission.plugins.plugin_interface import FINE, Opinion, forbidden
+from celadon.admission.plugins.plugin_interface import Opinion, forbidden
 from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,
     image_opinion,
@@ -39,7 +39,6 @@ from celadon.admission.plugins.resource_quota import (
 
 __all__ = [
     "EVENT_RATE_LIMIT",
-    "FINE",
     "IMAGE_POLICY",
     "POD_SECURITY",
     "RESOURCE_QUOTA",

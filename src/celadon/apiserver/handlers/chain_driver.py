@@ -16,9 +16,8 @@ from typing import Final, NamedTuple
 
 from celadon.admission import Engine, Operation, Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
-from celadon.admission.plugins import FINE, Opinion, PluginChain
+from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
-from celadon.admission.verdict import ALLOWED
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
 from celadon.apiserver.caches.policy_view import PolicyView, StoredPolicies
 from celadon.apiserver.caches.served_resources import ServedResources
@@ -223,15 +222,13 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     def take_opinion(self, opinion: Opinion) -> None:
         """Keep the warnings and annotations of the policies, also for a request that is refused."""
-        if opinion is not FINE:
-            self._call.notes.warnings += opinion.warnings
-            self._call.notes.annotate(opinion.audit_annotations)
+        self._call.notes.warnings += opinion.warnings
+        self._call.notes.annotate(opinion.audit_annotations)
 
     def take_verdict(self, verdict: Verdict) -> None:
         """Keep the warnings and annotations of a verdict, also of one that refuses."""
-        if verdict is not ALLOWED:
-            self._call.notes.warnings += verdict.warnings
-            self._call.notes.annotate(verdict.audit_annotations)
+        self._call.notes.warnings += verdict.warnings
+        self._call.notes.annotate(verdict.audit_annotations)
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
         """Note what webhooks have said beside yes and no: warnings and annotations."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from celadon.apiserver.image_backend import ImageBackend
 
 MOST_REMEMBERED: Final = 1024
+FINE: Final = plugins.Opinion()
 
 
 class ImagePolicy:
@@ -47,7 +48,7 @@ class ImagePolicy:
         settings = self._settings
         review = None if settings is None else plugins.image_review(request)
         if settings is None or review is None:
-            return plugins.FINE
+            return FINE
         # late: few ask
         from celadon.apiserver.image_backend import ImageBackend, NoAnswer
 
