@@ -544,9 +544,9 @@ class ObjectStore:
 
 class _LoopPromise:
     """Takes what becomes of a write from a store, in any thread: `future` is for the loop. Whoever
-    is cancelled while they wait for it cancels the write, if it has not begun. To make, settle and
-    await a `concurrent.futures.Future` takes 600 opcodes, and `asyncio.wrap_future` would wake the
-    loop by a system call where a local store settles on the loop."""
+    is cancelled while they wait for it cancels the write, if it has not begun. A
+    `concurrent.futures.Future` has locks that nobody needs here, and `asyncio.wrap_future` would
+    wake the loop by a system call where a local store settles on the loop."""
 
     __slots__ = ("_loop", "future")
 

@@ -382,8 +382,9 @@ class Watcher:
     def drop(self, unread: str) -> bool:
         """End the watch, under the lock, since it was not read in time; return whether to tell the
         reader."""
-        self._waiting.clear()
-        return self._watchers.end(self, contract.WatchOverflow(unread))
+        ended = self._watchers.end(self, contract.WatchOverflow(unread))
+        self._waiting.clear()  # only now: whoever asks without the lock sees one or the other
+        return ended
 
     def finish(self, end: contract.StoreError) -> bool:
         """End the watch, under the lock; return whether to tell the reader. The first end

@@ -189,17 +189,11 @@ REMEMBERED: Final = 256
 def in_message_order(obj: JsonObject) -> JsonDict:
     """Return a new object; `kind` and `apiVersion` come first. Unknown members come last. Parts
     that have their order are shared with the object given."""
-    order = _order_of_kind(metadata.gvk(obj))
-    if order is None:
+    name = message_of(metadata.gvk(obj))
+    if name is None:
         return dict(obj)
-    ordered: JsonDict = order(obj)
+    ordered: JsonDict = _order_for(name)(obj)
     return dict(ordered) if ordered is obj else ordered
-
-
-@per_release(maxsize=1024)
-def _order_of_kind(gvk: GroupVersionKind) -> Order | None:
-    name = message_of(gvk)
-    return None if name is None else _order_for(name)
 
 
 def ordered_message(part: JsonObject, name: str) -> JsonDict:
