@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -10,6 +11,7 @@ from celadon.apiserver import object_store
 from celadon.apiserver.object_store import (
     ObjectSelection,
     ObjectStore,
+    StoredObject,
     decoded,
     encoded,
     field_text,
@@ -17,7 +19,7 @@ from celadon.apiserver.object_store import (
 from celadon.apiserver.request_info import ListOptions
 from celadon.kube import GroupVersionResource, JsonObject
 from celadon.kube.selectors import parse_field_selector
-from celadon.storage import Entry, open_memory
+from celadon.storage import Conflict, Entry, StoreClosed, open_memory
 from celadon.storage.local_store import Clocks
 from tests.apiserver.serving import Shelf, config_map, resource
 
@@ -33,6 +35,65 @@ def test_the_resource_version_is_the_revision_of_the_entry() -> None:
         assert shelf.objects.get(resource(), "a", "x") == changed
 
     asyncio.run(scenario())
+
+
+class Held:
+    """A store that tells nobody what became of their writes until it is let go."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Callable[[], object]] = []
+        self.store = open_memory(carry=self._waiting.append)
+        self.objects = ObjectStore(self.store)
+
+    async def begin(self) -> asyncio.Task[StoredObject | None]:
+        """A create that waits."""
+        creating = self.objects.create(resource(), "a", "x", config_map("x"))
+        task = asyncio.create_task(creating)
+        await asyncio.sleep(0)
+        assert not task.done()
+        return task
+
+    def let_go(self) -> None:
+        for function in self._waiting:
+            function()
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_write_is_told_of_on_the_loop(*, is_elsewhere: bool) -> None:
+    async def scenario() -> None:
+        held = Held()
+        creating = await held.begin()
+        if is_elsewhere:
+            await asyncio.to_thread(held.let_go)
+        else:
+            held.let_go()
+        created = await creating
+        assert created is not None
+        assert created.revision == held.store.revision()
+
+    asyncio.run(scenario())
+
+
+def test_nobody_is_told_of_a_write_who_has_gone() -> None:
+    async def scenario() -> Held:
+        held = Held()
+        creating = await held.begin()
+        creating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        held.let_go()
+        return held
+
+    assert asyncio.run(scenario()).store.range("").entries, "it had begun"
+
+
+def test_a_loop_that_is_closed_is_told_of_nothing() -> None:
+    loop = asyncio.new_event_loop()
+    promise = object_store._LoopPromise(loop)
+    loop.close()
+    promise.set_result(Conflict(1, ()))
+    promise.set_exception(StoreClosed())
+    assert not promise.future.done()
 
 
 def test_what_is_there_already_is_not_written_again() -> None:

@@ -26,6 +26,14 @@ def test_suffixes_are_five_letters_that_chance_takes() -> None:
     assert set("".join(many)) <= set(SUFFIX_LETTERS)
 
 
+def test_suffixes_are_the_digits_of_a_number() -> None:
+    number, text = random.Random(7).getrandbits(64), ""
+    for _ in range(5):
+        number, digit = divmod(number, len(SUFFIX_LETTERS))
+        text += SUFFIX_LETTERS[digit]
+    assert Sources(randomness=random.Random(7)).suffix() == text
+
+
 def test_uids_are_not_given_twice() -> None:
     sources = Sources()
     assert sources.uid() != sources.uid()

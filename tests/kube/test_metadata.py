@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import metadata
+from celadon.memoization import LONGEST
 
 FULL: dict[str, Any] = {
     "apiVersion": "apps/v1",
@@ -81,3 +82,11 @@ def test_owners_are_the_same_if_all_their_members_are() -> None:
 def test_definitions(api_version: str, kind: str, is_definition: bool) -> None:
     found = metadata.is_definition({"apiVersion": api_version, "kind": kind})
     assert found is is_definition
+
+
+def test_kinds_that_somebody_made_up_are_not_remembered() -> None:
+    before = metadata._remembered_gvk.cache_info().currsize
+    long = "a" * LONGEST
+    assert metadata.gvk({"apiVersion": "v1", "kind": long}) == ("", "v1", long)
+    assert metadata.gvk({"apiVersion": f"{long}/v1", "kind": "B"}) == (long, "v1", "B")
+    assert metadata._remembered_gvk.cache_info().currsize == before

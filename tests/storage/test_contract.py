@@ -19,20 +19,26 @@ from celadon.storage import (
     Entry,
     Event,
     FutureRevision,
+    Outcome,
     Page,
     Put,
     RevisionError,
     Store,
     StoreClosed,
     Transaction,
-    WatchEnded,
     WatchOverflow,
     create,
     delete,
     put,
     update,
 )
-from celadon.storage.contract import FIRST_REVISION, MAX_OPERATIONS, MAX_VALUE, TooLarge
+from celadon.storage.contract import (
+    FIRST_REVISION,
+    MAX_OPERATIONS,
+    MAX_VALUE,
+    TooLarge,
+    WatchEnded,
+)
 
 
 def committed(store: Store, transaction: Transaction) -> Committed:
@@ -59,6 +65,38 @@ def test_a_store_begins_empty_at_the_first_revision(store: Store) -> None:
     assert store.get("/a") is None
     assert store.range("") == Page((), FIRST_REVISION, 0)
     assert store.range("", revision=FIRST_REVISION) == Page((), FIRST_REVISION, 0)
+
+
+class NotedPromise:
+    """Notes what becomes of a transaction."""
+
+    def __init__(self, *, is_wanted: bool = True) -> None:
+        self.is_wanted = is_wanted
+        self.is_over = threading.Event()
+        self.outcome: object = None
+
+    def set_running_or_notify_cancel(self) -> bool:
+        return self.is_wanted
+
+    def set_result(self, result: Outcome) -> None:
+        self.outcome = result
+        self.is_over.set()
+
+    def set_exception(self, exception: BaseException) -> None:
+        self.outcome = exception
+        self.is_over.set()
+
+
+def test_a_promise_takes_the_place_of_a_future(store: Store) -> None:
+    unwanted, first, late = NotedPromise(is_wanted=False), NotedPromise(), NotedPromise()
+    store.carry_out(create("/a", b"1"), unwanted)
+    store.carry_out(create("/a", b"2"), first)
+    assert first.is_over.wait(60)
+    assert first.outcome == Committed(2, (Event(2, "/a", Entry("/a", b"2", 2, 2), None),))
+    store.carry_out(create("/a", b"3"), late)
+    assert late.is_over.wait(60)
+    assert isinstance(late.outcome, Conflict)
+    assert unwanted.outcome is None
 
 
 def test_create_update_delete(store: Store) -> None:

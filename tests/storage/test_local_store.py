@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -171,6 +171,22 @@ def test_a_future_cancelled_in_time_is_not_carried_out(
     journal.gate.release(2)
     assert third.result(timeout=60).revision == 3
     assert store.get("/second") is None
+
+
+def test_an_event_waits_before_its_revision_can_be_read(
+    store: LocalStore, journal: SlowJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, seen = store.watch("/a"), []
+    applied = Keyspace.apply
+
+    def apply(space: Keyspace, events: Iterable[Event]) -> None:
+        seen.append((watch.is_waiting(), store.revision()))
+        applied(space, events)
+
+    monkeypatch.setattr(Keyspace, "apply", apply)
+    journal.gate.release()
+    store.submit(put("/a", b"")).result(timeout=60)
+    assert seen == [(True, store.revision() - 1)]
 
 
 def test_a_conflict_alone_needs_no_flush(store: LocalStore, journal: SlowJournal) -> None:
@@ -428,9 +444,9 @@ def test_what_makes_room_is_written_bit_by_bit_where_there_is_little(
         delete(f"/{number}", number + 2) if what == "d" else put(f"/new{number}", b"")
         for number, what in enumerate(does)
     ]
-    jobs = [Job(request, Future()) for request in requests]
-    writers[0].carry_out(jobs)
-    found = [job.future.exception(timeout=60) or job.future.result() for job in jobs]
+    futures: list[Future[Committed | Conflict]] = [Future() for _ in requests]
+    writers[0].carry_out(list(map(Job, requests, futures)))
+    found = [future.exception(timeout=60) or future.result() for future in futures]
     assert [type(outcome).__name__ for outcome in found] == outcomes
     assert [events for events, _, _ in journal.batches] == written
     store.close()

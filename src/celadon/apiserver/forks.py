@@ -590,6 +590,11 @@ class ForkedStore:
         future.set_result(storage.Committed(revision, result))
         return future
 
+    def carry_out(
+        self, transaction: storage.Transaction, promise: storage.Promise[storage.Outcome]
+    ) -> None:
+        promise.set_result(self.submit(transaction).result())
+
     def _event(
         self,
         operation: storage.Put | storage.Delete,

@@ -119,6 +119,8 @@ _ENDS: Final = (b",", b"\n", b"\0")
 
 
 def _has_many_members(body: bytes) -> bool:
+    if len(body) <= MANY_MEMBERS:
+        return False
     return any(body.count(end) > MANY_MEMBERS for end in _ENDS)
 
 

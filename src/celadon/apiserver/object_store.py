@@ -9,10 +9,10 @@ INVARIANT (shared objects): nobody changes an object that came from here.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from operator import attrgetter, eq, itemgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
@@ -531,34 +531,41 @@ class ObjectStore:
                     self._coming.keep(id(value), (value, obj), weight(value))
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
-        future = self.store.submit(transaction)
-        if not future.done():
-            await _done(future)
-        return future.result()
+        promise = _LoopPromise(asyncio.get_running_loop())
+        self.store.carry_out(transaction, promise)
+        return await promise.future
 
 
-async def _done(future: Future[Outcome]) -> None:
-    """Wait for it; whoever is cancelled cancels it. `asyncio.wrap_future` would wake the loop by a
-    system call, and once more than is needed: a local store says on the loop what it has done."""
-    loop = asyncio.get_running_loop()
-    waiter = loop.create_future()
+class _LoopPromise:
+    """Takes what becomes of a write from a store, in any thread: `future` is for the loop. Whoever
+    is cancelled while they wait for it cancels the write, if it has not begun. A
+    `concurrent.futures.Future` has locks that nobody needs here, and `asyncio.wrap_future` would
+    wake the loop by a system call where a local store settles on the loop."""
 
-    def wake() -> None:
-        if not waiter.done():
-            waiter.set_result(None)
+    __slots__ = ("_loop", "future")
 
-    def tell(_: Future[Outcome]) -> None:
-        if asyncio._get_running_loop() is loop:
-            wake()
-        else:
-            loop.call_soon_threadsafe(wake)
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.future: asyncio.Future[Outcome] = loop.create_future()
 
-    future.add_done_callback(tell)
-    try:
-        await waiter
-    except asyncio.CancelledError:
-        future.cancel()
-        raise
+    def set_running_or_notify_cancel(self) -> bool:
+        return not self.future.cancelled()
+
+    def set_result(self, result: Outcome) -> None:
+        if asyncio._get_running_loop() is not self._loop:
+            self._carry(self.set_result, result)
+        elif not self.future.done():
+            self.future.set_result(result)
+
+    def set_exception(self, exception: BaseException) -> None:
+        if asyncio._get_running_loop() is not self._loop:
+            self._carry(self.set_exception, exception)
+        elif not self.future.done():
+            self.future.set_exception(exception)
+
+    def _carry(self, settle: Callable[[_V], None], value: _V) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
+            self._loop.call_soon_threadsafe(settle, value)
 
 
 def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transaction:

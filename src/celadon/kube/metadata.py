@@ -4,11 +4,13 @@ Objects are JSON values (`dict`, `list`, `str`, …) of any shape, so nothing he
 written either: objects are never changed in place.
 """
 
+import functools
 from typing import Final
 
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.memoization import LONGEST
 
 _NOTHING: Final[JsonObject] = {}
 
@@ -23,9 +25,11 @@ def metadata(obj: object) -> JsonObject:
 
 
 def _text(obj: object, field: str) -> str:
-    # As by `metadata`, without its call: a create asks ten times.
-    meta = obj.get("metadata") if isinstance(obj, dict) else None
-    value = meta.get(field) if isinstance(meta, dict) else None
+    # As by `metadata`, without its call and its looks: a create asks ten times.
+    try:
+        value = obj["metadata"].get(field)  # type: ignore[index]  # caught
+    except (AttributeError, LookupError, TypeError):
+        return ""
     return value if isinstance(value, str) else ""
 
 
@@ -118,9 +122,17 @@ def gvk(obj: object) -> GroupVersionKind:
     if not isinstance(obj, dict):
         return GroupVersionKind("", "", "")
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
-    kind = kind if isinstance(kind, str) else ""
+    version_text = api_version if isinstance(api_version, str) else ""
+    kind_text = kind if isinstance(kind, str) else ""
+    is_long = len(version_text) + len(kind_text) > LONGEST
+    return (_gvk if is_long else _remembered_gvk)(version_text, kind_text)
+
+
+def _gvk(api_version: str, kind: str) -> GroupVersionKind:
     try:
-        group, version = parse_api_version(api_version if isinstance(api_version, str) else "")
+        return GroupVersionKind(*parse_api_version(api_version), kind)
     except ApiVersionError:
         return GroupVersionKind("", "", kind)
-    return GroupVersionKind(group, version, kind)
+
+
+_remembered_gvk: Final = functools.lru_cache(1024)(_gvk)  # a delete asks ten times

@@ -44,9 +44,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from celadon.records import dataclass, field
+
+T_contra = TypeVar("T_contra", contravariant=True)
 
 MAX_OPERATIONS: Final = 128
 """Conditions, and operations, in one transaction: etcd's default of `--max-txn-ops`."""
@@ -231,6 +233,20 @@ class Watch(Protocol):
         """End the watch: no more events, no more `notify`. May be repeated."""
 
 
+class Promise(Protocol[T_contra]):
+    """Takes what becomes of a transaction from any thread, as a `concurrent.futures.Future`
+    does."""
+
+    def set_running_or_notify_cancel(self) -> bool:
+        """Return whether it is still wanted: it can no longer be cancelled if it is."""
+
+    def set_result(self, result: T_contra) -> object:
+        """Take the result."""
+
+    def set_exception(self, exception: BaseException) -> object:
+        """Take the reason why there is none."""
+
+
 class Store(Protocol):
     """Keys with values and revisions, transactions on them, and who watches them."""
 
@@ -273,6 +289,9 @@ class Store(Protocol):
         submitted (by one thread), each as if alone; local stores keep the order of all. The future
         fails with a FileError or a ServiceError if it could not be made durable. A future that is
         cancelled in time is not carried out. Raises StoreClosed."""
+
+    def carry_out(self, transaction: Transaction, promise: Promise[Outcome]) -> None:
+        """Do what `submit` does; the promise takes the place of the future. Raises StoreClosed."""
 
     def compact(self, revision: int) -> Future[int]:
         """Forget what was before `revision`: it stays readable, older ones do not. The future

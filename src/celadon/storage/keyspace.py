@@ -17,7 +17,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from queue import Empty, SimpleQueue
@@ -352,8 +351,9 @@ class Watcher:
             return waiting.popleft()
 
     def is_waiting(self) -> bool:
-        with self._watchers.lock:  # what has a revision that can be read is here by then
-            return bool(self._waiting) or self._end is not None
+        # Without the lock, for a dozen ask after each write: an event waits before its revision can
+        # be read.
+        return bool(self._waiting) or self._end is not None
 
     def close(self) -> None:
         with self._watchers.lock:
@@ -382,8 +382,9 @@ class Watcher:
     def drop(self, unread: str) -> bool:
         """End the watch, under the lock, since it was not read in time; return whether to tell the
         reader."""
-        self._waiting.clear()
-        return self._watchers.end(self, contract.WatchOverflow(unread))
+        ended = self._watchers.end(self, contract.WatchOverflow(unread))
+        self._waiting.clear()  # only now: whoever asks without the lock sees one or the other
+        return ended
 
     def finish(self, end: contract.StoreError) -> bool:
         """End the watch, under the lock; return whether to tell the reader. The first end
@@ -547,19 +548,19 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`future` will have an outcome for a transaction, a revision for a compaction."""
+    """`promise` takes an outcome for a transaction, a revision for a compaction."""
 
     request: contract.Transaction | Compaction
-    future: Future[Any]
+    promise: contract.Promise[Any]
 
 
 def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
-    """Give each job's future its result, or let it fail if that is an exception."""
+    """Give each job's promise its result, or let it fail if that is an exception."""
     for job, result in zip(jobs, results, strict=True):
         if isinstance(result, BaseException):
-            job.future.set_exception(result)
+            job.promise.set_exception(result)
         else:
-            job.future.set_result(result)
+            job.promise.set_result(result)
 
 
 class Writer(Protocol):
@@ -684,5 +685,5 @@ class ThreadedWriter:
                 job = self._jobs.get_nowait()
             except Empty:
                 return
-            if job is not None and job.future.set_running_or_notify_cancel():
-                job.future.set_exception(contract.StoreClosed("the store's writer has failed"))
+            if job is not None and job.promise.set_running_or_notify_cancel():
+                job.promise.set_exception(contract.StoreClosed("the store's writer has failed"))

@@ -223,8 +223,13 @@ class LocalStore(KeyspaceReads):
 
     def submit(self, transaction: contract.Transaction) -> Future[contract.Outcome]:
         future: Future[contract.Outcome] = Future()
-        self._writer.put(Job(transaction, future))
+        self.carry_out(transaction, future)
         return future
+
+    def carry_out(
+        self, transaction: contract.Transaction, promise: contract.Promise[contract.Outcome]
+    ) -> None:
+        self._writer.put(Job(transaction, promise))
 
     def compact(self, revision: int) -> Future[int]:
         future: Future[int] = Future()
@@ -258,7 +263,7 @@ class LocalStore(KeyspaceReads):
 
     def _write(self, jobs: Sequence[Job]) -> None:
         """Write one batch, from its decisions to its acknowledgements."""
-        self._write_accepted([job for job in jobs if job.future.set_running_or_notify_cancel()])
+        self._write_accepted([job for job in jobs if job.promise.set_running_or_notify_cancel()])
 
     def _write_accepted(self, jobs: Sequence[Job]) -> None:
         try:
@@ -327,14 +332,15 @@ class LocalStore(KeyspaceReads):
 
     def _apply(self, events: Sequence[contract.Event], oldest: int) -> Iterable[Watcher]:
         with self._lock:
+            # First the watches, then the revision: who sees that sees what waits, without the lock.
+            watchers = self._watchers.publish(events)
             self._keyspace.apply(events)
             self._expiries.note(event.entry for event in events)
-            watchers: dict[Watcher, None] = {}
             if oldest > self._keyspace.compacted:
                 self._keyspace.compact(oldest)
                 watchers |= self._watchers.forget(oldest)
             self._schedule.note(self._keyspace.revision)
-            return watchers | self._watchers.publish(events)
+            return watchers
 
 
 def _only_deletes(job: Job) -> bool:

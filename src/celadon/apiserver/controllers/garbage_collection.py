@@ -98,9 +98,10 @@ def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
     """Return the uid of each owner, once."""
-    return tuple(
-        dict.fromkeys(str(reference.get("uid") or "") for reference in owner_references(obj))
-    )
+    references = owner_references(obj)
+    if not references:
+        return ()
+    return tuple(dict.fromkeys(str(reference.get("uid") or "") for reference in references))
 
 
 def is_waiting(obj: JsonObject) -> bool:

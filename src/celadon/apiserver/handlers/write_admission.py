@@ -255,10 +255,10 @@ class Admission:
         )
         if operation in _UNDRAFTED:
             request = (await self._mutated(call, request, None)).request
+        admitters = self.admitters.about(call)
         if self.event_rates.has_limits or self.images is not None:
             require_server("what it remembers")
-        self.event_rates.check(request)
-        admitters = self.admitters.about(call)
+            self.event_rates.check(request)
         if self.images is not None:
             opinion = await self.images.opinion(request)
             admitters.take_opinion(opinion)

@@ -260,14 +260,24 @@ class FieldSet:
     def __sub__(self, other: FieldSet) -> FieldSet:
         """Return the set without the members of the other; what is below those stays. The set
         itself if they have none in common."""
-        children, is_same = {}, self.members.isdisjoint(other.members)
-        for element, below in self.children.items():
-            theirs = other.children.get(element)
-            rest = below if theirs is None else below - theirs
-            is_same = is_same and rest is below
-            if rest:
+        mine, theirs = self.children, other.children
+        children = mine
+        for element in mine.keys() & theirs.keys():  # few, as a rule
+            below = mine[element]
+            rest = below - theirs[element]
+            if rest is below:
+                continue
+            if children is mine:
+                children = dict(mine)
+            if rest.members or rest.children:
                 children[element] = rest
-        return self if is_same else FieldSet(self.members - other.members, children)
+            else:
+                del children[element]
+        if children is mine:
+            if self.members.isdisjoint(other.members):
+                return self
+            children = dict(mine)
+        return FieldSet(self.members - other.members, children)
 
     def without_trees(self, other: FieldSet) -> FieldSet:
         """Return the set without the members of the other and everything below them."""

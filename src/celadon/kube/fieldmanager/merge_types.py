@@ -19,7 +19,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.definition_schemas import published_schema
-from celadon.kube.schemas.schema_packs import ABSENT, Schema, component, resolved, schema_for
+from celadon.kube.schemas.schema_packs import ABSENT, Schema, component, component_name, resolved
 from celadon.kube.schemas.struct_decoding import StructCodec, struct_codec
 from celadon.records import dataclass
 
@@ -372,8 +372,8 @@ def _list_rule(schema: Schema, *, keeps_unknown: bool) -> ListRule:
 
 def built_in_type(gvk: GroupVersionKind) -> MergeType | None:
     """Return the type of a built-in kind; None for kinds that only a CRD can define."""
-    schema = schema_for(gvk)
-    return None if schema is None else _component_type(schema.name, "")
+    name = component_name(gvk)
+    return None if name is None else _component_type(name, "")
 
 
 # --- Kind types --------------------------------------------------------------

@@ -192,8 +192,8 @@ def in_message_order(obj: JsonObject) -> JsonDict:
     name = message_of(metadata.gvk(obj))
     if name is None:
         return dict(obj)
-    head = {key: obj[key] for key in _TYPE if key in obj}
-    return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
+    ordered: JsonDict = _order_for(name)(obj)
+    return dict(ordered) if ordered is obj else ordered
 
 
 def ordered_message(part: JsonObject, name: str) -> JsonDict:

@@ -165,11 +165,12 @@ class _Application:
 
     def written(self, value: object) -> Any:
         """Return a value as the library writes it."""
-        if id(value) not in self.opened:
+        opened = self.opened
+        if id(value) not in opened:
             return value
         if isinstance(value, dict):
             return {
-                key: self.written(member) if isinstance(member, dict | list) else member
+                key: self.written(member) if id(member) in opened else member
                 for key, member in sorted(value.items())
             }
         return list(map(self.written, value)) if isinstance(value, list) else value

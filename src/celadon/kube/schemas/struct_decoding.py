@@ -64,6 +64,9 @@ class Reading(enum.Enum):
     EXACT = enum.auto()
     STORED = enum.auto()
 
+    __hash__ = object.__hash__
+    """Members are the same only as themselves; the enum's own hash is a call of Python."""
+
 
 class Inexact(KubeError):
     """An exact reading has met a field that the kind does not have, or an empty value."""

@@ -430,11 +430,16 @@ class EtcdStore(KeyspaceReads):
     # Writing
 
     def submit(self, transaction: contract.Transaction) -> Future[contract.Outcome]:
+        future: Future[contract.Outcome] = Future()
+        self.carry_out(transaction, future)
+        return future
+
+    def carry_out(
+        self, transaction: contract.Transaction, promise: contract.Promise[contract.Outcome]
+    ) -> None:
         with self._lock:
             self._must_be_open()
-        future: Future[contract.Outcome] = Future()
-        self._start(self._settle(future, self._carried_out(transaction)), future)
-        return future
+        self._start(self._settle(promise, self._carried_out(transaction)), promise)
 
     def compact(self, revision: int) -> Future[int]:
         with self._lock:
@@ -443,7 +448,7 @@ class EtcdStore(KeyspaceReads):
         self._start(self._settle(future, self._compacted(revision)), future)
         return future
 
-    def _start(self, work: Coroutine[Any, Any, None], future: Future[Any]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None], promise: contract.Promise[Any]) -> None:
         """Start work in the loop, whichever thread this is."""
 
         def begin() -> None:
@@ -458,7 +463,7 @@ class EtcdStore(KeyspaceReads):
             self._loop.call_soon_threadsafe(begin)
         except RuntimeError:  # the loop is closed
             work.close()
-            future.set_exception(contract.StoreClosed("the store is closed"))
+            promise.set_exception(contract.StoreClosed("the store is closed"))
 
     def _is_in_loop(self) -> bool:
         try:
@@ -466,16 +471,16 @@ class EtcdStore(KeyspaceReads):
         except RuntimeError:
             return False
 
-    async def _settle(self, future: Future[_T], result: Coroutine[Any, Any, _T]) -> None:
-        if not future.set_running_or_notify_cancel():
+    async def _settle(self, promise: contract.Promise[_T], result: Coroutine[Any, Any, _T]) -> None:
+        if not promise.set_running_or_notify_cancel():
             result.close()
             return
         try:
             value = await result
-        except BaseException as error:  # noqa: BLE001  # House rule 17: the future's reader judges it
-            future.set_exception(error)
+        except BaseException as error:  # noqa: BLE001  # House rule 17: the promise's reader judges it
+            promise.set_exception(error)
         else:
-            future.set_result(value)
+            promise.set_result(value)
 
     async def _carried_out(self, transaction: contract.Transaction) -> contract.Outcome:
         spelled = self._spelled(transaction)
