@@ -32,13 +32,7 @@ from celadon.storage import (
     put,
     update,
 )
-from celadon.storage.contract import (
-    FIRST_REVISION,
-    MAX_OPERATIONS,
-    MAX_VALUE,
-    TooLarge,
-    WatchEnded,
-)
+from celadon.storage.contract import FIRST_REVISION, MAX_OPERATIONS, MAX_VALUE, TooLarge, WatchEnded
 
 
 def committed(store: Store, transaction: Transaction) -> Committed:
