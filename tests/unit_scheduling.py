@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.work_units import unit_of
 
 
-class UnitScheduling(LoadScopeScheduling):
+class UnitScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Hands out units in the order of the collection."""
 
     def _split_scope(self, nodeid: str) -> str:
