@@ -20,6 +20,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.threaded_server import LOOKS_AGAIN
+
 GROUP: Final = "metrics.k8s.io"
 VERSION: Final = "v1beta1"
 ROOT: Final = f"/apis/{GROUP}/{VERSION}"
@@ -177,7 +179,9 @@ class ExtensionServer:
         self._http.socket = context.wrap_socket(
             self._http.socket, server_side=True, do_handshake_on_connect=False
         )
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(LOOKS_AGAIN,), daemon=True
+        )
 
     def asked(self, path: str) -> list[tuple[str, str, Mapping[str, list[str]], bytes, str]]:
         """The requests for a path, with or without a query."""

@@ -16,6 +16,7 @@ import pytest
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.check.hooked import Json, configuration, webhook
 from tests.cli.files import config_map, run, write
+from tests.threaded_server import serving
 
 # What the loop was about to close when the command ended is left to Python.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -56,15 +57,9 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1", "hook.infra.svc"), tmp_path)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(server):
         yield server.server_address[1]
-    finally:
         nobody_waits.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
