@@ -86,14 +86,14 @@ def test_never_unless_told(port: int, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_read_as_the_servers(port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=3)
+    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=1)
     write(Path("cluster.json"), configuration(slow))
     write(Path("object.json"), config_map("cm", x="1"))
     code, found = checked(capsys, "--call-webhooks")
     assert (code, found["webhooks"][0]["outcome"]) == (3, "failed")
     assert found["message"] == (
         f'Internal error occurred: failed calling webhook "{A}": failed to call webhook: Post '
-        f'"https://127.0.0.1:{port}/wait?timeout=3s": context deadline exceeded'
+        f'"https://127.0.0.1:{port}/wait?timeout=1s": context deadline exceeded'
     )
     gc.collect()
 

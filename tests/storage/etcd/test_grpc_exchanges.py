@@ -127,9 +127,11 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
         yield connection
     finally:
         await connection.leave()
-        server.close()
-        for _ in range(4):  # turns of the loop from a connection that was accepted to its transport
+        # Turns of the loop from a connection that waits to be accepted to its transport. asyncio
+        # forgets the socket of one whose server is closed in between.
+        for _ in range(5):
             await asyncio.sleep(0)
+        server.close()
         for transport in opened:
             transport.abort()
         await asyncio.sleep(0)  # which closes their sockets
