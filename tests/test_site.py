@@ -18,7 +18,7 @@ import pytest
 from tests.browser import CHROMIUM, needs_browser
 from tests.paths import ROOT
 from tests.playground.built_site import WEB, needs_site
-from tests.threaded_server import serving
+from tests.servers import serving
 
 _SPHINX: Final = ("sphinx", "myst_parser", "furo")
 pytestmark = [

@@ -23,7 +23,7 @@ from celadon.apiserver.forks import can_fork
 from tests.apiserver import served_process
 from tests.apiserver.served_process import CONFIGMAPS, Served, request_headers
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
-from tests.threaded_server import LOOKS_AGAIN
+from tests.servers import LOOKS_AGAIN
 
 pytestmark = [
     pytest.mark.thorough,

@@ -21,7 +21,7 @@ from celadon.cli.commands.playground import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.cli.files import run
 from tests.playground.built_site import WEB, built_site, needs_site, needs_solver
-from tests.threaded_server import serving
+from tests.servers import serving
 
 pytestmark = [needs_site, needs_browser, pytest.mark.thorough]
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.threaded_server import LOOKS_AGAIN
+from tests.servers import LOOKS_AGAIN
 
 GROUP: Final = "metrics.k8s.io"
 VERSION: Final = "v1beta1"

@@ -15,7 +15,7 @@ from celadon.testing import KubeApi
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import Json, binding, policy, run, write
 from tests.cli.replay.events import event, lines
-from tests.threaded_server import serving
+from tests.servers import serving
 
 CALL = "--call-conversion-webhooks"
 V1 = [

@@ -16,7 +16,7 @@ import pytest
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.check.hooked import Json, configuration, webhook
 from tests.cli.files import config_map, run, write
-from tests.threaded_server import serving
+from tests.servers import serving
 
 # What the loop was about to close when the command ended is left to Python.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

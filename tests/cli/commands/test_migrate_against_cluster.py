@@ -20,7 +20,7 @@ from tests.cli.commands.test_migrate_against import KYVERNO
 from tests.cli.commands.test_migrate_plan import TEAM, enforced
 from tests.cli.files import run
 from tests.migrate.kyverno.policy_documents import pod, rule
-from tests.threaded_server import serving
+from tests.servers import serving
 
 # What the loop of a command was about to close when it ended is left to Python.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

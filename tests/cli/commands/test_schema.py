@@ -16,7 +16,7 @@ import pytest
 from celadon.cli.commands import schema
 from celadon.cli.envtest import kubectl_program
 from tests.cli.files import run, write
-from tests.threaded_server import serving
+from tests.servers import serving
 
 CRD: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.envtest import etcd_program, kubectl_program
-from tests.threaded_server import serving
+from tests.servers import serving
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.cli.commands import playground
 from celadon.cli.commands.playground import LOOPBACK, SiteServer
-from tests.threaded_server import serving
+from tests.servers import serving
 
 
 @pytest.fixture

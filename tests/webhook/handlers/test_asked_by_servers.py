@@ -16,7 +16,7 @@ from celadon.webhook.handlers import Denied, Request
 from celadon.webhook.webhook_app import Message, TestClient, Webhook
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import config_map, run, write
-from tests.threaded_server import serving
+from tests.servers import serving
 
 pytestmark = [
     pytest.mark.thorough,

@@ -1,7 +1,8 @@
-"""HTTP servers of tests, each in a thread of its own."""
+"""Servers of tests: nothing of them is left for the next test."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ test that has a server."""
 
 @contextmanager
 def serving(server: BaseServer) -> Iterator[None]:
-    """Run the server until the end of the block; nothing of it is left then."""
+    """Run the server in a thread until the end of the block."""
     thread = threading.Thread(target=server.serve_forever, args=(LOOKS_AGAIN,))
     thread.start()
     try:
@@ -24,3 +25,12 @@ def serving(server: BaseServer) -> Iterator[None]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+async def stop_listening(server: asyncio.Server) -> None:
+    """Close the server when nobody waits to be accepted any more: it takes some turns of the loop
+    from such a connection to its transport, and asyncio never closes the socket of one whose server
+    is closed in between."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+    server.close()
