@@ -8,7 +8,6 @@ import importlib.util
 import json
 import subprocess
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ import pytest
 from tests.browser import CHROMIUM, needs_browser
 from tests.paths import ROOT
 from tests.playground.built_site import WEB, needs_site
+from tests.servers import serving
 
 _SPHINX: Final = ("sphinx", "myst_parser", "furo")
 pytestmark = [
@@ -117,10 +117,8 @@ def seen(site: Path) -> Any:
     with http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), partial(Quiet, directory=site)
     ) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            script, url = str(WEB / "test_docs_site.mjs"), f"http://127.0.0.1:{server.server_port}/"
+        script, url = str(WEB / "test_docs_site.mjs"), f"http://127.0.0.1:{server.server_port}/"
+        with serving(server):
             done = subprocess.run(
                 ["node", script, "--url", url, "--chromium", CHROMIUM, *LOOKED_AT],
                 capture_output=True,
@@ -128,9 +126,6 @@ def seen(site: Path) -> Any:
                 timeout=900,
                 check=False,
             )
-        finally:
-            server.shutdown()
-            thread.join()
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall
+from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.conversion_webhooks import (
     CALL,
     INVALID,
@@ -365,7 +366,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Hook:
 
 @pytest.fixture
 def server(hook: Hook) -> Iterator[Running]:
-    made = Running()
+    made = Running(Settings(namespace_grace=0))
     make(made, DEFINITIONS, definition())
     yield made
     made.close()

@@ -23,6 +23,7 @@ from celadon.apiserver.forks import can_fork
 from tests.apiserver import served_process
 from tests.apiserver.served_process import CONFIGMAPS, Served, request_headers
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
+from tests.servers import LOOKS_AGAIN
 
 pytestmark = [
     pytest.mark.thorough,
@@ -104,7 +105,8 @@ class Hooks:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         context: ssl.SSLContext = server_context(certificate("127.0.0.1"), folder)
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        serve = self._server.serve_forever
+        threading.Thread(target=serve, args=(LOOKS_AGAIN,), daemon=True).start()
 
     def client_config(self, path: str) -> dict[str, str]:
         url = f"https://127.0.0.1:{self._server.server_address[1]}{path}"

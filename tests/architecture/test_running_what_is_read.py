@@ -8,6 +8,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from tests.architecture.offenders import hold
 from tests.architecture.rooms import ALLOWED, RUNS_OR_LOADS
@@ -37,6 +38,7 @@ def dangers(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for name in _names(list(nodes)) if _is_danger(name)}
 
 
+@cache
 def _is_danger(name: str) -> bool:
     for one in RUNS_OR_LOADS:
         if one.endswith("*"):

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from celadon.cli.commands.playground import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.cli.files import run
 from tests.playground.built_site import WEB, built_site, needs_site, needs_solver
+from tests.servers import serving
 
 pytestmark = [needs_site, needs_browser, pytest.mark.thorough]
 
@@ -56,12 +56,8 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[SiteServer]:
-    with SiteServer(built_site(), 0) as found:
-        thread = threading.Thread(target=found.serve_forever)
-        thread.start()
+    with SiteServer(built_site(), 0) as found, serving(found):
         yield found
-        found.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

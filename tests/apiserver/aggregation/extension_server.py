@@ -8,7 +8,6 @@ import datetime
 import json
 import ssl
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from tests.servers import LOOKS_AGAIN
 
 GROUP: Final = "metrics.k8s.io"
 VERSION: Final = "v1beta1"
@@ -153,12 +154,13 @@ class Certificates:
 class ExtensionServer:
     """`requests` are those that came: method, path, headers with their names in lower case, the
     body, and the common name of the certificate that was shown. `answers` overrides what a path is
-    answered with; `events` are what a watch tells, each when `go_on` is set."""
+    answered with; `held` are paths that are answered when `go_on` is set, and `events` what a watch
+    tells, each when it is."""
 
     def __init__(self, certificates: Certificates) -> None:
         self.requests: list[tuple[str, str, Mapping[str, list[str]], bytes, str]] = []
         self.answers: dict[str, tuple[int, Mapping[str, str], bytes]] = {}
-        self.slow: dict[str, float] = {}
+        self.held: set[str] = set()
         self.go_on = threading.Event()
         self.has_ended = threading.Event()
         self.aggregates = True
@@ -177,7 +179,9 @@ class ExtensionServer:
         self._http.socket = context.wrap_socket(
             self._http.socket, server_side=True, do_handshake_on_connect=False
         )
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(LOOKS_AGAIN,), daemon=True
+        )
 
     def asked(self, path: str) -> list[tuple[str, str, Mapping[str, list[str]], bytes, str]]:
         """The requests for a path, with or without a query."""
@@ -251,8 +255,8 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
             common_name = str(shown.get("commonName", ""))
             server.requests.append((self.command, self.path, headers, body, common_name))
             path = self.path.partition("?")[0]
-            if path in server.slow:
-                time.sleep(server.slow[path])
+            if path in server.held:
+                server.go_on.wait(60)
             if "upgrade" in headers and path not in server.answers:
                 self._echo()
                 return

@@ -110,7 +110,7 @@ def test_one_that_takes_its_time(
     certificates: Certificates, extension: ExtensionServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("celadon.apiserver.controllers.api_service_availability.SECONDS", 0.3)
-    extension.slow[ROOT] = 2.0
+    extension.held.add(ROOT)
     found = asyncio.run(_attempted(certificates, extension, insecureSkipTLSVerify=True))
     why = 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
     assert found["message"] == _message(extension, why)

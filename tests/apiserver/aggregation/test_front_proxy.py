@@ -268,7 +268,7 @@ def test_discovery_must_be_quick(
     async def asked() -> HttpAnswer:
         async with before(certificates) as front:
             await front.register(extension, certificates)
-            extension.slow[ROOT] = 2.0
+            extension.held.add(ROOT)
             return await front.ask("GET", ROOT)
 
     answer = asyncio.run(asked())
@@ -372,7 +372,7 @@ def test_without_the_right_certificate(
 def test_a_slow_watch_takes_nobody_s_seat(
     certificates: Certificates, extension: ExtensionServer
 ) -> None:
-    extension.slow[NODES] = 2.0
+    extension.held.add(NODES)
     limits = RequestLimits(reading=1, mutating=0)  # seats for everybody
 
     async def asked() -> None:
@@ -385,6 +385,7 @@ def test_a_slow_watch_takes_nobody_s_seat(
                 await asyncio.sleep(0.01)
             assert (await front.ask("GET", "/api/v1/namespaces/default")).code == 200
             assert not any(one.done() for one in watches)
+            extension.go_on.set()
             for answer in await asyncio.gather(*watches):
                 assert answer.stream is not None
                 await answer.stream.aclose()
@@ -412,7 +413,7 @@ def test_what_is_cut_off_is_seen_on_the_network(
 def test_many_wait_for_a_slow_server_and_others_do_not(
     certificates: Certificates, extension: ExtensionServer
 ) -> None:
-    extension.slow[NODES] = 3.0
+    extension.held.add(NODES)
 
     async def asked() -> None:
         async with before(certificates) as front:
@@ -422,6 +423,7 @@ def test_many_wait_for_a_slow_server_and_others_do_not(
             for _ in range(20):
                 assert (await front.ask("GET", "/api/v1/namespaces/default")).code == 200
             assert not any(one.done() for one in waiting)
+            extension.go_on.set()
             answers = await asyncio.gather(*waiting)
         assert {json.loads(one.body)["kind"] for one in answers} == {NODE_METRICS["kind"]}
 

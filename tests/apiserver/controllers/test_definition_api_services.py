@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,14 @@ from tests.apiserver.in_process import Running
 
 SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    """A server of the test's own, whose definitions no other test meets."""
+    made = Running()
+    yield made
+    made.close()
 
 
 def definition(plural: str, **served: bool) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.servers import stop_listening
+
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
 KEY = ec.generate_private_key(ec.SECP256R1())
@@ -150,7 +152,7 @@ async def serving(
     try:
         yield made
     finally:
-        running.close()
+        await stop_listening(running)
 
 
 def http(body: bytes, code: int = 200, *headers: str) -> bytes:

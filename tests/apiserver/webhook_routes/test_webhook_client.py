@@ -32,6 +32,7 @@ from tests.apiserver.webhook_routes.loopback import (
     server_context,
     serving,
 )
+from tests.servers import stop_listening
 
 # The server side of a handshake that failed is left open by asyncio on Python 3.11.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -282,7 +283,7 @@ def test_no_encryption() -> None:
         port = running.sockets[0].getsockname()[1]
         client = WebhookClient(lambda host, port: (host, port))
         reply = await client.call(call_of(port), 30.0)
-        running.close()
+        await stop_listening(running)
         return reply
 
     reply = asyncio.run(run())
@@ -403,7 +404,7 @@ def test_no_time(good: ssl.SSLContext) -> None:
         client = WebhookClient(lambda host, port: (host, port))
         reply = await client.call(call_of(port), 0.05)
         await client.aclose()
-        running.close()
+        await stop_listening(running)
         return reply
 
     reply = asyncio.run(run())

@@ -4,7 +4,6 @@ interface."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,7 @@ from celadon.testing import KubeApi
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import Json, binding, policy, run, write
 from tests.cli.replay.events import event, lines
+from tests.servers import serving
 
 CALL = "--call-conversion-webhooks"
 V1 = [
@@ -68,16 +68,10 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Port]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1", "hook.infra.svc"), tmp_path)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
     found = Port(server.server_address[1])
     found.counts = handler.counts  # type: ignore[attr-defined]
-    try:
+    with serving(server):
         yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def definition(config: Json, storage: str = "v2") -> Json:

@@ -16,6 +16,7 @@ import pytest
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.check.hooked import Json, configuration, webhook
 from tests.cli.files import config_map, run, write
+from tests.servers import serving
 
 # What the loop was about to close when the command ended is left to Python.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -56,15 +57,9 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1", "hook.infra.svc"), tmp_path)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(server):
         yield server.server_address[1]
-    finally:
         nobody_waits.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
@@ -91,14 +86,14 @@ def test_never_unless_told(port: int, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_read_as_the_servers(port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=3)
+    slow = at(f"https://127.0.0.1:{port}/wait", timeoutSeconds=1)
     write(Path("cluster.json"), configuration(slow))
     write(Path("object.json"), config_map("cm", x="1"))
     code, found = checked(capsys, "--call-webhooks")
     assert (code, found["webhooks"][0]["outcome"]) == (3, "failed")
     assert found["message"] == (
         f'Internal error occurred: failed calling webhook "{A}": failed to call webhook: Post '
-        f'"https://127.0.0.1:{port}/wait?timeout=3s": context deadline exceeded'
+        f'"https://127.0.0.1:{port}/wait?timeout=1s": context deadline exceeded'
     )
     gc.collect()
 

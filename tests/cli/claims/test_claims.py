@@ -116,13 +116,14 @@ def test_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert answers["pid"]["example"]["object"]["spec"]["hostPID"] is True
     assert answers["pid"]["example"]["verdict"] == "admitted"
     assert report["summary"]["exitCode"] == Exit.DENIED
+    write(Path("wrong.json"), properties(WRONG))
     for form, wanted in (
-        ("github", "::error file=props.json,line="),
+        ("github", "::error file=wrong.json,line="),
         ("junit", '<failure message="counterexample'),
         ("sarif", '"ruleId": "counterexample"'),
         ("tap", "not ok"),
     ):
-        code, out, _ = asked(capsys, "--property", "props.json", "-o", form)
+        code, out, _ = asked(capsys, "--property", "wrong.json", "-o", form)
         assert code == Exit.DENIED
         assert wanted in out
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.cli.commands.test_migrate_against import KYVERNO
 from tests.cli.commands.test_migrate_plan import TEAM, enforced
 from tests.cli.files import run
 from tests.migrate.kyverno.policy_documents import pod, rule
+from tests.servers import serving
 
 # What the loop of a command was about to close when it ended is left to Python.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -73,14 +73,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1"), folder)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
     url = f"https://127.0.0.1:{server.server_address[1]}/"
-    with KubeApi([*existing_objects(), configuration(url)]) as api:
+    with serving(server), KubeApi([*existing_objects(), configuration(url)]) as api:
         yield Cluster(api, seen)
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def existing_objects() -> list[Json]:

@@ -16,6 +16,7 @@ import pytest
 from celadon.cli.commands import schema
 from celadon.cli.envtest import kubectl_program
 from tests.cli.files import run, write
+from tests.servers import serving
 
 CRD: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -194,8 +195,8 @@ class _Server(BaseHTTPRequestHandler):
 
 def test_build_from_a_server(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pack = str(tmp_path / "x.pack")
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Server) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Server)
+    with serving(server):
         url = f"http://127.0.0.1:{server.server_port}"
         assert run(capsys, "schema", "build", url, "--to", pack)[0] == 0
         code, _, err = run(capsys, "schema", "build", f"{url}/bad", "--to", pack)
@@ -204,7 +205,6 @@ def test_build_from_a_server(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         assert "no address for `b`" in err
         code, _, err = run(capsys, "schema", "build", f"{url}/no", "--to", pack)
         assert (code, "cannot be fetched: not found" in err) == (2, True)
-        server.shutdown()
     assert run(capsys, "schema", "list", "--pack", pack)[1] == "Gizmo  example.com/v1\n"
 
 
@@ -228,13 +228,12 @@ def test_a_token_does_not_follow_a_redirect(
 ) -> None:
     (tmp_path / "token").write_text("secret")
     given = ("--token-file", str(tmp_path / "token"), "--to", str(tmp_path / "x.pack"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Moved) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Moved)
+    with serving(server):
         url = f"http://127.0.0.1:{server.server_port}/moved"
         assert run(capsys, "schema", "build", url, *given)[0] == 2
         words = ["get", "--raw", "/", f"--server={url}", "--token=secret"]
         assert kubectl_program.answer(words) == 1
-        server.shutdown()
     assert _Moved.shown == ["Bearer secret", None] * 2
 
 

@@ -214,14 +214,15 @@ def test_another_range_of_services_and_everything_allowed(tmp_path: Path) -> Non
         ("--service-account-signing-key-file=EMPTY", "cannot read the private key"),
     ],
 )
-def test_settings_that_cannot_be_used(tmp_path: Path, option: str, message: str) -> None:
+def test_settings_that_cannot_be_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, message: str
+) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    done = subprocess.run(
-        command(option.replace("EMPTY", str(empty))), capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert message in done.stderr
+    given = option.replace("EMPTY", str(empty))
+    code, _, err = run(capsys, "serve", "--listen", "127.0.0.1:0", given)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
 
 
 NOTICED = """

@@ -6,13 +6,13 @@ import http.server
 import os
 import socket
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from celadon.cli.envtest import etcd_program, kubectl_program
+from tests.servers import serving
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, serving(server):
         yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 MISSING = (

@@ -1,7 +1,7 @@
 -- A session of Neovim with `celadon lsp`: its diagnostics, a hover, and the buffer after formatting,
 -- as JSON. Wants the command in CELADON_LSP and the name of the file for the answers in ANSWERS.
 
-local patience = 90000
+local patience = 300000
 local command = vim.split(vim.env.CELADON_LSP, " ")
 local root = vim.fn.getcwd()
 local client = vim.lsp.start_client({ name = "celadon", cmd = command, root_dir = root })

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.thorough
 SCRIPT = Path(__file__).parent / "neovim_session.lua"
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1
@@ -47,7 +48,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         env={**os.environ, **told, "XDG_STATE_HOME": str(folder), "HOME": str(folder)},
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=1000,
         check=False,
     )
     assert (folder / "answers").exists(), done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from celadon.cli.commands import playground
 from celadon.cli.commands.playground import LOOPBACK, SiteServer
+from tests.servers import serving
 
 
 @pytest.fixture
@@ -19,12 +19,8 @@ def server(tmp_path: Path) -> Iterator[SiteServer]:
     (tmp_path / "assets-1").mkdir()
     (tmp_path / "index.html").write_text("<p>page")
     (tmp_path / "assets-1" / "a.wasm").write_bytes(b"\0asm")
-    with SiteServer(tmp_path, 0) as found:
-        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with SiteServer(tmp_path, 0) as found, serving(found):
         yield found
-        found.shutdown()
-        thread.join()
 
 
 def got(server: SiteServer, path: str, host: str = "") -> http.client.HTTPResponse:

@@ -27,6 +27,7 @@ from celadon.storage.etcd.etcd_client import (
 )
 from celadon.storage.etcd.etcd_messages import EtcdTransaction, Malformed, NotBegun
 from tests.etcd.etcd_members import free_ports
+from tests.servers import stop_listening
 
 METHOD = "/etcdserverpb.KV/Txn"
 GREETING = [(":status", "200"), ("content-type", "application/grpc")]
@@ -127,9 +128,7 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
         yield connection
     finally:
         await connection.leave()
-        server.close()
-        for _ in range(4):  # turns of the loop from a connection that was accepted to its transport
-            await asyncio.sleep(0)
+        await stop_listening(server)
         for transport in opened:
             transport.abort()
         await asyncio.sleep(0)  # which closes their sockets

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +16,7 @@ from celadon.webhook.handlers import Denied, Request
 from celadon.webhook.webhook_app import Message, TestClient, Webhook
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import config_map, run, write
+from tests.servers import serving
 
 pytestmark = [
     pytest.mark.thorough,
@@ -93,18 +92,11 @@ def configurations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[di
     context = server_context(certificate("127.0.0.1"), tmp_path_factory.mktemp("tls"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Bridge)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
     found = app.configurations(url=f"https://127.0.0.1:{server.server_address[1]}")
     for hook in (hook for one in found for hook in one["webhooks"]):
         hook["clientConfig"]["caBundle"] = CA_BUNDLE
-    try:
+    with serving(server):
         yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        assert isinstance(context, ssl.SSLContext)
 
 
 def by_server(configurations: list[dict[str, Any]], obj: dict[str, Any]) -> tuple[int, str, Any]:
