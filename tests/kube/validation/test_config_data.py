@@ -10,7 +10,7 @@ import pytest
 
 from celadon.kube import name_rules
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.config_maps_and_secrets import config_map_update, secret_update
+from celadon.kube.validation.config_maps_and_secrets import config_map_fixed, secret_fixed
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -254,9 +254,9 @@ def test_what_does_not_change() -> None:
 def test_what_is_frozen_is_not_to_be_sent_empty() -> None:
     """But for the data of a ConfigMap: what is stored of an empty map is none."""
     old = {"immutable": True, "data": {}, "binaryData": {}}  # as validation is shown it
-    for update, said in ((config_map_update, ["binaryData"]), (secret_update, ["data"])):
-        assert [str(error.path) for error in update(old, old)] == said
-        assert not list(update({"immutable": True}, {"immutable": True}))
+    for fixed, said in ((config_map_update, ["binaryData"]), (secret_update, ["data"])):
+        assert [str(error.path) for error in fixed(old, old)] == said
+        assert not list(fixed({"immutable": True}, {"immutable": True}))
 
 
 def volume(**spec: Any) -> dict[str, Any]:
