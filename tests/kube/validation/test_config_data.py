@@ -254,7 +254,7 @@ def test_what_does_not_change() -> None:
 def test_what_is_frozen_is_not_to_be_sent_empty() -> None:
     """But for the data of a ConfigMap: what is stored of an empty map is none."""
     old = {"immutable": True, "data": {}, "binaryData": {}}  # as validation is shown it
-    for fixed, said in ((config_map_update, ["binaryData"]), (secret_update, ["data"])):
+    for fixed, said in ((config_map_fixed, ["binaryData"]), (secret_fixed, ["data"])):
         assert [str(error.path) for error in fixed(old, old)] == said
         assert not list(fixed({"immutable": True}, {"immutable": True}))
 
