@@ -562,7 +562,8 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[lint_contex
 
 
 def path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
-    """Yield the path of a field of the object, if it is one."""
+    """Yield the path of a field of the object, if it is one; an item of a list stands in it as in a
+    JSON pointer."""
     steps: list[str] = []
     while True:
         match node:
@@ -570,9 +571,9 @@ def path_in_object(node: syntax.Expr) -> Iterator[lint_context.MutationPath]:
                 node, step = operand, field
             case syntax.Call(
                 function=syntax.OPT_SELECT | syntax.INDEX | syntax.OPT_INDEX,
-                args=(operand, syntax.Literal(value=str(key))),
+                args=(operand, syntax.Literal(value=str() | int() as key)),
             ):
-                node, step = operand, key
+                node, step = operand, str(key)
             case syntax.Ident(name="object"):
                 yield tuple(reversed(steps))
                 return

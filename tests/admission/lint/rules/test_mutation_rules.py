@@ -143,6 +143,7 @@ def test_a_mutation_gets_what_those_before_it_have_made() -> None:
 
 
 LABELS = adding("/metadata/labels", "{'a': 'b'}")
+ENVIRONMENT = adding("/spec/containers/0/env", "[Object.spec.containers.env{name: 'a'}]")
 ABSENT = [
     (LABELS, False),
     (f"has(object.metadata.labels) ? [] : {LABELS}", True),
@@ -155,6 +156,9 @@ ABSENT = [
     (f"has(object.spec) || !has(object.metadata.labels) ? {LABELS} : []", False),
     (f"has(object.metadata.name) || has(object.metadata.labels) ? [] : {LABELS}", True),
     (f"has(object.metadata.name) && has(object.metadata.labels) ? [] : {LABELS}", False),
+    (ENVIRONMENT, False),
+    (f"has(object.spec.containers[0].env) ? [] : {ENVIRONMENT}", True),
+    (f"has(object.spec.containers[1].env) ? [] : {ENVIRONMENT}", False),
 ]
 
 
