@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import ssl
+import threading
 import zlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -15,10 +16,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from celadon.admission import ObjectWorld
 from celadon.admission.webhooks import Call, NoReply, Reply
 from celadon.apiserver import webhook_client
 from celadon.apiserver.http_messages import FREE_BYTES, AnswerRoom, HeldBytes
 from celadon.apiserver.webhook_client import MAX_ANSWER_BYTES, MAX_PIECES, WebhookClient
+from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from tests.admission.webhooks.hooking import hooks, webhook
 from tests.apiserver.webhook_routes.loopback import (
     CA_BUNDLE,
@@ -123,6 +126,27 @@ def test_nobody_listens() -> None:
         f'Post "https://127.0.0.1:{port}/hook?timeout=10s": dial tcp 127.0.0.1:{port}: connect: '
         "connection refused"
     )
+
+
+def test_what_calls_is_made_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the first call, whose imports would hold the loop for 40 ms; the same for all."""
+    threads: list[threading.Thread] = []
+    make = CallerOnDemand._client
+
+    def noted(caller: CallerOnDemand, kubeconfig: str) -> WebhookClient:
+        threads.append(threading.current_thread())
+        return make(caller, kubeconfig)
+
+    async def run() -> None:
+        caller = CallerOnDemand(ServiceRoutes(ObjectWorld()))
+        for _ in range(2):
+            assert isinstance(await caller.call(call_of(1), 30.0), NoReply)
+        await caller.aclose()
+
+    monkeypatch.setattr(CallerOnDemand, "_client", noted)
+    asyncio.run(run())
+    assert len(threads) == 1
+    assert threading.main_thread() not in threads
 
 
 @pytest.mark.parametrize(
