@@ -314,6 +314,29 @@ def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:
         assert status(api, "/api/v1/persistentvolumes/mine")["phase"] == "Bound"
 
 
+def test_a_class_of_attributes_goes_with_the_last_claim_that_has_it() -> None:
+    classes = "/apis/storage.k8s.io/v1/volumeattributesclasses"
+    size = {"resources": {"requests": {"storage": "1Gi"}}}
+    claim = {"accessModes": ["ReadWriteOnce"], "volumeAttributesClassName": "gold", **size}
+    with living() as api:
+        api.create(
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "VolumeAttributesClass",
+                "metadata": {"name": "gold"},
+                "driverName": "d.example.com",
+                "parameters": {"iops": "1"},
+            }
+        )
+        api.create(created("v1", "PersistentVolumeClaim", "one", claim))
+        api.request("DELETE", f"{classes}/gold")
+        api.settle()
+        assert [found["metadata"]["name"] for found in items(api, classes)] == ["gold"]
+        api.request("DELETE", f"{CLAIMS}/one")
+        api.settle()
+        assert not items(api, classes)
+
+
 def test_endpoints_of_a_user_are_mirrored_as_long_as_they_are_there() -> None:
     endpoints = "/api/v1/namespaces/default/endpoints/db"
     with living() as api:

@@ -366,7 +366,7 @@ def _matches(selector: JsonObject, resource: GroupResource, obj: JsonObject) -> 
     spec = obj.get("spec") or {}
     scope = selector.get("scopeName")
     if resource == VOLUME_CLAIM and scope == "VolumeAttributesClass":
-        return _selects(selector, _attribute_classes(obj))
+        return _selects(selector, attributes_classes(obj))
     if resource != POD:
         return False
     match scope:
@@ -398,9 +398,10 @@ def _selects(selector: JsonObject, names: set[str]) -> bool:
     return bool(names)
 
 
-def _attribute_classes(claim: JsonObject) -> set[str]:
-    """Return what a claim is, is to be, and becomes."""
-    spec, state = claim.get("spec") or {}, claim.get("status") or {}
+def attributes_classes(obj: JsonObject) -> set[str]:
+    """Return the VolumeAttributesClasses that a claim has, asks for and is being given; of a
+    volume, the one that it has."""
+    spec, state = obj.get("spec") or {}, obj.get("status") or {}
     result = {
         spec.get("volumeAttributesClassName"),
         state.get("currentVolumeAttributesClassName"),
@@ -411,7 +412,7 @@ def _attribute_classes(claim: JsonObject) -> set[str]:
 
 _CHANGING_SCOPES: Final[Mapping[GroupResource, Callable[[JsonObject], object]]] = {
     POD: is_terminating,
-    VOLUME_CLAIM: _attribute_classes,
+    VOLUME_CLAIM: attributes_classes,
 }
 """What scopes ask of an object that an update can change."""
 

@@ -8,10 +8,12 @@ told. Deployments, nodes and the scheduler have chapters of their own.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, TypeVar
 
+from celadon.admission.plugins import attributes_classes
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Change, Controller, Stale
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
@@ -33,7 +35,7 @@ from celadon.apiserver.simulation.planning.stateful_sets import (
 from celadon.apiserver.simulation.scheduler import Scheduler
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
-from celadon.kube.resources import Resource
+from celadon.kube.resources import Resource, known_resources
 from celadon.kube.selectors import SelectorError, label_selector
 from celadon.kube.well_known_values import (
     DEFAULT_STORAGE_CLASS,
@@ -53,6 +55,9 @@ STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
 DAEMON_SETS: Final = GroupVersionResource("apps", "v1", "daemonsets")
 CRON_JOBS: Final = GroupVersionResource("batch", "v1", "cronjobs")
 JOBS: Final = GroupVersionResource("batch", "v1", "jobs")
+VOLUME_ATTRIBUTES_CLASSES: Final = GroupVersionResource(
+    "storage.k8s.io", "v1", "volumeattributesclasses"
+)
 
 
 _ORPHAN: Final = "pod:"
@@ -611,6 +616,25 @@ class Volumes(PlannedController):
         )
 
 
+class AttributesClasses(PlannedController):
+    """A change of a claim or a volume concerns the classes that it had before."""
+
+    account = "volumeattributesclass-protection-controller"
+    workloads = VOLUME_ATTRIBUTES_CLASSES
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS, VOLUMES)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if change.key.startswith(self.view.prefix):
+            return super().concerned(change)
+        return [f"/{name}" for name in attributes_classes(change.old or {})]
+
+    async def plan(self, workload: JsonObject) -> plans.Plan:
+        """Plan the end of a class that nothing has any more."""
+        users = (self.around.view(gvr).every() for gvr in self.dependents)
+        return volume_claims.attributes_class_plan(workload, itertools.chain(*users))
+
+
 class DefaultClass(PlannedController):
     """A cluster without a class gets one when it begins, so that claims are bound that name none.
     There is one item: the namespace that every cluster has."""
@@ -754,6 +778,7 @@ _MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]
     DefaultClass,
     VolumeClaims,
     Volumes,
+    AttributesClasses,
     Nodes,
     Scheduler,
     Kubelets,
@@ -766,4 +791,9 @@ def simulated_controllers(
 ) -> Sequence[Controller]:
     """Return all controllers of a simulated cluster, ready to be run."""
     around = workload_controller.Surroundings(surroundings, settings)
-    return [make(around) for make in _MAKERS]
+    resources = known_resources(all_versions=True)
+    return [
+        make(around)
+        for make in _MAKERS
+        if make is not AttributesClasses or resources.by_gvr(VOLUME_ATTRIBUTES_CLASSES) is not None
+    ]

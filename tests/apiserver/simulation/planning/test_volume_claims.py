@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.simulation.planning.plans import Plan, Verb
-from celadon.apiserver.simulation.planning.volume_claims import VolumeWorld, claim_plan, volume_plan
+from celadon.apiserver.simulation.planning.volume_claims import (
+    VolumeWorld,
+    attributes_class_plan,
+    claim_plan,
+    volume_plan,
+)
 from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
     going,
@@ -255,3 +260,29 @@ def test_a_volume_that_is_deleted_waits_until_it_is_free() -> None:
     free = {**held, "status": {"phase": "Released"}}
     (step,) = volume_plan(free, None).steps
     assert metadata.finalizers(step.object) == ()
+
+
+GOLD: dict[str, Any] = {"volumeAttributesClassName": "gold"}
+CHANGES = {"modifyVolumeStatus": {"targetVolumeAttributesClassName": "gold"}}
+
+
+@pytest.mark.parametrize(
+    ("users", "goes"),
+    [
+        ([], True),
+        ([claim(), volume()], True),
+        ([claim(**GOLD)], False),
+        ([volume(**GOLD)], False),
+        ([{**claim(), "status": {"currentVolumeAttributesClassName": "gold"}}], False),
+        ([{**claim(), "status": CHANGES}], False),
+    ],
+    ids=["nobody", "others", "a claim", "a volume", "a claim before", "a claim that becomes so"],
+)
+def test_a_class_of_attributes_goes_when_nothing_has_it(users: list[Any], goes: bool) -> None:
+    finalizers = ["example.com/mine", "kubernetes.io/vac-protection"]
+    gold = stored("VolumeAttributesClass", "gold", {}, "storage.k8s.io/v1", finalizers=finalizers)
+    assert not attributes_class_plan(gold, users).steps
+    steps = attributes_class_plan(going(gold), users).steps
+    assert [metadata.finalizers(step.object) for step in steps] == goes * [("example.com/mine",)]
+    other = stored("VolumeAttributesClass", "gold", {}, "storage.k8s.io/v1")
+    assert not attributes_class_plan(going(other), []).steps

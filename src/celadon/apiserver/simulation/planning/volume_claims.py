@@ -1,8 +1,8 @@
 """PersistentVolumeClaims and PersistentVolumes: bound to each other, made, let go.
 
-As k8s.io/kubernetes `pkg/controller/volume/{persistentvolume,pvcprotection,pvprotection}`, and as
-an external provisioner for every class that has one: it is there at once. A claim is bound in
-several rounds, each of which does what comes next.
+As k8s.io/kubernetes `pkg/controller/volume/{persistentvolume,pvcprotection,pvprotection,
+vacprotection}`, and as an external provisioner for every class that has one: it is there at once. A
+claim is bound in several rounds, each of which does what comes next.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.admission.plugins import attributes_classes
 from celadon.apiserver.simulation.planning import plans
 from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
 from celadon.kube import JsonObject, metadata
@@ -31,6 +32,7 @@ PROVISIONER: Final = (
 )
 CLAIM_PROTECTION: Final = "kubernetes.io/pvc-protection"
 VOLUME_PROTECTION: Final = "kubernetes.io/pv-protection"
+CLASS_PROTECTION: Final = "kubernetes.io/vac-protection"
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 _STORAGE: Final = "storage"
 
@@ -388,3 +390,22 @@ def _in_phase(volume: JsonObject, phase: str) -> plans.Plan:
     return plans.Plan(
         (plans.Step(plans.Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),)
     )
+
+
+# --- VolumeAttributesClasses -------------------------------------------------
+
+
+# As `processVAC`; the finalizer is there from the beginning, by StorageObjectInUseProtection.
+def attributes_class_plan(
+    attributes_class: JsonObject, claims_and_volumes: Iterable[JsonObject]
+) -> plans.Plan:
+    """Return the next step of a class: one that is being deleted goes when no claim and no volume
+    has it."""
+    is_protected = CLASS_PROTECTION in metadata.finalizers(attributes_class)
+    if not is_going(attributes_class) or not is_protected:
+        return plans.NOTHING_TO_DO
+    name = metadata.name(attributes_class)
+    if any(name in attributes_classes(obj) for obj in claims_and_volumes):
+        return plans.NOTHING_TO_DO
+    unprotected = _without(attributes_class, CLASS_PROTECTION)
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, unprotected),))
