@@ -188,3 +188,28 @@ def test_a_field_is_looked_at_once_however_many_terms_name_it(
     assert not selection.matches(config_map("n7"))
     assert looks == ["metadata.name"] * 2
     assert ObjectSelection.of(options).fields is selection.fields
+
+
+KUBELET = {"kind": "Event", "source": {"component": "kubelet"}, "reportingComponent": "other"}
+IPS = {"kind": "Pod", "status": {"podIP": "10.1.1.1", "podIPs": [{"ip": "10.1.1.1"}]}}
+
+
+@pytest.mark.parametrize(
+    ("obj", "field", "text"),
+    [
+        (KUBELET, "source", "kubelet"),
+        ({**KUBELET, "source": {"host": "h"}}, "source", "other"),
+        ({"kind": "Event", "reportingComponent": "new"}, "source", "new"),
+        ({"kind": "Event"}, "source", ""),
+        (KUBELET, "reportingComponent", "other"),
+        ({"kind": "Widget", "source": "x"}, "source", "x"),
+        (IPS, "status.podIP", "10.1.1.1"),
+        (IPS, "status.podIPs", ""),
+        ({"kind": "Pod"}, "spec.hostNetwork", "false"),
+        ({"kind": "Pod", "spec": {"hostNetwork": True}}, "spec.hostNetwork", "true"),
+        ({"kind": "ReplicationController"}, "status.replicas", "0"),
+        ({"kind": "Job", "status": {"succeeded": 2}}, "status.successful", "2"),
+    ],
+)
+def test_fields_as_selectors_compare_them(obj: JsonObject, field: str, text: str) -> None:
+    assert field_text(obj, field) == text

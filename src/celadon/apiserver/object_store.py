@@ -659,8 +659,10 @@ class ObjectSelection:
 
 
 def field_text(obj: JsonObject, field: str) -> str:
-    """Return the value of a field as selectors compare it; of a list, its items joined by
-    commas."""
+    """Return the value of a field as selectors compare it."""
+    if field == "source" and obj.get("kind") == "Event":
+        component = (obj.get("source") or {}).get("component")
+        return str(component or obj.get("reportingComponent") or "")
     value: Any = obj
     path = "status.succeeded" if field == _SUCCEEDED else field
     for part in path.split("."):
@@ -669,9 +671,8 @@ def field_text(obj: JsonObject, field: str) -> str:
         return _absent(field)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):  # only `status.podIPs` is one
-        return ",".join(str(item.get("ip", "")) for item in value)
-    return str(value)
+    # Only `status.podIPs` is a list: upstream takes the term, but compares it with nothing.
+    return "" if isinstance(value, list) else str(value)
 
 
 def _absent(field: str) -> str:
