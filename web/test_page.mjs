@@ -180,10 +180,8 @@ async function accessibility(where) {
 
 async function links(entry) {
   const earlier = await page.evaluate(() => location.hash);
-  await page.selectOption("#gallery", entry);
-  await page.waitForSelector("#verdict-body pre");
+  await changing(() => page.selectOption("#gallery", entry));
   await page.waitForFunction((earlier) => location.hash !== earlier, earlier);
-  await explained(await count("#results", "explained") - 1);
   const before = await page.innerText("#verdict-body");
   const fragment = await page.evaluate(() => location.hash);
   const texts = await page.$$eval("[role=tab]", (all) => all.length);

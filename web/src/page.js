@@ -70,8 +70,8 @@ async function explain() {
   $("details").replaceChildren(...details(found, go));
   for (const one of $("details").children) if (folded.has(one.dataset.section)) one.open = false;
   mark();
-  $("results").dataset.explained = String(Number($("results").dataset.explained ?? 0) + 1);
   history.replaceState(null, "", (await fragmentOf(asked)) ?? location.pathname);
+  $("results").dataset.explained = String(Number($("results").dataset.explained ?? 0) + 1);
 }
 
 function showVerdict(asked) {
