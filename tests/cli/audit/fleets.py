@@ -38,5 +38,5 @@ def report(celadon: Celadon, folder: Path, *words: str) -> tuple[int, Any]:
     """What `celadon audit --fleet` says as JSON."""
     base = ("audit", "-f", str(folder / "p.json"), "--fleet", str(folder / "fleet.yaml"))
     code, out, err = celadon(*base, "-o", "json", *words)
-    assert err == ""
+    assert err == "", err
     return code, json.loads(out)
