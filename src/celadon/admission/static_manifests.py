@@ -346,10 +346,7 @@ class _Loading:
             or entry is None
             or gvk.version not in entry.versions
         ):
-            raise ManifestError(
-                f"no kind {quote(gvk.kind)} is registered for version {quote(gvk.api_version)} in "
-                f"scheme {quote(self.plugin.scheme)}"
-            )
+            raise ManifestError(request_bodies.unregistered(gvk, scheme=self.plugin.scheme))
 
     def _decoded(self, value: object, kind: str, version: str) -> registration.RegistrationObject:
         try:

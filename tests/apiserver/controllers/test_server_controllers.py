@@ -183,7 +183,7 @@ def test_expressions_of_policies_are_checked(client: Client, clean: dict[str, An
     ("client", "pods_first"), [("1.32", False), ("1.33", True)], indirect=["client"]
 )
 def test_what_pods_may_use_goes_behind_them(client: Client, pods_first: bool) -> None:
-    """Since 1.33, by its gate; until then the conditions tell of nothing that is left."""
+    """Since 1.33, by its gate; the conditions tell of no remains while pods are awaited."""
     client.make("/api/v1/namespaces", "Namespace", "n")
     assert client.exists("/api/v1/namespaces/n/serviceaccounts/default")
     spec = {"containers": [{"name": "c", "image": "i"}]}

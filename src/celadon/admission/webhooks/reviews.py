@@ -238,8 +238,7 @@ def other_kind(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
     )
     if registered:
         return unknown_conversion(kind, expected)
-    named, version = quote(kind.kind), quote(kind.api_version)
-    return f'no kind {named} is registered for version {version} in scheme "{SCHEME}"'
+    return request_bodies.unregistered(kind, scheme=SCHEME)
 
 
 def unknown_conversion(kind: GroupVersionKind, expected: GroupVersionKind) -> str:

@@ -107,14 +107,14 @@ class Deleter:
         call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
-        told = options if name == "" else delete.settled(options, old)
+        admitted_options = options if name == "" else delete.settled(options, old)
         if not delete.is_pending(old, options):
             await self._admission.admit(
                 call,
                 Operation.DELETE,
                 None,
                 old,
-                options=write_requests.deletion_options(told),
+                options=write_requests.deletion_options(admitted_options),
                 dry_run=bool(options.dry_run),
                 name=name,
             )

@@ -224,10 +224,12 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
 
 
 def _once(errors: Errors) -> Errors:
-    seen: list[FieldError] = []
+    # By their texts, since values have no hash; a body may have as many errors as items.
+    seen: set[tuple[str, str]] = set()
     for error in errors:
-        if error not in seen:
-            seen.append(error)
+        key = str(error), error.gate
+        if key not in seen:
+            seen.add(key)
             yield error
 
 
