@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load w
 
 
 class Stage(enum.Enum):
-    """This is what the chain does when it is resumed. `VALIDATION` is done by the caller."""
+    """Names what the chain does when it is resumed. `VALIDATION` is done by the caller."""
 
     MUTATING_PLUGINS = enum.auto()
     MUTATING_POLICIES = enum.auto()

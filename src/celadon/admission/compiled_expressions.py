@@ -578,7 +578,7 @@ def blamed(error: EvaluationError, expression: Expression) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """This is why an expression gave no answer, as a decision says it, and the field to blame."""
+    """Says why an expression gave no answer, as a decision says it, and the field to blame."""
 
     text: str
     source: Source

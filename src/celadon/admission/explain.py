@@ -443,14 +443,14 @@ def _explained(
     if match.hit is None:
         return HookExplanation(hook, match, is_asked=False)
     context.begin("", hook.name, "", match.hit)
-    refusal, ignored, none = None, "", None
+    refusal, ignored, selected = None, "", None
     try:
-        none = hooks.select(hook, context)
+        selected = hooks.select(hook, context)
     except StatusError as error:
         refusal = error
-    if isinstance(none, Excluded) and none.result.failure is not None:
-        ignored = none.result.failure.text
-    asked = none is not None and not isinstance(none, Excluded)
+    if isinstance(selected, Excluded) and selected.result.failure is not None:
+        ignored = selected.result.failure.text
+    asked = selected is not None and not isinstance(selected, Excluded)
     meters = context.cases[0].meters
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(

@@ -268,25 +268,25 @@ class TracingMeter(Meter):
             return super().evaluated(expression, activation)
         recorder, outer = TraceRecorder(), self._read
         read: list[ExpressionRun] = []
-        none: tuple[Any, int] | None = None
+        outcome: tuple[Any, int] | None = None
         self._read = read
         try:
-            none = expression.program.evaluate_traced(
+            outcome = expression.program.evaluate_traced(
                 activation, recorder, policy_limits.PER_CALL_COST
             )
         except EvaluationError as error:
-            none = error, error.cost or 0
+            outcome = error, error.cost or 0
             raise
         except OutOfBudget as stopped:
-            none = EvaluationError(str(stopped)), 0
+            outcome = EvaluationError(str(stopped)), 0
             raise
         finally:
             self._read = outer
-            if none is None:  # given up for now, and evaluated again: see `compiled_expressions`
+            if outcome is None:  # given up for now, and evaluated again: see `compiled_expressions`
                 outer += read
             else:
-                outer.append(ExpressionRun(expression, recorder.frame, *none, tuple(read)))
-        return none
+                outer.append(ExpressionRun(expression, recorder.frame, *outcome, tuple(read)))
+        return outcome
 
 
 @dataclass(slots=True)

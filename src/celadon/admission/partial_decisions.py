@@ -40,7 +40,7 @@ _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 
 
 class Missing(enum.Enum):
-    """This is what may not be known, and the words that expressions which look at it have in
+    """Says what may not be known, and the words that expressions which look at it have in
     them."""
 
     OLD_OBJECT = ("oldObject",)

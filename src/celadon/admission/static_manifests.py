@@ -245,7 +245,7 @@ class StaticDocument:
 
 @dataclass(frozen=True, slots=True)
 class StaticObjects:
-    """This is what a plugin has from its files, in their order."""
+    """Holds what a plugin has from its files, in their order."""
 
     objects: tuple[registration.RegistrationObject, ...] = ()
 

@@ -53,7 +53,7 @@ _Node = TypeVar("_Node", bound="Expr")
 
 @dataclass(slots=True, eq=False)
 class ValidationContext:
-    """This is what a validator sees.
+    """Holds what a validator sees.
 
     `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
     below a call of such a function may be heterogeneous.
@@ -111,7 +111,7 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """This is how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
+    """Says how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
     `inline_operators` have them all.
 
     `plain(writer, node)` writes the call in the plain variant. In the metered one,

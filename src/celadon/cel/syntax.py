@@ -140,7 +140,7 @@ class Struct:
 
 @dataclass(slots=True, eq=False)
 class Comprehension:
-    """This is what every iterating macro becomes. `iter_var2` is empty in the one-variable form."""
+    """Holds what every iterating macro becomes. `iter_var2` is empty in the one-variable form."""
 
     id: int
     iter_range: Expr
@@ -190,7 +190,7 @@ class Ast:
 
 @dataclass(slots=True, eq=False, frozen=True)
 class Reference:
-    """This is what the checker resolved a node to.
+    """Holds what the checker resolved a node to.
 
     For identifiers, struct names and qualified selects: `name` is the full name and `value` the
     constant, if it is one (enums). For calls: `overloads` are the ids of all candidates, in

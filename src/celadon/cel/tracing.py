@@ -105,7 +105,7 @@ class Round(NamedTuple):
 
 
 class Rounds:
-    """This is how often a loop ran, and the first and the last of its rounds."""
+    """Says how often a loop ran, and the first and the last of its rounds."""
 
     __slots__ = ("count", "kept")
 

@@ -465,7 +465,7 @@ _CLOCKS: Final = timedelta(minutes=1)
 
 
 class Undecidable(enum.Enum):
-    """This is why nothing can be said about a request that a policy may be about."""
+    """Says why nothing can be said about a request that a policy may be about."""
 
     METADATA = "the log has no objects of it (level Metadata)"
     TRUNCATED = "its objects were too large for the log"
@@ -482,7 +482,7 @@ class Undecidable(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """This is what an event says of its request without its objects."""
+    """Holds what an event says of its request without its objects."""
 
     event: JsonObject
     operation: Operation

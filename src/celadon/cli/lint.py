@@ -186,7 +186,7 @@ _ONLY_COMMENT: Final = late_pattern(r"\s*(?:#|//)")
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """This is what one comment silences; without names: everything. Line and column count from
+    """Holds what one comment silences; without names: everything. Line and column count from
     1."""
 
     line: int

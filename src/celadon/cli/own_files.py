@@ -89,7 +89,7 @@ _KINDS: Final[Mapping[str, tuple[type, str]]] = {
 
 
 class Fault(NamedTuple):
-    """This is one thing that is wrong, and where."""
+    """Tells of one thing that is wrong, and where."""
 
     path: Path
     text: str

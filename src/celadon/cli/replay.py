@@ -87,7 +87,7 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Sighted:
-    """This is how often, and when: times are as in the log, examples the first ones."""
+    """Says how often, and when: times are as in the log, examples the first ones."""
 
     denied: int = 0
     warned: int = 0
@@ -442,7 +442,7 @@ _NO_ROLES: Final = (Missing.ROLES,)
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """This is what is to be done. `step` is told how many events are done, and which share of the
+    """Holds what is to be done. `step` is told how many events are done, and which share of the
     logs."""
 
     manifests: Manifests

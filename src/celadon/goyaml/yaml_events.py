@@ -324,12 +324,12 @@ class EventReader:
         levels.closed_all()
         counts_levels = False
         above: list[_Open] = []
-        none: _Open | None = None
+        container: _Open | None = None
         while True:
             kind = event.__class__
             if kind is _SCALAR:
-                if none is not None and none.awaits_key and _is_merge(event):
-                    none.merges(event)
+                if container is not None and container.awaits_key and _is_merge(event):
+                    container.merges(event)
                     event = self._next()
                     continue
                 self._values += 1
@@ -339,32 +339,32 @@ class EventReader:
             elif kind is _ALIAS:
                 value = self._alias(event)
             elif kind is _MAPPING or kind is _SEQUENCE:
-                if none is not None:
-                    above.append(none)
-                none = self._opened(event, kind is _MAPPING)
+                if container is not None:
+                    above.append(container)
+                container = self._opened(event, kind is _MAPPING)
                 if counts_levels:
                     levels.opened(event)
                 elif len(above) == yaml_scalars.UNCOUNTED_LEVELS:
                     counts_levels = True
-                    for item in (*above, none):
+                    for item in (*above, container):
                         levels.opened(item.event)
                 event = self._next()
                 continue
             else:
-                assert none is not None
+                assert container is not None
                 if counts_levels:
                     levels.closed()
-                value, event = none.value, none.event
+                value, event = container.value, container.event
                 if event.anchor is not None:
                     self._open_anchors.discard(event.anchor)
-                    self._anchors[event.anchor] = (value, self._values - none.before)
-                none = above.pop() if above else None
-            if none is None:
+                    self._anchors[event.anchor] = (value, self._values - container.before)
+                container = above.pop() if above else None
+            if container is None:
                 return value
-            if none.awaits_key is None:
-                none.value.append(value)
+            if container.awaits_key is None:
+                container.value.append(value)
             else:
-                self._put(none, value, event)
+                self._put(container, value, event)
             event = self._next()
 
     def _opened(self, event: Any, is_map: bool) -> _Open:

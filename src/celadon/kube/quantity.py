@@ -103,7 +103,7 @@ class QuantityError(MalformedText):
 
 
 class Format(enum.Enum):
-    """This is how a quantity is written; the value is upstream's name."""
+    """Says how a quantity is written; the value is upstream's name."""
 
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"

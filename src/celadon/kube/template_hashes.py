@@ -323,8 +323,8 @@ def _time(_: Json) -> str:
 
 def _quantity(value: Json) -> str:
     """Return a quantity as Go prints its fields; one that was never set has no format."""
-    none = None if value is None else parse(str(value))
-    quantity = none or Quantity(0)
+    parsed = None if value is None else parse(str(value))
+    quantity = parsed or Quantity(0)
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
     if quantity.exact is not None:
         mantissa = scale = 0
@@ -336,7 +336,7 @@ def _quantity(value: Json) -> str:
             f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
             f"scale:(inf.Scale){-exponent}}}"
         )
-    form = "" if none is None else quantity.format.value
+    form = "" if parsed is None else quantity.format.value
     return (
         f"{{i:(resource.int64Amount){{value:(int64){mantissa} scale:(resource.Scale){scale}}} "
         f"d:(resource.infDecAmount){{Dec:(*inf.Dec){exact}}} "

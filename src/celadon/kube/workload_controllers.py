@@ -339,7 +339,7 @@ _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject:
-    """This is what a controller creates, and as whom. `template` is the path in the workload that
+    """Holds what a controller creates, and as whom. `template` is the path in the workload that
     stands for the root of the object; `count` is how many equal ones are wanted at once, as far as
     that is known."""
 

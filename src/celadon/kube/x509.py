@@ -38,7 +38,7 @@ class DerError(MalformedText):
 
 
 class DerReader:
-    """This is what is left of some bytes. All reads raise DerError."""
+    """Holds what is left of some bytes. All reads raise DerError."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -114,7 +114,7 @@ _UNIQUE_IDS: Final = (0x81, 0x82)
 
 
 class Authority(enum.Enum):
-    """This is what a certificate says of its owner's right to sign others."""
+    """Holds what a certificate says of its owner's right to sign others."""
 
     NO_CERTIFICATE = enum.auto()
     NONE = enum.auto()
@@ -328,16 +328,16 @@ class Curve:
 
     def public_key(self, secret: int) -> bytes:
         """Return the uncompressed point of a private key."""
-        none: Point = None
+        product: Point = None
         addend: Point = self.base
         while secret:
             if secret & 1:
-                none = self._sum(none, addend)
+                product = self._sum(product, addend)
             addend = self._sum(addend, addend)
             secret >>= 1
-        if none is None:
+        if product is None:
             return b"\0"
-        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in none)
+        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in product)
 
     def _sum(self, left: Point, right: Point) -> Point:
         if left is None or right is None:
@@ -593,7 +593,7 @@ class PublicKey(NamedTuple):
 
 
 class KeyFault(MalformedText):
-    """This is what is wrong, in Go's words."""
+    """Says what is wrong, in Go's words."""
 
 
 def key_pair_fault(certificate: bytes, key: bytes) -> str:

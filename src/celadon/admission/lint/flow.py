@@ -227,7 +227,7 @@ _NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
 
 
 class Outcomes(NamedTuple):
-    """This is what is known where the expression is true, and where it is false."""
+    """Holds what is known where the expression is true, and where it is false."""
 
     if_true: Facts = NOTHING
     if_false: Facts = NOTHING
@@ -240,7 +240,7 @@ UNKNOWN: Final = Outcomes()
 
 
 class Names:
-    """This is what the names in an expression stand for: its local variables, by their paths, and
+    """Holds what the names in an expression stand for: its local variables, by their paths, and
     the policy's `variables`."""
 
     def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:

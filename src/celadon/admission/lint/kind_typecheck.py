@@ -59,7 +59,7 @@ _Chain: TypeAlias = tuple[str, ...]
 
 
 class Verdict(NamedTuple):
-    """This is what a check found: the type under which a variable of it is known later, dyn if it
+    """Holds what a check found: the type under which a variable of it is known later, dyn if it
     has issues; each issue with its node."""
 
     variable_type: types.Type
@@ -399,7 +399,7 @@ _TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Replic
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """This is what one mutation did to an object of one kind: the second run changed something
+    """Holds what one mutation did to an object of one kind: the second run changed something
     again, or the first failed for want of what is above its path."""
 
     case: lint_context.MutatingCase

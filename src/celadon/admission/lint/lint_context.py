@@ -135,7 +135,7 @@ def there(path: Path | None) -> Facts:
 
 
 class Reading(enum.Enum):
-    """This is how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
+    """Says how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
     optional, and fails then, too."""
 
     READ = enum.auto()
@@ -160,8 +160,8 @@ class Access:
     def offset(self) -> int | None:
         """Return where it is in the text of the field."""
         checked = self.expression.checked
-        none = None if checked is None else checked.ast.positions.get(self.node.id)
-        return None if none is None else none + self.expression.shift
+        offset = None if checked is None else checked.ast.positions.get(self.node.id)
+        return None if offset is None else offset + self.expression.shift
 
 
 # --- Mutating subjects -------------------------------------------------------
@@ -470,7 +470,7 @@ class LintMemory:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """This is what a check gives for one finding; the rule adds its code and, without one, its
+    """Holds what a check gives for one finding; the rule adds its code and, without one, its
     severity."""
 
     spot: FieldPosition

@@ -608,10 +608,10 @@ class TypedScopes:
     def _of_rule(self, document: JsonObject, path: Steps) -> TypedScope:
         """`self` and `oldSelf` of a rule of a definition."""
         schema = self._schema(document, path)
-        none = None if schema is None else schema_type(schema, "self")
-        declared = types.DYN if none is None else none.type
+        self_type = None if schema is None else schema_type(schema, "self")
+        declared = types.DYN if self_type is None else self_type.type
         env = environment(self._version).extend(
-            {"self": declared, "oldSelf": declared}, () if none is None else none.objects
+            {"self": declared, "oldSelf": declared}, () if self_type is None else self_type.objects
         )
         return TypedScope(env)
 

@@ -53,7 +53,7 @@ class LevelVersion:
 
 @dataclass(frozen=True, slots=True)
 class SecurityPolicy:
-    """This is what is refused, what is noted in the audit log, and what is warned of."""
+    """Holds what is refused, what is noted in the audit log, and what is warned of."""
 
     enforce: LevelVersion = LevelVersion()
     audit: LevelVersion = LevelVersion()

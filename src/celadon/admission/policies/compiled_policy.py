@@ -439,7 +439,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Evaluation:
-    """This is what came out. `skipped` says why nothing did: a false condition's name, or an error
+    """Holds what came out. `skipped` says why nothing did: a false condition's name, or an error
     that the failure policy ignores."""
 
     findings: list[Finding] = field(default_factory=list)

@@ -115,7 +115,7 @@ class Versions:
 
 
 class MutationCase:
-    """This is what is to be done for one `Planned`."""
+    """Holds what is to be done for one `Planned`."""
 
     __slots__ = ("_context", "_hit", "_kinds", "_param", "_planned", "_policy", "_versions")
 

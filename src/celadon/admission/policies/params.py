@@ -49,7 +49,7 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
 
 
 class ParamFinder:
-    """This is what the `paramRef` of a binding finds, one request after the other. What a selector
+    """Finds what the `paramRef` of a binding names, one request after the other. What a selector
     takes of a list is remembered for as long as the world gives the same list."""
 
     __slots__ = ("_ref", "_selected", "_selector", "_source")

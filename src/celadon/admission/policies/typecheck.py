@@ -33,7 +33,7 @@ MAX_TYPES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWarning:
-    """This is what `status.typeChecking` says of one field."""
+    """Holds what `status.typeChecking` says of one field."""
 
     field_ref: str
     warning: str
@@ -45,7 +45,7 @@ class ExpressionWarning:
 
 @dataclass(frozen=True, slots=True)
 class TypeProblem:
-    """This is what is wrong with one expression if the object is of this kind."""
+    """Holds what is wrong with one expression if the object is of this kind."""
 
     path: FieldPath
     kind: GroupVersionKind

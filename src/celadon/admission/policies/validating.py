@@ -78,7 +78,7 @@ its bindings, where all of these match every request."""
 
 
 class _Endpoint:
-    """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
+    """Holds what is remembered for an endpoint. `has_quick`: some candidates may be decided by
     their validations alone: for such requests nothing is converted, and the policy asks for nothing
     but the request itself. `objects_only`: those read nothing but objects. `content` is the
     verdict, with notes, of policies that all have nothing against a request, where the notes are
@@ -296,7 +296,7 @@ class Engine:
 
 
 class _Survey:
-    """This is what is remembered of an endpoint for whoever asks why: every policy in its order, as
+    """Holds what is remembered of an endpoint for whoever asks why: every policy in its order, as
     a candidate or as a note that no request to the endpoint concerns it, or some binding of it.
     `notes` are the latter."""
 

@@ -86,7 +86,7 @@ _WEBHOOKS: Final = FieldPath("webhooks")
 
 @dataclass(frozen=True, slots=True)
 class _Demands:
-    """This is what is asked of a new object, less what the old one did not keep either."""
+    """Holds what is asked of a new object, less what the old one did not keep either."""
 
     no_side_effects: bool = True
     known_review_version: bool = True
@@ -315,7 +315,7 @@ Authorize = Callable[[Attributes], Answer]
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """This is what to ask about; `*` for what is unknown, and why it is."""
+    """Holds what to ask about; `*` for what is unknown, and why it is."""
 
     group: str = ALL
     version: str = ALL

@@ -102,7 +102,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """This is what must be true. `reason` is one of upstream's four, None for Invalid."""
+    """Holds what must be true. `reason` is one of upstream's four, None for Invalid."""
 
     expression: str = ""
     message: str = ""
@@ -120,7 +120,7 @@ class AuditAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
-    """This is what a validating policy says. `failure_policy` is None only before defaulting."""
+    """Holds what a validating policy says. `failure_policy` is None only before defaulting."""
 
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None
@@ -133,7 +133,7 @@ class PolicySpec:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """This is what all kinds of the group have."""
+    """Holds what all kinds of the group have."""
 
     metadata: JsonObject
 
@@ -153,7 +153,7 @@ class ValidatingAdmissionPolicy(Registered):
 
 @dataclass(frozen=True, slots=True)
 class BindingSpec:
-    """This is where a policy applies, with which params, and what follows from a violation."""
+    """Says where a policy applies, with which params, and what follows from a violation."""
 
     policy_name: str = ""
     param_ref: ParamRef | None = None

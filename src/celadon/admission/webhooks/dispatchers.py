@@ -231,9 +231,9 @@ class MutatingPhase:
     def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         """Call one hook; its failure may be ignored."""
         hook = selected.hook
-        none, mutated = None, False
+        answer, mutated = None, False
         try:
-            none, mutated = yield from self._called(selected, context, number)
+            answer, mutated = yield from self._called(selected, context, number)
         except CallError as error:
             self._failed(hook, error, number)
         except ConversionError as error:
@@ -244,7 +244,7 @@ class MutatingPhase:
         finally:
             if hook not in self.notes.unasked:
                 self.notes.mutation(hook, number, mutated=mutated)
-        return none, mutated
+        return answer, mutated
 
     def _called(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         hook = selected.hook

@@ -66,7 +66,7 @@ _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
 class Sizes(Protocol):
-    """This is what is known of the sizes of inputs."""
+    """Holds what is known of the sizes of inputs."""
 
     def size(self, path: Path, type_: Type) -> Range | None:
         """Return the size of the value at a path, or None where nothing is known."""
@@ -103,7 +103,7 @@ def _either(left: _Entry | None, right: _Entry | None) -> _Entry | None:
 
 @dataclass(slots=True)
 class _Local:
-    """This is what a comprehension variable stands for: a path, and what else is known of its
+    """Holds what a comprehension variable stands for: a path, and what else is known of its
     size."""
 
     path: Path

@@ -98,7 +98,7 @@ def is_attribute(node: Expr) -> bool:
 
 
 def is_conditional(node: Expr) -> TypeGuard[Call]:
-    """Is it `test ? yes : no`?"""
+    """Return whether it is `test ? yes : no`."""
     return isinstance(node, Call) and node.function == syntax.CONDITIONAL
 
 
@@ -167,8 +167,8 @@ class ResolvedCall:
         #: How sizes grow, whichever of them runs.
         self.growths = tuple(dict.fromkeys(o.result_growth for o in self.runnable))
         #: The rule that charges the call; None is cel-go's default of 1.
-        none = None if self.overload is None else self.overload.cost
-        self.cost_rule = none or (None if function is None else function.cost)
+        overload_cost = None if self.overload is None else self.overload.cost
+        self.cost_rule = overload_cost or (None if function is None else function.cost)
         self._impl: declarations.Impl | None = None
 
     def impl(self, ids: tuple[str, ...]) -> declarations.Impl | None:
@@ -241,9 +241,9 @@ class Context:
         return is_optional(t) or self._may_hide_optional(node)
 
     def tests_optional(self, node: Expr) -> bool:
-        """Is it `has()` over what may be an optional? As a part of another attribute (a branch of a
-        conditional, a key) cel-go never asks whether it found anything: the value is the optional
-        of what it found, though its type says bool."""
+        """Return whether it is `has()` over what may be an optional. As a part of another attribute
+        (a branch of a conditional, a key) cel-go never asks whether it found anything: the value is
+        the optional of what it found, though its type says bool."""
         if not (isinstance(node, syntax.Select) and node.test_only):
             return False
         chain = chain_of(node.operand)
@@ -284,7 +284,7 @@ class Context:
         return reference.overloads if reference else ()
 
     def is_unpaid(self, node: Expr) -> bool:
-        """Is it a call that may be hardly charged although it is much work?"""
+        """Return whether it is a call that may be hardly charged although it is much work."""
         if not isinstance(node, Call) or node.id in self.folded:
             return False
         function = self.function(node)
@@ -300,7 +300,7 @@ class Context:
         return not self.is_constant(container)
 
     def _is_scalar(self, node: Expr) -> bool:
-        """Is it quick to compare with anything, if it is of its type?"""
+        """Return whether it is quick to compare with anything, if it is of its type."""
         if self.is_constant(node):
             return self.constant(node).__class__ not in _CONTAINERS
         return self.checked.types.get(node.id, DYN).kind in _SCALAR_KINDS
@@ -416,8 +416,8 @@ class Context:
         return overload is not None and overload.variadic
 
     def has_constant_pattern(self, node: Call) -> bool:
-        """Is it a search for a constant regular expression, which cel-go compiles when it makes the
-        program, and then calls without regard to types?"""
+        """Return whether it is a search for a constant regular expression, which cel-go compiles
+        when it makes the program, and then calls without regard to types."""
         function = self.function(node)
         if function is None or function.pattern is None or not self.switches.fold_constants:
             return False
@@ -601,7 +601,7 @@ class Bind(NamedTuple):
 
 
 class Fold:
-    """This is a fold that is none of the above: condition, step and result as they stand."""
+    """Is a fold that is none of the above: condition, step and result as they stand."""
 
     __slots__ = ()
 

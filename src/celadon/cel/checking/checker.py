@@ -109,7 +109,7 @@ def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
 
 
 class _Checker:
-    """This is what one check has found so far.
+    """Holds what one check has found so far.
 
     `locals` are the variables of the comprehensions around the current node. `fresh` is the number
     of the next type variable. `cross_type` becomes true for good at the first comprehension: there

@@ -95,7 +95,7 @@ _NULLABLE = (
 
 
 class Substitution:
-    """This is what is known about type parameters, by name.
+    """Holds what is known about type parameters, by name.
 
     With `nullable_joins`, null and a type that admits it have that type in common, and a primitive
     and its wrapper the wrapper; without, cel-go's rules give the second of the two.

@@ -49,8 +49,8 @@ def call(w: CountedWriter, node: Call) -> str:
 
 
 def may_find(w: CountedWriter, node: Expr) -> bool:
-    """Is it an optional that need not be made: an optional chain, or what is made of one that is
-    there?"""
+    """Return whether it is an optional that need not be made: an optional chain, or what is made
+    of one that is there."""
     return tree_context.chain_of(node).is_optional or _mapped(w, node) is not None
 
 

@@ -256,7 +256,7 @@ class MeteredWriter(Writer, Protocol):
         """Apply qualifiers to a value."""
 
     def is_bound(self, node: Ident) -> bool:
-        """Is it a name of the expression's own rather than an input?"""
+        """Return whether it is a name of the expression's own rather than an input."""
 
     def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
         """Return the node computed by a function of its own. `write` writes it, if not as a

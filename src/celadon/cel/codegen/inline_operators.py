@@ -81,7 +81,7 @@ def length(w: Writer, atom: str) -> str:
 
 
 def repeats(w: Writer, node: Call) -> bool:
-    """Is it a call that is hardly charged, and may be made again and again?"""
+    """Return whether it is a call that is hardly charged, and may be made again and again."""
     return bool(w.emitter.unpaid_work) and w.context.is_unpaid(node)
 
 

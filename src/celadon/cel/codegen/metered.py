@@ -275,7 +275,7 @@ class Metered:
         return node.id in self.context.constants
 
     def is_bound(self, node: Ident) -> bool:
-        """Is it a name of the expression's own rather than an input?"""
+        """Return whether it is a name of the expression's own rather than an input."""
         return node.name in self.locals or node.id in self.context.constants
 
     def _chain(self, node: Expr, *, branch: bool) -> str:

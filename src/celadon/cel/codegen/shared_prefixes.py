@@ -120,7 +120,7 @@ def shared_prefixes(root: Expr) -> SharedPrefixes:
 
 
 class _Place(NamedTuple):
-    """This is where a node stands: `bound` maps loop variables to their comprehension, `scope` is
+    """Says where a node stands: `bound` maps loop variables to their comprehension, `scope` is
     the innermost loop, `certain` whether the node is evaluated whenever that scope is, and `always`
     whether it is whenever the expression is, unless a loop has nothing to run over."""
 

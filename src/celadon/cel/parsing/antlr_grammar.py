@@ -285,7 +285,7 @@ Kinds: TypeAlias = frozenset[str]
 
 
 class StateKind(enum.Enum):
-    """This is what synchronisation needs to know of a state."""
+    """Says what synchronisation needs to know of a state."""
 
     BASIC = enum.auto()
     #: The end of a rule. Its free transitions lead to wherever the rule is invoked.

@@ -175,7 +175,7 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """This is where the paths are before a token. `alternative` is the one to take, if that is
+    """Says where the paths are before a token. `alternative` is the one to take, if that is
     decided."""
 
     groups: tuple[Group, ...]

@@ -82,7 +82,7 @@ def _balance(function: str, terms: Sequence[Expr], ids: Sequence[int], low: int,
 
 
 class ParseLimits(NamedTuple):
-    """This is what a parser takes before it gives up; the defaults are cel-go's and
+    """Holds what a parser takes before it gives up; the defaults are cel-go's and
     kube-apiserver's."""
 
     #: Longest source, in code points.

@@ -220,7 +220,7 @@ def _single(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
 
 
 class MessageTypes(Protocol):
-    """This is what messages, their readers and their writers need of the `registry` that makes
+    """Holds what messages, their readers and their writers need of the `registry` that makes
     classes."""
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
@@ -307,7 +307,7 @@ class EnumValue(Opaque):
 
     @property
     def is_zero(self) -> bool:
-        """Is it the value with number 0?"""
+        """Return whether it is the value with number 0."""
         return self.number == 0
 
     def display(self) -> str:

@@ -66,7 +66,7 @@ class _Refused(Exception):
 
 
 class _Reach:
-    """This is what an instruction leads to without consuming: CHAR instructions with the number of
+    """Holds what an instruction leads to without consuming: CHAR instructions with the number of
     ways to each; whether to a match; whether to one that may depend on an assertion."""
 
     __slots__ = ("chars", "matches", "may_match")

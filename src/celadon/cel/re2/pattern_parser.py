@@ -196,7 +196,7 @@ MAX_CLASS_RUNES = (128 << 20) // 4
 
 
 class Limits:
-    """This is what Go's parser counts while it parses."""
+    """Holds what Go's parser counts while it parses."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern

@@ -28,7 +28,7 @@ from celadon.records import dataclass
 
 
 class ErrorCode(enum.Enum):
-    """This is what is wrong with a pattern, in the words of Go."""
+    """Says what is wrong with a pattern, in the words of Go."""
 
     INVALID_RANGE = "invalid character class range"
     INVALID_ESCAPE = "invalid escape sequence"
@@ -176,7 +176,7 @@ _NULLABLE = Facts(shortest=0)
 
 
 class AssertionKind(enum.Enum):
-    """This is what stands between two characters."""
+    """Says what stands between two characters."""
 
     BEGIN_TEXT = enum.auto()
     END_TEXT = enum.auto()

@@ -552,7 +552,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class LookupObjects:
-    """This is what policies can look up: as it was found (`existing`), and as a server has it
+    """Holds what policies can look up: as it was found (`existing`), and as a server has it
     (`objects`), with what is wrong with others."""
 
     existing: tuple[JsonObject, ...]

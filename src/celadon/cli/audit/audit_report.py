@@ -34,7 +34,7 @@ _WARNS: Final = "Warn"
 
 @dataclass(frozen=True, slots=True)
 class AuditedObject:
-    """This is what a report says of an object to tell it from all others."""
+    """Holds what a report says of an object to tell it from all others."""
 
     place: Place
     """No file for one from a cluster."""
@@ -81,7 +81,7 @@ def effect_of(decision: Decision) -> str:
 
 @dataclass(slots=True)
 class Against:
-    """This is what one policy, or all of them, have against one object."""
+    """Holds what one policy, or all of them, have against one object."""
 
     effects: set[str] = field(default_factory=set)
     error: bool = False

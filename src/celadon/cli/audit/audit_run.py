@@ -101,7 +101,7 @@ Step = Callable[[int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """This is what is to be done: by which policies, how, and what is told while it happens."""
+    """Holds what is to be done: by which policies, how, and what is told while it happens."""
 
     manifests: Manifests
     sets: PolicySets
@@ -262,7 +262,7 @@ class ApiUse(NamedTuple):
 
 @dataclass(slots=True)
 class ApiUses:
-    """This is how many objects have each use, with the place and the title of the first. `lost` are
+    """Says how many objects have each use, with the place and the title of the first. `lost` are
     the versions of definitions that objects are stored in, and nobody can read any more."""
 
     counts: Counter[ApiUse] = field(default_factory=Counter)

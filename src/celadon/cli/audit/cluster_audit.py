@@ -51,7 +51,7 @@ _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """This is how far a list has been read: the server's token for what is left, empty at the end,
+    """Says how far a list has been read: the server's token for what is left, empty at the end,
     and the last object that was seen."""
 
     continue_token: str = ""
@@ -231,7 +231,7 @@ class CopyingClient(cluster.ClusterClient):
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """This is what came of a page, and where the next one begins."""
+    """Holds what came of a page, and where the next one begins."""
 
     findings: audit_report.Findings
     mark: Mark

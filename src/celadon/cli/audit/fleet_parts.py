@@ -318,7 +318,7 @@ class NotPlainError(ValueError):
 
 
 class _Form(NamedTuple):
-    """This is how the values of a type become JSON, and JSON becomes values of it."""
+    """Says how the values of a type become JSON, and JSON becomes values of it."""
 
     plain: Callable[[Any], Any]
     value: Callable[[Any], Any]

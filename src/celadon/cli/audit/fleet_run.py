@@ -63,7 +63,7 @@ def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[ob
 
 
 class KeptPages:
-    """These are those of one audit of one cluster."""
+    """Keeps the pages of one audit of one cluster."""
 
     __slots__ = ("_identity", "_keys", "_results")
 
@@ -301,7 +301,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """This is what became of work that could not be done."""
+    """Holds what became of work that could not be done."""
 
     reason: str
 
@@ -371,7 +371,7 @@ Emit = Callable[[str, Violation], None]
 
 @dataclass(frozen=True, slots=True)
 class FleetAudit:
-    """This is what is to be done, by whom. Results of an earlier run are in `memory`."""
+    """Holds what is to be done, by whom. Results of an earlier run are in `memory`."""
 
     audit: Audit
     fleet: tuple[fleet_parts.Source, ...]

@@ -128,7 +128,7 @@ _OTHER_BYTES: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """This is what the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`;
+    """Holds what the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`;
     `limit` is the number of violations that are kept. `plugins` are the names of those that are
     enabled, in an order that is always the same."""
 
@@ -157,7 +157,7 @@ class AuditSettings:
 
 @dataclass(frozen=True, slots=True)
 class _KindPlan:
-    """This is what is known of all objects of a type. `concerned` is whether a policy may be about
+    """Holds what is known of all objects of a type. `concerned` is whether a policy may be about
     those that are in a namespace, and those that are not."""
 
     kind: GroupVersionKind
@@ -332,7 +332,7 @@ class ObjectAuditor:
     def _judge(
         self, read_object: ReadObject, plan: _KindPlan, findings: audit_report.Findings
     ) -> None:
-        value, size, none = read_object.value, None, None
+        value, size, plugin_answer = read_object.value, None, None
         fields = value.get("metadata")
         about: JsonObject = fields if fields.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
@@ -352,7 +352,7 @@ class ObjectAuditor:
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value, none = prepared.value, prepared.plugin_answer
+            value, plugin_answer = prepared.value, prepared.plugin_answer
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
@@ -361,7 +361,7 @@ class ObjectAuditor:
             findings.namespaces.setdefault(namespace, read_object.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, read_object, _AuditRequest(request, none), plan, findings)
+        self._take(verdict, read_object, _AuditRequest(request, plugin_answer), plan, findings)
 
     def _prepared(
         self, read_object: ReadObject, plan: _KindPlan, namespace: str

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """This is what knows the answers of webhooks."""
+    """Knows the answers of webhooks."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
         """Return what came of each call; None for a webhook that is not asked."""
@@ -41,7 +41,7 @@ class NoAnswers:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """This is what the command line says about webhooks; `services` says where those are that they
+    """Holds what the command line says about webhooks; `services` says where those are that they
     are behind."""
 
     folder: str = ""
@@ -58,7 +58,7 @@ class AnswerSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """This is what answers, and what was found on the way to it."""
+    """Holds what answers, and what was found on the way to it."""
 
     answers: Answers
     as_json: AsJson

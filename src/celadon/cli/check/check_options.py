@@ -397,10 +397,10 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
     """Return the plugins that are chosen. Raises ValueError."""
-    none = None
+    configured = None
     if options.admission_control_config_file:
-        none = told_plugins(options.admission_control_config_file)
-    return chosen_plugins(options, none, whole_cluster=options.whole_cluster)
+        configured = told_plugins(options.admission_control_config_file)
+    return chosen_plugins(options, configured, whole_cluster=options.whole_cluster)
 
 
 def _field_validation(options: argparse.Namespace) -> str:

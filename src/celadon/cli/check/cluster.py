@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineMakers:
-    """This is who makes engines of policies and a release. Whoever checks again and again
+    """Holds who makes engines of policies and a release. Whoever checks again and again
     remembers."""
 
     validating: Callable[[PolicySet, str], Engine] = validating_engine
@@ -130,7 +130,7 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """This is what objects are judged in. `quotas` are as they are before anything was charged;
+    """Holds what objects are judged in. `quotas` are as they are before anything was charged;
     None where nothing is limited. With `looks`, what mutating policies do is explained."""
 
     engines: Engines

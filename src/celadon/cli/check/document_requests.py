@@ -45,7 +45,7 @@ from celadon.records import dataclass
 
 
 class Applied(NamedTuple):
-    """This is what arrives at the server, and the object that is there."""
+    """Holds what arrives at the server, and the object that is there."""
 
     begun: Begun
     stored_object: JsonDict | None = None
@@ -127,7 +127,7 @@ _APPLIER: Final = "kubectl-client-side-apply"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """This is what the command line says about every request. With `applies`, objects that are
+    """Holds what the command line says about every request. With `applies`, objects that are
     there are updated and others created, whatever the `operation`."""
 
     operation: Operation = Operation.CREATE
@@ -253,7 +253,7 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
 
 
 class _Submission(NamedTuple):
-    """This is what is sent, and what is there; `document` is what the server has of it."""
+    """Holds what is sent, and what is there; `document` is what the server has of it."""
 
     operation: Operation
     document: Document

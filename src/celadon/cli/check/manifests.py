@@ -408,7 +408,7 @@ class Manifests:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """This is what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
+    """Holds what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
     case."""
 
     lookup: frozenset[str] = frozenset()
@@ -750,7 +750,7 @@ def _complaints(version: str) -> Callable[[registration.WebhookConfiguration], l
 
 @dataclass(slots=True)
 class WebhookOutcome:
-    """This is what the webhooks of one type have made of a request; `refusal` is what its client
+    """Holds what the webhooks of one type have made of a request; `refusal` is what its client
     would be told. Warnings are as they came."""
 
     calls: list[WebhookCall] = field(default_factory=list)

@@ -64,7 +64,7 @@ _MOST_KNOWN: Final = 256
 
 @dataclass(slots=True)
 class Coverage:
-    """This is what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
+    """Holds what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
     the first of each kind, with the title of its object; `misconfigured` are policies that denied
     because of their own configuration; `known` are verdicts and notes of this process that were
     taken in before, by identity, with the number of pairs of policy and binding that match."""
@@ -164,7 +164,7 @@ _SPOKEN: Final = frozenset(
 
 @dataclass(slots=True)
 class Sightings:
-    """This is what was met among the objects, with the place of the first: kinds that nobody
+    """Holds what was met among the objects, with the place of the first: kinds that nobody
     defined, and namespaces, if `wants_namespaces`. `any` says whether there was an object at
     all."""
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """This is where an object is sent: a resource, or what is below it. `stored` says that it will
+    """Says where an object is sent: a resource, or what is below it. `stored` says that it will
     have a name there, `is_guessed` that nobody has defined its kind."""
 
     entry: resources.Resource
@@ -195,10 +195,10 @@ def _no_match(document: Document, kind: GroupVersionKind, catalog: resources.Cat
 
 @dataclass(frozen=True, slots=True)
 class StrayFields:
-    """These are those of a document that is sent as `target`, which `is_refused` for them, or
-    warned about. `keys` are those that its YAML repeats: a server that is sent YAML complains about
-    them in words of their own, first. `patched` is what a patch has made of the object, if it was
-    sent as one."""
+    """Holds the stray fields of a document that is sent as `target`, and is refused for them
+    (`is_refused`), or warned about. `keys` are those that its YAML repeats: a server that is sent
+    YAML complains about them in words of their own, first. `patched` is what a patch has made of
+    the object, if it was sent as one."""
 
     document: Document
     target: registry.Target
@@ -290,7 +290,7 @@ class Begun(NamedTuple):
 
 
 class PreparedObject(NamedTuple):
-    """This is what a document becomes, what plugins say of it on the way, if they were asked, and
+    """Holds what a document becomes, what plugins say of it on the way, if they were asked, and
     which values came empty: only validation sees those."""
 
     value: JsonDict
@@ -299,7 +299,7 @@ class PreparedObject(NamedTuple):
 
 
 class Prepare:
-    """This is how objects are prepared, and what there is for them to be prepared with."""
+    """Prepares objects, and holds what there is for them to be prepared with."""
 
     __slots__ = (
         "_catalog",

@@ -218,7 +218,7 @@ Unasked = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PluginAnswer:
-    """This is what the plugins say of one request. `plugin` is the one that refuses."""
+    """Holds what the plugins say of one request. `plugin` is the one that refuses."""
 
     plugin: str = ""
     refusal: StatusError | None = None

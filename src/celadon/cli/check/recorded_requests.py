@@ -47,7 +47,7 @@ _EVENT: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """This is what was asked about which object. `old` is the object as it was, None if that is not
+    """Holds what was asked about which object. `old` is the object as it was, None if that is not
     recorded; `defaulted` says that the object is as policies saw it."""
 
     question: Question
@@ -179,7 +179,7 @@ def _part(document: documents.Document, path: tuple[str, ...]) -> documents.Docu
 
 @dataclass(frozen=True, slots=True)
 class ExplainedObject:
-    """This is what was judged, and why. `mutation` is None where no mutating policies are given. An
+    """Holds what was judged, and why. `mutation` is None where no mutating policies are given. An
     object that is refused before validating policies see it is explained as they would see it, and
     so is it to all webhooks: as mutating ones have left it."""
 

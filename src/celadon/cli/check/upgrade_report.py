@@ -58,7 +58,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """This is what a release says: `word` is the state of an object, or whether a policy is
+    """Holds what a release says: `word` is the state of an object, or whether a policy is
     accepted, `message` why it is refused. `replacement` is the version that is served instead of
     the one that is not, `cost` what a policy costs at most where that rises."""
 
@@ -373,7 +373,7 @@ def _is_within(path: str, above: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """This is what the costliest request costs a policy, and where that is; `title` is its
+    """Holds what the costliest request costs a policy, and where that is; `title` is its
     object."""
 
     cost: int

@@ -84,15 +84,15 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
         (match for match in _WORD.finditer(text) if match.start() <= offset <= match.end()), None
     )
     kinds: dict[str, list[str]] = {}
-    none: Hover | None = None
+    hover: Hover | None = None
     for scope in scopes:
         in_scope = _in_scope(text, offset, word, scope.environment)
         if in_scope is not None:
-            none = none or in_scope
+            hover = hover or in_scope
             kinds.setdefault(in_scope.markdown, []).append(
                 "" if scope.kind is None else scope.kind.kind
             )
-    if none is None:
+    if hover is None:
         return None
     parts = [
         f"{markdown}\n\nfor {', '.join(names)}" if len(kinds) > 1 else markdown
@@ -101,7 +101,7 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
     cost = cost_text(text, scopes, size)
     if cost:
         parts.append(f"the whole expression: {cost}")
-    return Hover(none.start, none.end, "\n\n---\n\n".join(parts))
+    return Hover(hover.start, hover.end, "\n\n---\n\n".join(parts))
 
 
 def _in_scope(

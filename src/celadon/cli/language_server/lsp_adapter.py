@@ -391,10 +391,10 @@ def _answer_about_expressions(server: CeladonServer) -> None:
     )
     def helped(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
         spot = server.spot(params.text_document.uri, params.position)
-        none = None
+        signatures = None
         if spot is not None:
-            none = hovers.signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
-        if none is None:
+            signatures = hovers.signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
+        if signatures is None:
             return None
         listed = [
             lsp.SignatureInformation(
@@ -402,9 +402,9 @@ def _answer_about_expressions(server: CeladonServer) -> None:
                 documentation=signature.doc or None,
                 parameters=[lsp.ParameterInformation(label) for label in signature.parameters],
             )
-            for signature in none.signatures
+            for signature in signatures.signatures
         ]
-        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=none.argument)
+        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=signatures.argument)
 
 
 def _markdown(text: str) -> lsp.MarkupContent:

@@ -369,7 +369,7 @@ class PlannedPolicy:
 
 @dataclass(slots=True)
 class MigrationPlan:
-    """This is the whole plan."""
+    """Holds the whole plan."""
 
     policies: list[PlannedPolicy]
     """In the order in which they move."""

@@ -177,7 +177,7 @@ def decide(value: Json) -> JsonObject:
 
 
 class Desk:
-    """This is where states are decided, one after the other."""
+    """Decides states, one after the other."""
 
     def __init__(self) -> None:
         self._panes = PaneReader()

@@ -132,7 +132,7 @@ MAX_CHARACTERS: Final = 1_000_000
 
 
 class Mode(enum.Enum):
-    """This is what a playground is about. All but `EXPRESSION` are decided in the same way, by what
+    """Says what a playground is about. All but `EXPRESSION` are decided in the same way, by what
     the panes of the mode hold; what stands in others waits for another mode."""
 
     VALIDATING = "validating"
@@ -226,14 +226,14 @@ def _choice(
     fields: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
 ) -> _Chosen:
     value = fields.get(name, default.value)
-    none = (
+    chosen = (
         {choice.value: choice for choice in choices}.get(value) if isinstance(value, str) else None
     )
-    if none is None:
+    if chosen is None:
         raise StateError(
             f"`{name}` is none of {', '.join(str(choice.value) for choice in choices)}"
         )
-    return none
+    return chosen
 
 
 def _release(fields: Mapping[str, Json], name: str, default: str) -> str:
@@ -278,7 +278,7 @@ _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """This is what stands in a pane, and what is wrong with it."""
+    """Holds what stands in a pane, and what is wrong with it."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]

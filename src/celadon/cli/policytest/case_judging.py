@@ -113,7 +113,7 @@ class PreparedRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """This is what was found about one case. `before` and `asked` are its request as it came and as
+    """Holds what was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
 
     setting: Cluster

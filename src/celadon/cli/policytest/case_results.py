@@ -32,7 +32,7 @@ from celadon.kube import JsonObject, Ruling, User
 
 
 class ExpectedOutcome(enum.Enum):
-    """This is what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
+    """Says what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
     expression gives no value; whether any request can bring that about is not known, so this is
     never missed."""
 
@@ -126,7 +126,7 @@ def added_up(parts: Iterable[Coverage]) -> Coverage:
 
 
 class AlterationKind(enum.Enum):
-    """This is what is changed: first in expressions, then in the other fields of policies and
+    """Says what is changed: first in expressions, then in the other fields of policies and
     bindings."""
 
     COMPARISON = "comparison"
@@ -159,7 +159,7 @@ class AlterationKind(enum.Enum):
 
 
 class Fate(enum.Enum):
-    """This is what became of an alteration. `KILLED`: a case that passes fails with it. `SAME`:
+    """Says what became of an alteration. `KILLED`: a case that passes fails with it. `SAME`:
     that it makes no difference is proved for any request. `ALIKE`: that it makes none is proved
     within a bound, by asking all combinations of so many values. `OPEN`: a search found no
     difference, but could not change all that is read. `UNREACHED`: no case, and no request of the
@@ -323,7 +323,7 @@ POINTED_OUT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """This is why a case means nothing, or less than it seems, and what is to be looked at."""
+    """Says why a case means nothing, or less than it seems, and what is to be looked at."""
 
     vacuity: Vacuity
     text: str
@@ -344,7 +344,7 @@ class Doubt:
 
 
 class CaseVerdict(enum.Enum):
-    """This is what becomes of a request, as far as the policies under test are concerned.
+    """Says what becomes of a request, as far as the policies under test are concerned.
 
     `ADMIT`: they looked at it and have nothing against it. `WARN` and `AUDIT`: it is admitted, and
     something speaks against it, which a client is told of, or only the audit log. `DENY`: an
@@ -363,7 +363,7 @@ class CaseVerdict(enum.Enum):
 
 
 class How(enum.Enum):
-    """This is how a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
+    """Says how a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
 
     IS = "is"
     CONTAINS = "contains"
@@ -394,7 +394,7 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """This is what a case expects. What is None or empty is not looked at.
+    """Holds what a case expects. What is None or empty is not looked at.
 
     `message` is the policy's own, or the whole sentence of the API server. `validation` is the one
     that decides: its index, or its expression. `violations` is how many validations decide, of
@@ -437,7 +437,7 @@ DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerAnswer:
-    """This is what `authorizer` says to some questions. `attributes` has what a question must be,
+    """Holds what `authorizer` says to some questions. `attributes` has what a question must be,
     by the names of the fields of `celadon.kube.Attributes`, and `user` for the name of the user;
     what is not named may be anything."""
 
@@ -505,7 +505,7 @@ def plain_document(value: JsonObject, name: str) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """This is what happened to a request. `result` is what `celadon check` says of it.
+    """Holds what happened to a request. `result` is what `celadon check` says of it.
 
     `deciding` are the violations that the verdict is due to, all of policies under test;
     `other_violations` those of policies that are not, which refuse the request. `reached` are the
@@ -558,7 +558,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """This is what came of a case with one version. `outcome` is None for what could not be run;
+    """Holds what came of a case with one version. `outcome` is None for what could not be run;
     then `problems` say why. `values` are those of the parts of the expression that decided, if the
     case failed."""
 
@@ -581,7 +581,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """This is what came of one test: its cases in their order, for each version one after the
+    """Holds what came of one test: its cases in their order, for each version one after the
     other. `doubts` are about all of them together."""
 
     name: str

@@ -411,7 +411,7 @@ class Against:
 
 @dataclass(slots=True)
 class SearchResult:
-    """This is what a search came to: a request that is admitted as it is; by index of the rule one
+    """Holds what a search came to: a request that is admitted as it is; by index of the rule one
     that it is against, and one that it lets pass (`passing`, where that is another)."""
 
     subject: Subject
@@ -541,14 +541,14 @@ class _Search:
                     request = self._with_values(request, root, values)
             for place, value in way.items():
                 if request is not None and place[0] == "namespaceObject":
-                    none = (
+                    label = (
                         None
                         if value is value_search.GONE
                         else "x"
                         if value is value_search.THERE
                         else value
                     )
-                    request = _with_label(request, place, none) or request
+                    request = _with_label(request, place, label) or request
             if request is not None:
                 yield request
 

@@ -82,7 +82,7 @@ COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """This is what a part of an expression stands for: a `place`, or a `constant` where that is
+    """Holds what a part of an expression stands for: a `place`, or a `constant` where that is
     None, if what `needs` says is so."""
 
     place: Path | None

@@ -234,7 +234,7 @@ def place_of_stretch(text: str, line: int, stretch: str) -> int | None:
 
 
 class PlainChunk(NamedTuple):
-    """This is what a `Chunk` is made of."""
+    """Holds what a `Chunk` is made of."""
 
     file: str
     text: str

@@ -22,7 +22,7 @@ from celadon.records import dataclass
 
 
 class Style(enum.Enum):
-    """This is how an item is meant."""
+    """Says how an item is meant."""
 
     PLAIN = "plain"
     GOOD = "good"

@@ -159,7 +159,7 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReportStyle:
-    """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
+    """Says how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
     `-v`; `mutations` shows each mutation by itself."""
 
     color: bool = False
@@ -277,7 +277,7 @@ Reported = TypeVar("Reported")
 
 
 class Level(enum.Enum):
-    """This is how bad a finding is. An error fails the run."""
+    """Says how bad a finding is. An error fails the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -316,7 +316,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """This is what the group of a finding stands for. `doc` and `help` are long, `level` is that of
+    """Holds what the group of a finding stands for. `doc` and `help` are long, `level` is that of
     its findings unless somebody changes it; all three may be unknown."""
 
     group: str
@@ -328,7 +328,7 @@ class FindingRule:
 
 
 class CaseState(enum.Enum):
-    """This is how a case ended. `ERROR` is a case that could not be judged."""
+    """Says how a case ended. `ERROR` is a case that could not be judged."""
 
     PASSED = "passed"
     FAILED = "failure"

@@ -57,7 +57,7 @@ class ServiceNetwork(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderNetwork:
-    """This is what services get in a dry run: the first address of the range, and port numbers
+    """Gives services what they get in a dry run: the first address of the range, and port numbers
     counted up from those they ask for, or from one outside the range of real ones."""
 
     cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
@@ -143,7 +143,7 @@ Apply = Callable[[Any, Run], None]
 
 
 class Each(enum.Enum):
-    """This is what a step of a path goes on to."""
+    """Says what a step of a path goes on to."""
 
     FIELD = ""
     ITEMS = "[*]"

@@ -106,7 +106,7 @@ def compiled(
 
 
 class SharingRules(NamedTuple):
-    """This is what defaults an object without entering its settled parts. `roots` are paths from
+    """Defaults an object without entering its settled parts. `roots` are paths from
     the root of which rules anywhere depend: if a value there is another one, no part is settled."""
 
     rules: tuple[Apply, ...]

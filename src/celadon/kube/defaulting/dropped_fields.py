@@ -36,7 +36,7 @@ class Way(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """This is what a gate that is off takes from objects, with the ways to its fields; `lost` are
+    """Holds what a gate that is off takes from objects, with the ways to its fields; `lost` are
     those that do not stay in use, either. `renewed` are lists that are made anew: one that came
     empty is none then."""
 

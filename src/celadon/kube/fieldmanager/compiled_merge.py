@@ -45,7 +45,7 @@ class Member(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """This is what may not be in a struct that was made: fields that have consequences elsewhere,
+    """Holds what may not be in a struct that was made: fields that have consequences elsewhere,
     and values of fields that rules change."""
 
     needed: frozenset[str]

@@ -35,7 +35,7 @@ class EntryError(MalformedText):
 
 
 class ManagerId(NamedTuple):
-    """This is what makes two entries one manager's. Appliers have no version: they are the same
+    """Holds what makes two entries one manager's. Appliers have no version: they are the same
     whichever version they use."""
 
     name: str

@@ -303,7 +303,7 @@ def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> Mer
 
 
 class _MergedKind(NamedTuple):
-    """This is what is known of a kind. `defaulting` is for built-in kinds of which not all must be
+    """Holds what is known of a kind. `defaulting` is for built-in kinds of which not all must be
     read and defaulted again."""
 
     type: merge_types.MergeType

@@ -417,7 +417,7 @@ def _has_same_fields(new: JsonObject, old: JsonObject, codec: StructCodec) -> bo
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """This is what an update through a subresource may change of the object above it: with `only`,
+    """Holds what an update through a subresource may change of the object above it: with `only`,
     nothing else is taken from what was sent; without, everything is but `kept`.
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists

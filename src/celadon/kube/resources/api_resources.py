@@ -451,7 +451,7 @@ class ObjectIndex:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """This is where the counts are, as names of members; no `selector` when there is none."""
+    """Says where the counts are, as names of members; no `selector` when there is none."""
 
     spec_replicas: tuple[str, ...] = ("spec", "replicas")
     status_replicas: tuple[str, ...] = ("status", "replicas")

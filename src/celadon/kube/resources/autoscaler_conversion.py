@@ -343,12 +343,12 @@ def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
     something else."""
     place, message, change = _LISTS[name]
     text = notes.get(name)
-    none = None if text is None else _read(text, place, partial(_each, change=change))
-    if none is None:
+    metrics = None if text is None else _read(text, place, partial(_each, change=change))
+    if metrics is None:
         return None
     if name == METRICS:
-        none = [_with_targets(metric) for metric in none]
-    return [ordered_message(metric, message) for metric in none]
+        metrics = [_with_targets(metric) for metric in metrics]
+    return [ordered_message(metric, message) for metric in metrics]
 
 
 def _each(members: Any, change: Callable[[JsonObject], JsonDict]) -> list[JsonDict]:  # noqa: ANN401

@@ -51,7 +51,7 @@ _Made = TypeVar("_Made")
 
 
 class Reading(enum.Enum):
-    """This is how a codec takes what it is given.
+    """Says how a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
     nobody needs to look for them. It also gives up at an empty list, map or text of bytes: where

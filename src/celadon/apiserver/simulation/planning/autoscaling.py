@@ -45,7 +45,7 @@ _NO_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """This is what is scaled: the object, how many replicas it has and is to have, whether it
+    """Holds what is scaled: the object, how many replicas it has and is to have, whether it
     selects pods, and the pods of its namespace."""
 
     object: JsonObject

@@ -240,7 +240,7 @@ _WORD: Final = late_pattern(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """This is what may stand at a place; `second` says that it stands in an item behind the one
+    """Holds what may stand at a place; `second` says that it stands in an item behind the one
     that is there, of the first list on the way. None is nothing."""
 
     place: Path

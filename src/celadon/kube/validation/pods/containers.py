@@ -404,8 +404,8 @@ def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
         yield from by_gate(RESTART_RULES, _restart_policy(path, container), sidecars)
     elif rules:
         detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
-        none = [fieldpath.forbidden(path.child("restartPolicyRules"), detail)]
-        yield from by_gate(RESTART_ALL, _restart_policy(path, container), none)
+        errors = [fieldpath.forbidden(path.child("restartPolicyRules"), detail)]
+        yield from by_gate(RESTART_ALL, _restart_policy(path, container), errors)
 
 
 def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
