@@ -24,7 +24,7 @@ _HAS_MODES: Final = os.name == "posix"
 
 
 def create(path: str | Path) -> None:
-    """An empty file, if there is nothing of that name. Raises OSError."""
+    """Create an empty file, if there is nothing of that name. Raises OSError."""
     with contextlib.suppress(FileExistsError):
         os.close(_created(path, os.O_WRONLY))
 
@@ -57,7 +57,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """A folder, if there is none; those above it are there. Raises OSError."""
+    """Make a folder, if there is none; those above it are there. Raises OSError."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=_FOLDER)
         if _HAS_MODES:

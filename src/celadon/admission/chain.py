@@ -126,7 +126,7 @@ class NoteTaker:
     __slots__ = ()
 
     def take_opinion(self, opinion: Opinion) -> None:
-        """The second half of the plugins, with its refusal if there is one."""
+        """Take the answer of the second half of the plugins, with its refusal if there is one."""
 
     def take_verdict(self, verdict: Verdict) -> None:
         """Run the validating policies."""

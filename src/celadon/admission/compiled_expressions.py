@@ -264,8 +264,9 @@ def compile_expression(
     *,
     runs: bool = True,
 ) -> Expression:
-    """`allowed` are the result types; none at all allows everything. Tracebacks call the program by
-    its owner and its source. What only has to be right, and never `runs`, gets no program."""
+    """Compile an expression. `allowed` are the result types; none at all allows everything.
+    Tracebacks call the program by its owner and its source. What only has to be right, and never
+    `runs`, gets no program."""
 
     def broken(detail: str, *, issues: Iterable[Issue] = (), internal: bool = False) -> Expression:
         error = ExpressionError(detail, internal, tuple(issues))
@@ -513,7 +514,7 @@ class LazyVariables(JsonDict):
         return self[name]
 
     def _compute_from_the_bottom(self, name: str) -> None:
-        """The variable, after those at the end of chains too long."""
+        """Compute the variable, after those at the end of chains that are too long."""
         waiting = [name]
         while waiting:
             try:
@@ -552,8 +553,8 @@ class LazyVariables(JsonDict):
 
 
 def _shortened(text: str) -> str:
-    """An error text, of which only the end is kept, the cause, where it is too long: along a chain
-    of variables it grows with each."""
+    """Return an error text of which only the end, the cause, is kept where it is too long: along a
+    chain of variables it grows with each."""
     return text if len(text) <= _LONGEST_ERROR else f"...{text[-_LONGEST_ERROR:]}"
 
 
@@ -689,7 +690,8 @@ MATCHED: Final = ConditionResult()
 
 
 def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) -> ConditionResult:
-    """The failure policy is the caller's business: an error here is only reported."""
+    """Evaluate match conditions. The failure policy is the caller's business: an error here is only
+    reported."""
     false: list[str] = []
     failures: list[Failure] = []
     try:

@@ -185,7 +185,7 @@ def _policies(
 def _constraints(
     hook: Hook[Compiled], context: explanations.ObservedContext
 ) -> explanations.MatchReason:
-    """A policy without match constraints matches nothing."""
+    """Explain how match constraints match: a policy without any matches nothing."""
     constraints = hook.policy.spec.match_constraints
     if constraints is None:
         return explanations.MatchReason(None, "matchConstraints")

@@ -96,7 +96,7 @@ def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str,
 
 
 def error_name(request: Request) -> str:
-    """The name in `<resource> "<name>" is forbidden`."""
+    """Return the name in `<resource> "<name>" is forbidden`."""
     if request.name:
         return request.name
     if request.object is None:

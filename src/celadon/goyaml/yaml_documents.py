@@ -134,7 +134,8 @@ def _document(value: object) -> Iterator[yaml.Event]:
 
 
 def _events(value: Any) -> Iterator[yaml.Event]:
-    """A stack, not generators in generators, through which each event would climb."""
+    """Yield the events of a value, by a stack in place of generators in generators, through which
+    each event would climb."""
     pending = [value]
     while pending:
         item = pending.pop()

@@ -379,7 +379,7 @@ class EventReader:
         return opened
 
     def _put(self, container: _Open, value: Any, event: Any) -> None:
-        """A key or its value into a map; `event` is what it begins with."""
+        """Put a key or its value into a map; `event` is what it begins with."""
         if container.awaits_key:
             container.awaits_key = False
             container.raw_key = value
@@ -488,7 +488,7 @@ def _go_syntax(value: Json) -> str:
 
 
 def _allowed_alias_ratio(values: int) -> float:
-    """The part of a document that may come from aliases, as go-yaml `decode.go` allows."""
+    """Return the part of a document that may come from aliases, as go-yaml `decode.go` allows."""
     if values <= yaml_scalars.ALIAS_RATIO_LOW:
         return 0.99
     if values >= yaml_scalars.ALIAS_RATIO_HIGH:
@@ -531,7 +531,7 @@ def _not_json(event: Any) -> yaml_scalars.UnreadableError:
 
 
 def _tagged(event: Any, tag: str) -> str | int | float | bool | None:
-    """A scalar with an explicit tag of the YAML language, e.g. `!!int "5"`."""
+    """Return the value of a scalar with an explicit tag of the YAML language, e.g. `!!int "5"`."""
     text: str = event.value
     if tag == "binary":
         return _binary(event)
@@ -592,8 +592,8 @@ def syntax_error(error: yaml.YAMLError, text: str) -> yaml_scalars.UnreadableErr
 
 
 def _go_place(error: yaml.MarkedYAMLError) -> str:
-    """The line as go-yaml `decode.go` counts it: of the scanner from 1, of the parser from 0, and
-    line 0 is no line."""
+    """Return the line as go-yaml `decode.go` counts it: of the scanner from 1, of the parser from
+    0, and line 0 is no line."""
     line = 0
     if error.problem_mark is not None and error.problem_mark.line:
         line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)

@@ -300,7 +300,7 @@ class OpenLevels:
         self._kinds: list[int] = []
 
     def opened(self, event: Any) -> None:
-        """A collection begins. Raises TooDeep, NotQuick."""
+        """Note that a collection begins. Raises TooDeep, NotQuick."""
         start = event.start_mark
         if event.flow_style:
             # `[a: b]` has a map in it without a bracket of its own
@@ -322,7 +322,7 @@ class OpenLevels:
             raise _too_deep(start.line)
 
     def closed(self) -> None:
-        """The last of them ends."""
+        """Note that the last of them ends."""
         kind = self._kinds.pop() if self._kinds else 0
         if kind < 0:
             self._indents.pop()

@@ -64,7 +64,7 @@ def _joined(join: Callable[..., Any], parts: Collection[Formula]) -> Formula:
 
 
 def negated(formula: Formula) -> Formula:
-    """It does not hold."""
+    """Return the formula that another does not hold."""
     number = formula.get_id()
     if number == _TRUE_ID:
         return FALSE
@@ -113,7 +113,7 @@ def truth(value: bool) -> Formula:  # noqa: FBT001 - the literal itself
 
 
 def same(a: Term, b: Term) -> Formula:
-    """The terms, of one sort, are equal."""
+    """Return the formula that the terms, of one sort, are equal."""
     if a.eq(b):
         return TRUE
     if z3.is_int_value(a) and z3.is_int_value(b):

@@ -333,7 +333,7 @@ def _is_name_only(value: JsonObject) -> bool:
 
 
 def _as_of(release: str, kind: GroupVersionKind, outcome: Outcome) -> Outcome:
-    """An object as an older release sees it. Raises NotModelled."""
+    """Return an object as an older release sees it. Raises NotModelled."""
     newer = frozenset(always_set(kind))
     with answering_as(release):
         schema, older = schema_for(kind), frozenset(always_set(kind))

@@ -237,8 +237,8 @@ class SymbolicRequest:
         return self._kinds.unknown(self._inputs, kind, path, is_stored=is_stored)
 
     def _unknown_name(self, path: str, *, is_label: bool) -> Term:
-        """A name: of a namespace a label, of other objects what may stand in a URL (roles are
-        called `system:node`)."""
+        """Return an unknown name: of a namespace a label, of other objects what may stand in a URL
+        (roles are called `system:node`)."""
         name = self._inputs.unknown(path, z3.StringSort())
         if is_label:
             self._inputs.assumed += [z3.InRe(name, _LABEL), z3.Length(name) <= _LONGEST_LABEL]
@@ -264,7 +264,7 @@ class SymbolicRequest:
                 inner.value.members[name] = TRUE, certain(Unshaped(place))
 
     def _assume_metadata(self, outcome: Outcome, field: str, name: Term | None) -> None:
-        """The objects of a request have its name and namespace."""
+        """Assume that the objects of a request have its name and namespace."""
         (case,) = outcome.cases
         if not isinstance(case.value, Fields):
             return

@@ -250,7 +250,7 @@ class Schedule:
         self._marks: deque[tuple[float, int]] = deque()
 
     def note(self, revision: int) -> None:
-        """The state is at `revision` now."""
+        """Note that the state is at `revision` now."""
         seconds = self._retention.seconds
         if seconds is None:
             return
@@ -264,7 +264,7 @@ class Schedule:
         return max(space.compacted, self._due_by_age(), by_number, by_bytes)
 
     def _due_by_age(self) -> int:
-        """The newest revision that is known to be too old; 0: none."""
+        """Return the newest revision that is known to be too old; 0: none."""
         if self._retention.seconds is None:
             return 0
         oldest, marks = self._clock() - self._retention.seconds, self._marks
@@ -594,7 +594,7 @@ Carrier: TypeAlias = Callable[[Callable[[], object]], object]
 
 
 def at_once(function: Callable[[], object]) -> None:
-    """The carrier that needs no carrying: effects happen here and now."""
+    """Carry an effect out here and now: the carrier that needs no carrying."""
     function()
 
 

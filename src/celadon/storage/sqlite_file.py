@@ -330,7 +330,7 @@ def migrate(connection: sqlite3.Connection, migrations: Iterable[Iterable[str]])
 
 
 def _version(path: str, connection: sqlite3.Connection) -> int:
-    """The schema version in the file, after looking whether it is ours."""
+    """Return the schema version in the file, after looking whether it is ours."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -463,8 +463,8 @@ def _copied(source: str, draft: str) -> DataReport:
 
 @contextmanager
 def _draft(target: str) -> Iterator[str]:
-    """A path in a new folder beside it that nobody else may enter: where others may write, they
-    could put a link, or a journal of SQLite's, in the way of what is made. Raises
+    """Give a path in a new folder beside it that nobody else may enter: where others may write,
+    they could put a link, or a journal of SQLite's, in the way of what is made. Raises
     FileUnavailable."""
     folder = Path(f"{target}-draft")
     try:

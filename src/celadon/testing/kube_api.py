@@ -155,7 +155,7 @@ class LoopbackServer:
         self._tls = tls
 
     async def begin(self, handler: Handler) -> None:
-        """Connections are accepted when this is done."""
+        """Begin; connections are accepted when this is done."""
         ready = asyncio.Event()
         self._http = HttpServer(handler, ready.set, self._tls)
         self._serving = asyncio.create_task(self._http.serve(sockets=[self._listener]))

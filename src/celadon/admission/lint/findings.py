@@ -55,7 +55,7 @@ class PolicyExpression:
 
 
 def names_of(expression: PolicyExpression) -> set[str]:
-    """The names in it; none if it does not compile."""
+    """Return the names in an expression; none if it does not compile."""
     nodes = [] if expression.checked is None else walk(expression.checked.root)
     return {node.name for node in nodes if node.__class__ is Ident}
 
@@ -200,7 +200,7 @@ def _parent(document: Any, steps: Steps) -> JsonObject:  # noqa: ANN401 - any JS
 
 
 def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - any JSON
-    """A copy in which the field at a path is called otherwise."""
+    """Return a copy in which the field at a path is called otherwise."""
     step, *below = steps
     if not below:
         return {name if key == step else key: item for key, item in value.items()}

@@ -107,7 +107,8 @@ class SharedChecks:
         return verdict
 
     def _types_read(self, env: Environment) -> tuple[int, ...] | None:
-        """The identities of the types at the ends of the chains, None if they do not say all."""
+        """Return the identities of the types at the ends of the chains, None if they do not say
+        all."""
         if self._chains is None:
             return None
         read = []
@@ -128,7 +129,7 @@ def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
 
 
 def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
-    """The longest chains, each once; None for a tree that names types with fields."""
+    """Return the longest chains, each once; None for a tree that names types with fields."""
     result: dict[_Chain, None] = {}
     inside: set[int] = set()
     for node in reversed(syntax.walk(root)):
@@ -151,8 +152,8 @@ def _chain(node: syntax.Expr) -> _Chain:
 
 
 def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
-    """The type at its end; `ERROR` for what is no name out here (a loop's variable); None where
-    only a check can say it."""
+    """Return the type at the end of a chain; `ERROR` for what is no name out here (a loop's
+    variable); None where only a check can say it."""
     name, *fields = chain
     scope = env.declarations
     if scope.may_qualify(name):
@@ -316,7 +317,7 @@ def _checks(case: lint_context.PolicyCase) -> Mapping[kube.FieldPath, SharedChec
 
 
 def _without_names(message: str, kind: kube.GroupVersionKind) -> str:
-    """The message without the name of the kind, so that kinds can share it."""
+    """Return the message without the name of the kind, so that kinds can share it."""
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
 
@@ -345,7 +346,7 @@ def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
 
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
-    """The operands' types with all objects and maps alike."""
+    """Return the operands' types with all objects and maps alike."""
     return {_shape(operand, root) for operand in operands}
 
 
@@ -356,7 +357,7 @@ def _shape(type_: types.Type, root: str) -> types.Type:
 
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:
-    """The nodes that are elements, keys or values of literals."""
+    """Return the nodes that are elements, keys or values of literals."""
     result: set[int] = set()
     for node in syntax.walk(tree.root):
         if node.__class__ is syntax.ListLiteral:
@@ -526,7 +527,8 @@ _Conditions = tuple[tuple[syntax.Expr, bool], ...]
 
 
 def _conditions(root: syntax.Expr) -> dict[int, _Conditions]:
-    """The conditions under which the objects in an expression are made, with what they are then."""
+    """Return the conditions under which the objects in an expression are made, with what they are
+    then."""
     result: dict[int, _Conditions] = {}
     stack: list[tuple[syntax.Expr, _Conditions]] = [(root, ())]
     while stack:
@@ -608,7 +610,7 @@ def _fields(
 
 
 def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
-    """The objects that a value is, or that are its items."""
+    """Yield the objects that a value is, or that are its items."""
     match value:
         case syntax.Struct():
             yield value

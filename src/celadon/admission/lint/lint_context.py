@@ -376,7 +376,8 @@ class KindTypes:
 
 @per_release(maxsize=_MOST)
 def _builtin_type(kind: GroupVersionKind) -> schemas.SchemaType | None:
-    """It is the same for all: built-in kinds of a release never change."""
+    """Return the type of a built-in kind. It is the same for all: built-in kinds of a release never
+    change."""
     schema = schemas.schema_for(kind)
     return None if schema is None else _made(schema, kind)
 
@@ -432,7 +433,8 @@ class LintMemory:
         self._used: dict[str, Prepared] = {}
 
     def begin(self, conditions: Sequence[object]) -> None:
-        """A run under these conditions: the settings, and the definitions with their numbers."""
+        """Begin a run under these conditions: the settings, and the definitions with their
+        numbers."""
         text = repr(conditions)
         if text != self._conditions:
             self._prepared = {}
@@ -455,7 +457,7 @@ class LintMemory:
         return self._rules
 
     def end(self) -> None:
-        """The run is over: what it did not need is forgotten."""
+        """End the run: what it did not need is forgotten."""
         self._prepared = self._used
 
 

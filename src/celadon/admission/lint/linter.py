@@ -616,7 +616,7 @@ class TypedScopes:
         return TypedScope(env)
 
     def _schema(self, document: JsonObject, path: Steps) -> Schema | None:
-        """The node of the definition's schema that a rule stands at."""
+        """Return the node of the definition's schema that a rule stands at."""
         version = _part(document, path[:3]).get("name") if path[1:2] == ("versions",) else None
         roots = {kind.version: schema for kind, schema in self._of_definition(document).items()}
         node: Schema | None = (
@@ -717,7 +717,7 @@ class _FirstFields(Mapping[str, types.Type]):
 
 
 def _part(value: object, path: Steps) -> JsonObject:
-    """The map at a path; an empty one where there is none."""
+    """Return the map at a path; an empty one where there is none."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -77,7 +77,7 @@ def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
 
 
 def _only(elements: Iterator[tuple[int, bytes]], tag: int) -> bytes:
-    """The content of the first element, which is one of these."""
+    """Return the content of the first element, which has one of these tags."""
     element = next(elements, (0, b""))
     if element[0] != tag:
         raise UnreadableRequest("asn1: structure error")

@@ -303,7 +303,7 @@ def _runtime_checks_missing(request: Request, name: str) -> StatusError:
 
 
 def _fixed(runtime_class: JsonObject) -> JsonObject | None:
-    """The overhead of every pod of a class; None if it says nothing of one."""
+    """Return the overhead of every pod of a class; None if it says nothing of one."""
     overhead = runtime_class.get("overhead")
     return None if overhead is None else overhead.get("podFixed") or {}
 

@@ -162,7 +162,8 @@ def one_or_more(word: str, count: int) -> str:
 
 
 def quoted(items: Iterable[str]) -> str:
-    """`"a", "b"`: as they are, nothing in them is escaped."""
+    """Quote items and join them by commas (`"a", "b"`): they stay as they are, nothing in them is
+    escaped."""
     return ", ".join(f'"{item}"' for item in items)
 
 
@@ -296,7 +297,7 @@ def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """The pod does not live among the processes and addresses of its node."""
+    """Require that the pod does not live among the processes and addresses of its node."""
     host = [f"{field}=true" for field in _HOST if spec.get(field)]
     return Violation("host namespaces", ", ".join(host)) if host else None
 

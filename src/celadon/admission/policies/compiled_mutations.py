@@ -113,7 +113,7 @@ class MutationObserver(Protocol):
         business."""
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
-        """A mutation was tried; `failure` is empty if it was applied."""
+        """Note that a mutation was tried; `failure` is empty if it was applied."""
 
 
 @dataclass(slots=True)
@@ -263,7 +263,7 @@ def _selected(node: Expr) -> _Path:
 
 
 def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
-    """An object with so many items in each of the lists."""
+    """Return an object with so many items in each of the lists."""
     result: JsonDict = {}
     for path, fields in copied.items():
         node = result

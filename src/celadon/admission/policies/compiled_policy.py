@@ -516,8 +516,8 @@ class _Case:
         return self._only(result.failure, Cause.CONDITION)
 
     def _validate(self) -> tuple[list[Finding], list[tuple[int, int | None]]]:
-        """Findings that are final, and (index, cost) of the false ones, whose text is to come.
-        With `trace` also those of the passed ones, as admissions."""
+        """Return findings that are final, and (index, cost) of the false ones, whose text is to
+        come. With `trace` also those of the passed ones, as admissions."""
         activation = self._phases.activation(authorizer=True)
         run = self._phases.begin(activation, self._meter)
         findings: list[Finding] = []
@@ -600,7 +600,7 @@ class _Case:
 def _message(
     validation: CompiledValidation, run: compiled_expressions.Run, activation: JsonObject
 ) -> str:
-    """The text of a message expression; empty where it cannot serve."""
+    """Return the text of a message expression; empty where it cannot serve."""
     expression = validation.message_expression
     if expression is None:
         return ""
@@ -613,7 +613,7 @@ def _message(
 
 
 def _cut(text: str) -> str:
-    """The first bytes of a published value; what is left of a split character reads as one
+    """Return the first bytes of a published value; what is left of a split character reads as one
     replacement character per byte."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= policy_limits.AUDIT_ANNOTATION_BYTES:

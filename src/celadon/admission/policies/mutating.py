@@ -144,7 +144,7 @@ class MutationCase:
         number: int,
         observer: MutationObserver | None = None,
     ) -> None:
-        """The mutations in their order, each on what those before it have made. Raises
+        """Apply the mutations in their order, each to what those before it have made. Raises
         StatusError."""
         kind = self._hit.kind
         live = self._versions.current(kind)

@@ -91,8 +91,8 @@ def foreign(value: object) -> ForeignValue:
 
 
 def _shown(value: object) -> str:
-    """A value of the language inside of a list or map, as `%v` prints it: lists and maps further
-    inside print themselves."""
+    """Print a value of the language that is inside of a list or map as `%v` does: lists and maps
+    further inside print themselves."""
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, Mapping):
@@ -102,7 +102,7 @@ def _shown(value: object) -> str:
 
 
 def _inside(value: object) -> str:
-    """A value of the language inside of a list or map, as `%#v` prints it."""
+    """Print a value of the language that is inside of a list or map as `%#v` does."""
     match value:
         case str():
             return quote(value)
@@ -391,7 +391,7 @@ def _type_name(key: object) -> str:
 
 
 def _in_doubles(value: object) -> Json:
-    """The fields of an object: there numbers lose what a double does not hold."""
+    """Return the fields of an object, whose numbers lose what a double does not hold."""
     match value:
         case dict():
             return {key: _in_doubles(member) for key, member in value.items()}

@@ -147,8 +147,8 @@ class TypeChecker:
     def _scope(
         self, spec: registration_types.PolicySpec, about: _NamedKind, params: _NamedKind | None
     ) -> Environment:
-        """The environment of a policy's expressions for one kind. Variables are typed anew for
-        each kind; a broken one is dyn."""
+        """Return the environment of a policy's expressions for one kind. Variables are typed anew
+        for each kind; a broken one is dyn."""
         env = self._environment_for(about, params)
         if not spec.variables:
             return env

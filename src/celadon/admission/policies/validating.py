@@ -60,12 +60,13 @@ class Observer(Protocol):
         request."""
 
     def content(self, ends: Mapping[str, float]) -> None:
-        """Some policies were quickly found to have nothing against a request, one after the other:
-        `ends` says by the clock when each was through."""
+        """Note that some policies were quickly found to have nothing against a request, one after
+        the other: `ends` says by the clock when each was through."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
-        """A policy has been through with all its bindings. `decisions` are those that it came to;
-        `failed`: something could not be evaluated, and that was ignored or is among them."""
+        """Note that a policy has been through with all its bindings. `decisions` are those that it
+        came to; `failed`: something could not be evaluated, and that was ignored or is among
+        them."""
 
 
 _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
@@ -264,8 +265,8 @@ class Engine:
         return bool(self.candidates(request, world))
 
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
-        """Notes on the policies and bindings that no request to the same endpoint concerns; the
-        same tuple for all of them."""
+        """Return notes on the policies and bindings that no request to the same endpoint concerns;
+        the same tuple for all of them."""
         return self._surveys.of(request, world.catalog).notes
 
     def hooks_for(
@@ -358,8 +359,8 @@ def _undecided(
     notes: list[Note] | None,
     observer: Observer | None,
 ) -> Sequence[_Candidate]:
-    """The candidates that are not quickly found to have nothing against the request. Whatever goes
-    wrong here happens again, and is judged, when they are."""
+    """Return the candidates that are not quickly found to have nothing against the request.
+    Whatever goes wrong here happens again, and is judged, when they are."""
     try:
         object_activation = (
             context.object_activation if endpoint.objects_only else context.own_activation
@@ -393,8 +394,8 @@ def _noted(
     context: RequestContext,
     notes: list[Note],
 ) -> bool:
-    """Notes on the bindings of a policy that has nothing against the request; false if one of them
-    cannot be used, which is for the judge to say."""
+    """Note the bindings of a policy that has nothing against the request; return False if one of
+    them cannot be used, which is for the judge to say."""
     if same_notes is not None:
         notes += same_notes
         return True

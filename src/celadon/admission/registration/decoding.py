@@ -45,7 +45,7 @@ _WEBHOOK_V1BETA1: Final = {
 
 
 def default_policy(document: JsonDict, version: str = "v1") -> None:
-    """A validating or mutating policy; the same in all versions."""
+    """Default a validating or mutating policy, the same way in all versions."""
     spec = document["spec"]
     spec.setdefault("failurePolicy", FAIL)
     if "matchConstraints" in spec:

@@ -502,7 +502,7 @@ def _outcomes(
     scope: PolicyScope,
     old_expressions: _StoredExpressions,
 ) -> list[FieldError]:
-    """Validations and audit annotations: at least one of either."""
+    """Check validations and audit annotations: at least one of either has to be there."""
     spec = policy.spec
     validations, annotations = SPEC.child("validations"), SPEC.child("auditAnnotations")
     if not spec.validations and not spec.audit_annotations:
@@ -660,7 +660,7 @@ def _mutation(
     scope: PolicyScope,
     stored: frozenset[str | None],
 ) -> list[FieldError]:
-    """A union: the member that the patch type names, and no other."""
+    """Check a union: the member that the patch type names is there, and no other."""
     chosen = mutation.patch_type
     if not chosen:
         return [fieldpath.required(path.child("patchType"))]

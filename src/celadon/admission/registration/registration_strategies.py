@@ -173,7 +173,7 @@ def _webhook(
 
 
 def _name(name: str, path: FieldPath) -> list[FieldError]:
-    """A fully qualified name; the first rule it breaks."""
+    """Check a fully qualified name; return the first rule that it breaks."""
     if not name:
         return [fieldpath.required(path)]
     if messages := name_rules.dns1123_subdomain(name):
@@ -342,7 +342,7 @@ def check_policy(
     catalog: Catalog,
     authorize: Authorize,
 ) -> list[FieldError]:
-    """An update is checked only when it changes `paramKind`."""
+    """Check a policy against what exists. An update is checked only when it changes `paramKind`."""
     kind = policy.spec.param_kind
     if kind is None or MASTERS in user.groups:
         return []

@@ -141,12 +141,13 @@ class WebhookNotes:
         self.request_annotations.setdefault(patch_annotation(hook, round_number), json_text(value))
 
     def mutating_failed_open(self, hook: Hook, round_number: int) -> None:
-        """A mutating hook that could not be called, and is ignored."""
+        """Note a mutating hook that could not be called, and is ignored."""
         key = f"{FAILED_OPEN}{MUTATION}{_place(round_number, hook)}"
         self.annotations.setdefault(key, hook.name)
 
     def validating_failed_open(self, hook: Hook, index: int) -> None:
-        """A validating one; `index` counts those that were selected."""
+        """Note a validating hook that could not be called, and is ignored; `index` counts those
+        that were selected."""
         self.annotations.setdefault(f"{FAILED_OPEN}{VALIDATING}round_0_index_{index}", hook.name)
 
 
@@ -174,8 +175,8 @@ class Readmit(Protocol):
     """Reads an object that a webhook has made, as its kind."""
 
     def __call__(self, document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:  # noqa: ANN401 - any JSON
-        """The object as it was decoded, and the same with defaults. StatusError (500) for what is
-        none of that kind."""
+        """Return the object as it was decoded, and the same with defaults. Raises StatusError (500)
+        for what is none of that kind."""
         ...
 
 
@@ -275,7 +276,7 @@ class MutatingPhase:
     def _patched(
         self, selected: Selected, context: RequestContext, answer: HookAnswer, number: int
     ) -> tuple[JsonObject | None, bool]:
-        """The object with the patch, None without one; and whether it is another."""
+        """Return the object with the patch, None without one, and whether it is another."""
         operations = _operations(answer.patch)
         if not operations:
             return None, False

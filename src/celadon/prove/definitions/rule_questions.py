@@ -211,7 +211,8 @@ class _RuleLook(DefinitionLook):
         return negated(either(texts))
 
     def _neighbours(self, rule: CompiledRule) -> Iterator[Formula]:
-        """The other rules at the place hold; of creation those do not count that compare."""
+        """Yield that the other rules at the place hold; of creation those do not count that
+        compare."""
         for other in self.node.rules:
             if other is not rule:
                 formula = self.holds(other, *self._value)
@@ -369,7 +370,7 @@ def subjects(kind: CustomKind) -> Iterator[Subject]:
 
 
 def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
-    """The fields of `self` that are compared with the same ones of `oldSelf`."""
+    """Yield the fields of `self` that are compared with the same ones of `oldSelf`."""
     waiting: list[Any] = [root]
     while waiting:
         node = waiting.pop()
@@ -393,7 +394,8 @@ def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
 
 
 def _chain(node: syntax.Expr) -> tuple[str, tuple[str, ...]] | None:
-    """A variable and the fields behind it; what an optional holds is the variable's value."""
+    """Return a variable and the fields behind it; what an optional holds is the variable's
+    value."""
     names: list[str] = []
     while isinstance(node, syntax.Select) and not node.test_only:
         names.append(node.field)
@@ -404,7 +406,7 @@ def _chain(node: syntax.Expr) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _named(schema: Schema, chain: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The fields as the schema calls them; None if it does not know one."""
+    """Return the fields as the schema calls them; None if it does not know one."""
     result = []
     for text in chain:
         name = next((each for each in schema.properties if text in (each, escape(each))), None)

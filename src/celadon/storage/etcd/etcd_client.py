@@ -305,7 +305,7 @@ class Connection:
             raise contract.ServiceUnavailable(SILENT) from None
 
     async def leave(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         self.is_left = True
         for stream in tuple(self._streams):
             stream.cancel()
@@ -393,7 +393,7 @@ class EtcdConnections:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         tasks = [*self._leaving, asyncio.create_task(self.current.leave())]
         results = await asyncio.gather(*tasks, return_exceptions=True)
         failed = [result for result in results if isinstance(result, BaseException)]
@@ -493,12 +493,12 @@ class EtcdClient:
         self._connections.leave(self._connections.current)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         await self._connections.close()
 
 
 def _after_all_with(prefix: bytes) -> bytes:
-    """The first key behind all that begin with the prefix."""
+    """Return the first key behind all that begin with the prefix."""
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes([stem[-1] + 1]) if stem else messages.EVERYTHING
 
@@ -614,7 +614,7 @@ class EtcdMirror:
         self._audience.begin_with(space)
 
     def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
-        """This process has done that, and nothing else happened, at a new revision."""
+        """Note that this process has done that, and nothing else happened, at a new revision."""
         if revision > self._space.revision:
             self._operations[revision] = operations
             self._catch_up()
@@ -632,7 +632,7 @@ class EtcdMirror:
         return Keyspace.restored(changes, start)
 
     async def _oldest(self, start: int) -> int:
-        """The oldest revision that etcd still has; `start` is older. Raises ServiceError."""
+        """Return the oldest revision that etcd still has; `start` is older. Raises ServiceError."""
         with suppress(TimeoutError):
             async with (
                 asyncio.timeout(CALL_SECONDS),

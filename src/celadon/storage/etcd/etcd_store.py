@@ -576,7 +576,7 @@ class EtcdStore(KeyspaceReads):
         raise Malformed(f"no change of {key} at revision {answer.revision}")
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
-        """The bytes that were submitted, if they are the same: readers know them already."""
+        """Return the bytes that were submitted, if they are the same: readers know them already."""
         sent = self._pending.get(key)
         if sent is None or sent.value is None or sent.value != value:
             return value
