@@ -487,7 +487,7 @@ class Exchange:
         return _parsed(self.request.body, self.request.header("content-type"))
 
     def _answered(self, *, everything: bool) -> Any:  # noqa: ANN401 - any JSON
-        """The answer's object; without `everything` only if it may be a Status."""
+        """Return the answer's object; without `everything` only if it may be a Status."""
         answer = self.answer
         body = answer.body
         if answer.is_passed_on:
@@ -536,7 +536,7 @@ def _user(user: User | None) -> JsonObject:
 
 
 def _source_addresses(request: HttpRequest) -> Iterator[str]:
-    """The client's own, and those that proxies claim; each once."""
+    """Yield the client's own address, and those that proxies claim; each once."""
     claimed = [*request.header("x-forwarded-for").split(","), request.header("x-real-ip")]
     for address in dict.fromkeys(text.strip() for text in (*claimed, request.remote_address)):
         try:
@@ -653,7 +653,7 @@ class AuditedHandler:
         return replace(answer, stream=self._recorded(answer.stream, exchange, recording))
 
     async def _written(self, exchange: Exchange, stage: str, recording: Recording) -> None:
-        """An event with what was sent and answered, which may be much to read."""
+        """Return an event with what was sent and answered, which may be much to read."""
         if stage in recording.omitted_stages:
             return
         request, answer = exchange.request, exchange.answer
@@ -693,7 +693,7 @@ class AuditedHandler:
             return RequestInfo(request.method.lower(), TRUNCATED)
 
     def _keep(self, line: bytes) -> None:
-        """A log that cannot be written is no reason to refuse requests."""
+        """Write a line. A log that cannot be written is no reason to refuse requests."""
         try:
             self.log.write_line(line)
             self.events.add()

@@ -396,7 +396,7 @@ class _Printed(asyncio.SubprocessProtocol):
             self.ended.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The program has exited, and nobody holds its output any more."""
+        """Note that the program has exited, and nobody holds its output any more."""
         for future in (self.ended, self.gone):
             if not future.done():
                 future.set_result(None)
@@ -500,7 +500,8 @@ class ClientCredentials:
         return ()
 
     def _file_token(self) -> str:
-        """A file that cannot be read just now leaves the token as it was."""
+        """Return the token of the file. One that cannot be read just now leaves the token as it
+        was."""
         assert self._user.token_file is not None, "asked only for tokens in files"
         now = self._clock()
         if not self._token_until > now:
@@ -524,7 +525,8 @@ class ClientCredentials:
         return printed
 
     def refused(self) -> None:
-        """The server did not take what it was shown: nothing that is kept is shown again."""
+        """Note that the server did not take what it was shown: nothing that is kept is shown
+        again."""
         self._token_until = 0.0
         self._printed = None
 

@@ -155,7 +155,8 @@ def require_server(reason: str) -> None:
 
 
 def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> NoReturn:
-    """The whole of a fork. It shows no failure of its own: its parent does all again, and fails."""
+    """Live the whole of a fork. It shows no failure of its own: its parent does all again, and
+    fails."""
     code = 1
     try:
         _here["is_fork"] = True

@@ -231,7 +231,7 @@ def _address(name: str) -> str:
 
 
 def _covers(pattern: str, name: str) -> bool:
-    """A star stands for the whole first label."""
+    """Return whether a pattern covers a name. A star stands for the whole first label."""
     pattern_labels, name_labels = (
         pattern.lower().split("."),
         name.lower().removesuffix(".").split("."),
@@ -400,7 +400,7 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to wherever the host is. Raises NetworkFailure."""
+        """Connect to wherever the host is. Raises NetworkFailure."""
         host, port = self._route(host, port)
         address, family = await _looked_up(host, port)
         try:
@@ -419,7 +419,7 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
 
 
 async def _looked_up(host: str, port: int) -> tuple[str, int]:
-    """The first address of a host, and its family."""
+    """Return the first address of a host, and its family."""
     try:
         ip_address(host)
     except ValueError:

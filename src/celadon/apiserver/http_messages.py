@@ -83,8 +83,8 @@ class _Container:
             self.made += result
 
     def take(self, value: object, before: bytes, read: Read) -> None:
-        """A member that has been read, and the text before it, which ends with its name. Raises
-        NotInPieces."""
+        """Take a member that has been read, and the text before it, which ends with its name.
+        Raises NotInPieces."""
         name = ""
         if self.is_map:
             if not before.endswith(b'":'):
@@ -328,11 +328,11 @@ class Tunnel(Protocol):
         ...
 
     def take(self, data: bytes) -> None:
-        """The client has sent something."""
+        """Take what the client has sent."""
         ...
 
     def end(self) -> None:
-        """The client sends no more."""
+        """Note that the client sends no more."""
         ...
 
 
@@ -546,8 +546,8 @@ def sorted_json_bytes(obj: JsonObject) -> bytes:
 
 
 def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | None:
-    """A long list or table, item by item: no other thread runs while one call writes JSON. None for
-    anything else."""
+    """Write a long list or table item by item, since no other thread runs while one call writes
+    JSON. Return None for anything else."""
     for member in ("items", "rows"):
         parts = obj.get(member)
         if isinstance(parts, list) and len(parts) > _MANY:

@@ -240,7 +240,7 @@ def require_route(
 
 
 def _require_route(header: str, types: Sequence[str], *, collection: bool) -> None:
-    """The router knows whole types and `*/*`, to the letter."""
+    """Require what a route offers. The router knows whole types and `*/*`, to the letter."""
     media_types = {part.partition(";")[0].strip(" ") for part in header.split(",")}
     if header and media_types.isdisjoint((ANY_TYPE, *types)):
         raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)

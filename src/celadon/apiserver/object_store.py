@@ -256,7 +256,7 @@ class ObjectStore:
         """What is being written, by the identity of its bytes, which the writing task holds."""
 
     async def synced(self) -> None:
-        """Returns when all can be read here that was acknowledged before, to anyone. Raises
+        """Wait until all can be read here that was acknowledged before, to anyone. Raises
         ServiceError."""
         if self.store.is_shared:
             future = self.store.synced()
@@ -397,8 +397,8 @@ class ObjectStore:
         return [self._known(entry) for entry in entries]
 
     def _object(self, entry: Entry) -> JsonObject:
-        """An object that has just been written need not be read: the store gives back the same
-        bytes."""
+        """Return the object of an entry. One that has just been written need not be read: the store
+        gives back the same bytes."""
         document = self._encoded.get(id(entry.value))
         if document is None:
             coming = self._coming.get(id(entry.value))
@@ -602,7 +602,7 @@ def _with_version(obj: JsonObject, version: str) -> JsonDict:
 
 
 def _read_if_plain(value: bytes) -> JsonObject | None:
-    """An object as we write them; None for anything else."""
+    """Return an object as we write them; None for anything else."""
     try:
         obj: object = read_stored(value)
     except (ValueError, RecursionError):

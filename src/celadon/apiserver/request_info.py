@@ -144,8 +144,8 @@ def plainly_asked(request: HttpRequest, info: RequestInfo) -> HttpRequest:
 
 
 def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
-    """The deadline that a request may set for itself has to be a duration; those that last
-    (watches, connections) have none. Raises StatusError 400."""
+    """Check the deadline that a request may set for itself: it has to be a duration; those that
+    last (watches, connections) have none. Raises StatusError 400."""
     text = request.first("timeout")
     lasts = info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_BELOW
     if not text or lasts:
@@ -158,8 +158,8 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
 
 
 def _namespace(parts: list[str]) -> tuple[str, list[str]]:
-    """The namespace, and what is left when its two parts are taken away. The parts of a Namespace
-    object itself stay; it counts as being in the namespace that it is."""
+    """Return the namespace, and what is left when its two parts are taken away. The parts of a
+    Namespace object itself stay; it counts as being in the namespace that it is."""
     if parts[0] != "namespaces":
         return "", parts
     namespace = parts[1] if len(parts) > 1 else ""
@@ -168,7 +168,7 @@ def _namespace(parts: list[str]) -> tuple[str, list[str]]:
 
 
 def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
-    """The verb of a request without a name, and the one name that a selector may leave."""
+    """Return the verb of a request without a name, and the one name that a selector may leave."""
     if verb == "get":
         verb = "watch" if is_true(request, "watch") else "list"
     elif verb == "delete":
@@ -180,7 +180,7 @@ def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
 
 
 def selected_name(selector: str) -> str:
-    """The name that a field selector demands of `metadata.name`; empty if it does not."""
+    """Return the name that a field selector demands of `metadata.name`; empty if it does not."""
     for term in dict.fromkeys(selector.split(",")):
         match = _NAME_SELECTOR.match(term)
         if match is not None and match[1] not in (".", "..") and not set("/%") & set(match[1]):
@@ -311,7 +311,8 @@ def revision_of(text: str) -> int:
 
 
 def _with_watch_defaults(options: ListOptions) -> ListOptions:
-    """A watch that says nothing of initial events, from no version in particular, gets them."""
+    """Return the options of a watch: one that says nothing of initial events, from no version in
+    particular, gets them."""
     if not gates_of(emulated_release())[WATCH_LIST].on:
         return options
     unsaid = options.send_initial_events is None and not options.match

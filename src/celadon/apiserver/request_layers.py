@@ -567,7 +567,8 @@ class RequestLayers:
             self._dear.pop(kind, None)
 
     async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
-        """A request of which the head alone takes long; None if it has to be done here."""
+        """Answer a request of which the head alone takes long in a fork. Return None if it has to
+        be done here."""
         try:
             await self._controllers.caught_up()
             await self._core.objects.synced()
@@ -724,7 +725,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
 
 
 def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
-    """The answer; the notes are taken over."""
+    """Return the answer; the notes are taken over."""
     head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]

@@ -116,7 +116,7 @@ class StoreWorld:
         return self._shown([stored.object for stored in page.objects], served)
 
     def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
-        """Stored objects in the version of a resource. Raises ConversionError."""
+        """Return stored objects in the version of a resource. Raises ConversionError."""
         kind = resource.gvk
         if resource.custom and self.conversions.concern(kind.group_kind):
             custom = self._served.current().custom[kind]

@@ -44,12 +44,12 @@ _here = _CurrentLoop()
 
 
 def belong_to(loop: asyncio.AbstractEventLoop) -> None:
-    """This thread is a worker of the loop from now on."""
+    """Note that this thread is a worker of the loop from now on."""
     _here.home = loop
 
 
 def on_loop(method: Callable[P, R]) -> Callable[P, R]:
-    """The method runs in the loop's thread, wherever it is called."""
+    """Run a method in the loop's thread, wherever it is called."""
 
     @functools.wraps(method)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -125,7 +125,7 @@ class Turns:
         self._began = 0.0
 
     async def take(self) -> None:
-        """Returns at once, or when others have had their turn."""
+        """Return at once, or when others have had their turn."""
         now = time.perf_counter()
         if now - self._began > TURN_SECONDS:
             await asyncio.sleep(0)
@@ -161,7 +161,7 @@ class Lagging(Generic[R]):
         self._making: asyncio.Task[None] | None = None
 
     def change(self, function: Callable[[R], R], *, is_long: bool) -> None:
-        """The function gives the new value for the former one."""
+        """Change the value: the function gives the new one for the former one."""
         if self._making is None and not (is_long and _is_in_loop()):
             self.value = function(self.value)
             return
@@ -182,7 +182,7 @@ class Lagging(Generic[R]):
         return self._making is None
 
     async def settled(self) -> None:
-        """Returns when no change waits."""
+        """Wait until no change waits."""
         while self._making is not None:
             await asyncio.shield(self._making)
 
@@ -601,7 +601,8 @@ class Workers:
         return is_alone and left > 0
 
     def give_place(self, work: _Work) -> None:
-        """The work waits for something outside: others may begin. In the loop."""
+        """Give the place away: the work waits for something outside, so others may begin. Call it
+        in the loop."""
         if self._working.get(work.owner) is work and len(self._without_place) < MOST_OUTSIDE:
             del self._working[work.owner]
             self._without_place.add(work)
@@ -694,8 +695,8 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> bool:
 
 
 def _let_go(error: BaseException) -> None:
-    """An answer or an end needs no traceback. Its frames hold all that was read, which would be
-    given back on the loop, a tenth of a second for three megabytes."""
+    """Let an error go: an answer or an end needs no traceback. Its frames hold all that was read,
+    which would be given back on the loop, a tenth of a second for three megabytes."""
     if not isinstance(error, StatusError | WorkEnded):
         return
     cause: BaseException | None = error

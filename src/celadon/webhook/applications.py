@@ -312,7 +312,7 @@ class ApplicationAnswers:
         self._metrics = ReviewMetrics(lambda: self._in_flight, settings.expires)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Counted, whatever comes of it."""
+        """Handle a request, which is counted, whatever comes of it."""
         arrived = perf_counter()
         answer = self._refused(request)
         if answer is None:
@@ -325,7 +325,7 @@ class ApplicationAnswers:
         return answer
 
     def _refused(self, request: HttpRequest) -> HttpAnswer | None:
-        """The answer to what the application is not asked."""
+        """Return the answer to what the application is not asked."""
         settings = self._settings
         if settings.known_callers and request.client_certificate is None:
             return plain_text(401, "a client certificate is required\n")
@@ -353,7 +353,7 @@ class ApplicationAnswers:
         return plain_text(500, "Internal Server Error\n")
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A call that has gone on after its answer."""
+        """Note that a call has gone on after its answer, and is over."""
         self._calls.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _LOG.error("the application failed after an answer", exc_info=task.exception())
@@ -383,7 +383,7 @@ class ApplicationAnswers:
         return path
 
     def checks(self) -> Iterator[tuple[bool, str]]:
-        """An application that could not begin is not served."""
+        """Yield the checks. An application that could not begin is not served."""
         yield True, "application ok"
 
     def families(self) -> Iterable[Family]:

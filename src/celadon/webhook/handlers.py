@@ -242,7 +242,7 @@ def rules_of(
 def _place(
     text: str, groups: tuple[str, ...], versions: tuple[str, ...]
 ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], str]:
-    """Groups and versions, and the resource with its subresource."""
+    """Return groups and versions, and the resource with its subresource."""
     full, slash, subresource = text.partition("/")
     name, _, rest = full.partition(".")
     name += slash + subresource
@@ -268,13 +268,13 @@ def _unknown(text: str, name: str, group: str, below: str) -> str:
 
 @functools.cache
 def _preferred() -> Mapping[str, str]:
-    """The version of each group that discovery shows first."""
+    """Return the version of each group that discovery shows first."""
     return {group.name: group.preferred for group in api_groups()}
 
 
 @functools.lru_cache(maxsize=1024)
 def _known_version(name: str, group: str) -> tuple[str, ...]:
-    """The version of a built-in resource that clients use; empty if it is not known."""
+    """Return the version of a built-in resource that clients use; empty if it is not known."""
     result = [
         resource.gvr.version
         for resource in known_resources()

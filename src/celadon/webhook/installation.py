@@ -114,7 +114,7 @@ def _config_map_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
 
 
 def _certificate_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
-    """A creation cannot be restricted to a name."""
+    """Yield the rules for certificates. A creation cannot be restricted to a name."""
     if settings.certificates is Certificates.OWN:
         yield _rule("", ["secrets"], ["create"])
         yield _rule("", ["secrets"], [*_FOLLOW, "update"], settings.secret)
@@ -378,8 +378,9 @@ def _service(settings: InstallationSettings) -> JsonDict:
 
 
 def _network_policy(settings: InstallationSettings) -> JsonDict:
-    """API servers are outside of the Pods' network, so anybody may ask; but the webhook itself
-    talks to nobody but the API server and whoever knows its address."""
+    """Return the policy of the network. API servers are outside of the Pods' network, so anybody
+    may ask; but the webhook itself talks to nobody but the API server and whoever knows its
+    address."""
     outwards: list[JsonDict] = []
     if settings.asks_cluster:
         ports = [("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443)]

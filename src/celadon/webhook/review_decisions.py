@@ -295,13 +295,13 @@ class Decider:
             return self._engine.review(request, self._world, self)
 
     def content(self, ends: Mapping[str, float]) -> None:
-        """Called by the engine, with the policies that had nothing against the request."""
+        """Note the policies that had nothing against the request; the engine calls it."""
         for policy, end in ends.items():
             self.times.append((policy, end - self._last))
             self._last = end
 
     def judged(self, policy: str, decisions: Sequence[admission.Decision], *, failed: bool) -> None:
-        """Called by the engine, for every policy that matches."""
+        """Note a policy that matches; the engine calls it for each."""
         if decisions or failed:
             self._find(policy, decisions, failed=failed)
         if self._timed:
@@ -479,7 +479,7 @@ class WatchedFiles:
         self._loaded_at = 0.0
 
     def rulebook(self) -> Rulebook | None:
-        """The last version that could be loaded."""
+        """Return the last version that could be loaded."""
         return self._rules
 
     def state(self) -> SourceState:

@@ -270,7 +270,7 @@ _Keys = Mapping[str, _Values]
 
 
 def conjunction(selectors: Iterable[Selector]) -> Selector:
-    """Matches what all of them match: of one and the same object."""
+    """Return a selector of what all of them match: of one and the same object."""
     labels: dict[str, str] = {}
     expressions: list[Any] = []
     for selector in selectors:
@@ -289,8 +289,8 @@ def conjunction(selectors: Iterable[Selector]) -> Selector:
 
 
 def union(selectors: Sequence[Selector]) -> Selector:
-    """Matches at least what any of them matches; one that matches nothing adds nothing. Of a single
-    selector, or of equal ones, that selector."""
+    """Return a selector of at least what any of them matches; one that matches nothing adds
+    nothing. Of a single selector, or of equal ones, it is that selector."""
     if all(selector == selectors[0] for selector in selectors[1:]):
         return selectors[0] if selectors else {}
     requirements = [keys for keys in map(_keys, selectors) if not _is_nothing(keys)]

@@ -240,7 +240,7 @@ class RemoteDiscovery:
     async def _asked(
         self, service: RemoteApiService, path: str, user: User, accept: str
     ) -> tuple[int, str, bytes]:
-        """The code, the media type and the body. Raises DiscoveryFailed."""
+        """Return the code, the media type and the body. Raises DiscoveryFailed."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
         from celadon.apiserver.go_network import UnusableRoots

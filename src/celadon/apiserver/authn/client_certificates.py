@@ -87,7 +87,8 @@ def _uid(subject: Subject) -> str:
 
 
 def _for_clients(certificate: x509.Certificate) -> bool:
-    """A certificate that lists no usages may be used for anything."""
+    """Return whether a certificate is for clients. One that lists no usages may be used for
+    anything."""
     try:
         usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:

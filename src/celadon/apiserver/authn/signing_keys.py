@@ -185,7 +185,8 @@ def _check_critical(names: object) -> None:
 
 
 def _verifies(key: PublicKey, token: signed_tokens.SignedToken) -> bool:
-    """The kind of the key decides which algorithms there are; the token says which of them."""
+    """Return whether a key verifies a token. The kind of the key decides which algorithms there
+    are; the token says which of them."""
     # The other way round, a token could choose an algorithm that makes a public key a secret.
     algorithm = token.header.get("alg") or ""
     try:

@@ -99,7 +99,7 @@ class ServedResources:
         return self._lagging.is_settled
 
     async def settled(self) -> None:
-        """Returns when `current` shows what is stored."""
+        """Wait until `current` shows what is stored."""
         self.current()
         await self._lagging.settled()
 

@@ -175,7 +175,7 @@ class RoleView:
         return self._lagging.is_settled
 
     async def settled(self) -> None:
-        """Returns when all that `current` has seen is in force."""
+        """Wait until all that `current` has seen is in force."""
         await self._lagging.settled()
 
     def _objects(self) -> list[JsonObject]:

@@ -85,7 +85,7 @@ class Controller(Protocol):
     def urgent(self) -> bool: ...
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
+        """Return the items to look at after a change."""
 
     async def reconcile(self, item: str) -> float | None:
         """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
@@ -699,7 +699,7 @@ class StatusWrites:
         return RequestWork(self._workers, _OWNER, is_large=True, size=stored.size)
 
     def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
-        """The object with that status and, if we are somebody, with us as its manager."""
+        """Return the object with that status and, if we are somebody, with us as its manager."""
         changed = {**live, "status": status}
         if self._writer is None:
             return changed

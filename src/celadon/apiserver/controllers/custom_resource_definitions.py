@@ -143,7 +143,7 @@ def _leave(sets: dict[K, set[str]], key: K, name: str) -> None:
 
 
 def _given_names(definition: JsonObject) -> set[str]:
-    """The names that were accepted, each behind its sort."""
+    """Return the names that were accepted, each behind its sort."""
     names = (definition.get("status") or {}).get("acceptedNames") or {}
     resources = (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))
     kinds = (names.get("kind"), names.get("listKind"))
@@ -155,7 +155,7 @@ def _given_names(definition: JsonObject) -> set[str]:
 def _accepted_names(
     definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
-    """The names that the definition has, and the last conflict about those it wants."""
+    """Return the names that the definition has, and the last conflict about those it wants."""
     wanted_names: JsonObject = definition["spec"]["names"]
     accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
     result: JsonDict = {"plural": "", "kind": "", **accepted_names}

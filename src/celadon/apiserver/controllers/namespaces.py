@@ -188,7 +188,8 @@ class NamespaceDeletion:
         return None
 
     def _seconds_early(self, namespace: JsonObject) -> float:
-        """Times in objects leave out what is below the second: it counts as a whole one."""
+        """Return how much too early a time may be: times in objects leave out what is below the
+        second, so it counts as a whole one."""
         if not self._grace:
             return 0.0
         deleted = datetime.fromisoformat(metadata.deletion_timestamp(namespace))
@@ -267,7 +268,7 @@ class NamespaceDeletion:
 def _deletable_elsewhere(
     offered: RemoteVersion, namespace: str
 ) -> Iterator[tuple[str, GroupResource]]:
-    """The collections of a namespace that another server has, with their paths."""
+    """Yield the collections of a namespace that another server has, with their paths."""
     for resource in (offered.document or {}).get("resources") or ():
         verbs = set(resource.get("verbs") or ())
         if resource.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:

@@ -205,7 +205,7 @@ class QuotaCounts:
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
     def _counting(self, change: controller_loops.Change) -> tuple[str, ...]:
-        """The quotas of a namespace in which something counts for less, or has gone."""
+        """Return the quotas of a namespace in which something counts for less, or has gone."""
         namespace = metadata.namespace(change.new if change.new is not None else change.old)
         quotas = self._namespaces.get(namespace)
         if not quotas or change.old is None:

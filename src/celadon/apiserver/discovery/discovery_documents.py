@@ -374,7 +374,8 @@ def discovery_answer(
 
 
 def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) -> HttpAnswer:
-    """`/api` stands behind a router; `/apis/`, with a slash, knows no aggregated document."""
+    """Answer at the root: `/api` stands behind a router; `/apis/`, with a slash, knows no
+    aggregated document."""
     if root == "api":
         _require_get(request)
     try:
@@ -388,8 +389,9 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
 
 
 def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup) -> HttpAnswer:
-    """The aggregator answers whatever the method, but for its own group, and for no path that has
-    more than one slash behind the name: there a router does. Raises StatusError."""
+    """Answer for a group. The aggregator does so whatever the method, but for its own group, and
+    for no path that has more than one slash behind the name: there a router does. Raises
+    StatusError."""
     published_group = apis.group(group.name)
     is_routed = group.name == APIREGISTRATION or request.path.endswith("//")
     if is_routed and published_group is not None and not published_group.custom:
@@ -478,7 +480,7 @@ def _aggregated_answer(
 def _aggregated_body(
     apis: PublishedApis, root: str, accepted: negotiation.Accepted, version: str
 ) -> tuple[bytes, str]:
-    """The document, and its tag: that of what all forms have."""
+    """Return the document, and its tag: that of what all forms have."""
     groups = (apis.core,) if root == "api" else apis.listed
     document = {**aggregated(groups), "apiVersion": f"{DISCOVERY}/{version}"}
     common = {key: value for key, value in document.items() if key not in TYPE_FIELDS}

@@ -138,7 +138,7 @@ class Observe(Protocol):
     """Takes notice of what came of a check."""
 
     def __call__(self, name: str, root: str, *, is_well: bool) -> None:
-        """The check was made for the path of health `root`."""
+        """Note that the check was made for the path of health `root`."""
 
 
 def health_answer(
@@ -326,7 +326,7 @@ def page_answer(
 
 
 def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
-    """The version of the kind and how to write it; None for text."""
+    """Return the version of the kind and how to write it; None for text."""
     accept_header = negotiation.accept_header(request)
     if not accept_header.strip():
         return None

@@ -50,7 +50,7 @@ class DescriptionsError(ValueError):
 
 
 def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None) -> JsonObject:
-    """Returns the type with the texts that there are of it and its fields."""
+    """Return the type with the texts that there are of it and its fields."""
     texts = Texts(MISSING, {}) if descriptions is None else descriptions.of(name)
     if texts is None:
         return schema
@@ -64,7 +64,7 @@ def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None)
 
 
 def _with_text(node: JsonObject, text: str) -> JsonObject:
-    """A mention that stands alone has no text upstream either."""
+    """Add a text; a mention that stands alone has no text upstream either."""
     return {"description": text, **node} if text and "$ref" not in node else node
 
 
@@ -89,7 +89,7 @@ class DocumentTexts:
 
 
 def read_descriptions(path: Path) -> DocumentTexts:
-    """Returns the texts of a document of version 2 or 3, or of all documents in a folder. Raises
+    """Return the texts of a document of version 2 or 3, or of all documents in a folder. Raises
     DescriptionsError."""
     types: dict[str, Texts] = {}
     digest = hashlib.sha512()
@@ -182,7 +182,7 @@ def _read(path: Path) -> str:
 
 
 def client_texts(source: str) -> Texts:
-    """Returns what the source of a class says of the type and its fields."""
+    """Return what the source of a class says of the type and its fields."""
     about = _CLASS.search(source)
     fields: dict[str, str] = {}
     for item in _FIELD.finditer(source):

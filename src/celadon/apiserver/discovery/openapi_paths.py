@@ -63,7 +63,7 @@ def reference(name: str) -> dict[str, str]:
 
 @per_release()
 def built_in_schema(name: str) -> JsonObject:
-    """A type under its OpenAPI name, without the kinds it stands for."""
+    """Return a type under its OpenAPI name, without the kinds it stands for."""
     if name in _SPECIAL:
         return _SPECIAL[name]
     if name.rpartition(".")[2] in _ANYTHING:
@@ -77,7 +77,7 @@ def _encodings() -> JsonObject:
 
 
 def type_with_fields(schema: Schema, encoding: JsonObject) -> JsonDict:
-    """Returns the document's form of a type. `encoding` is what its pack entry says beside the
+    """Return the document's form of a type. `encoding` is what its pack entry says beside the
     structure: fields that are `always` written, those with a default that only documents tell
     (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
     always = {**encoding.get("always", {}), **_zeros(schema, encoding)}
@@ -383,7 +383,7 @@ def group_tag(group: str) -> str:
 def plain_item(
     tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
 ) -> JsonDict:
-    """Returns a path that is only read; `answers` is empty for a text."""
+    """Return a path that is only read; `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
     content = {type_: {"schema": schema} for type_ in types}
     ok = {"description": ANSWERS["200"], "content": content}
@@ -411,7 +411,7 @@ def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
 
 
 def path_parameter(name: str) -> JsonDict:
-    """Returns a parameter in the path itself."""
+    """Return a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
@@ -434,7 +434,7 @@ RETURNED_WHEN_DELETED: Final = frozenset(
 
 
 def returned_when_deleted(resource: Resource) -> bool:
-    """Returns whether the DELETE of a resource answers with the object."""
+    """Return whether the DELETE of a resource answers with the object."""
     group_resource = resource.gvr.group_resource
     is_listed = str(group_resource) in RETURNED_WHEN_DELETED
     return is_listed or group_resource.group == "resource.k8s.io"
@@ -526,7 +526,7 @@ class _ResourcePaths:
     def _watches(
         self, subject: str, collection: str, namespace: tuple[str, ...]
     ) -> Iterable[tuple[str, JsonDict]]:
-        """The deprecated paths, which custom resources do not say."""
+        """Yield the deprecated paths, which custom resources do not say."""
         resource = self.resource
         if "watch" not in resource.verbs or resource.custom:
             return

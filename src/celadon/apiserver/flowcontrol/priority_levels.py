@@ -283,7 +283,7 @@ class SeatDemand:
             self._most = had
 
     def end_period(self, now: float) -> None:
-        """A period is over, and the next one begins."""
+        """End a period, and begin the next one."""
         self.add(0, now)
         seconds = now - self._started
         self.highest = self._most
@@ -336,8 +336,8 @@ def fair_allocation(total: int, classes: Sequence[SeatTarget]) -> tuple[list[flo
 
 
 def _fraction(total: float, low: float, turns: Sequence[tuple[float, float]]) -> float:
-    """The one with which all get `total`. Where a lower bound does not hold any more, a class grows
-    with the fraction, by its target; from its upper bound on it does not."""
+    """Return the fraction with which all get `total`. Where a lower bound does not hold any more, a
+    class grows with the fraction, by its target; from its upper bound on it does not."""
     fraction, dealt, grows = turns[0][0], low, 0.0
     for bound, change in turns:
         more = (bound - fraction) * grows
@@ -550,8 +550,8 @@ class PriorityLevel:
         return turn
 
     def finish(self, turn: Turn) -> float:
-        """The request has been answered: it keeps its final seats for the seconds that are given,
-        until it leaves."""
+        """Note that a request has been answered: it keeps its final seats for the seconds that are
+        given, until it leaves."""
         estimate = turn.estimate
         if not turn.is_executing or not estimate.final_seats or turn is turn.flow.turn:
             return 0.0
@@ -568,7 +568,7 @@ class PriorityLevel:
             self._seat_waiting()
 
     def leave(self, turn: Turn) -> None:
-        """The request is done, or does not wait any longer."""
+        """Note that a request is done, or does not wait any longer."""
         count, queue = turn.flow.count, turn.queue
         if turn is turn.flow.turn:
             now = self._clock()
@@ -599,12 +599,13 @@ class PriorityLevel:
         self.note()
 
     def _has_room(self, turn: Turn) -> bool:
-        """A level whose limit is less than a request needs has one request at a time."""
+        """Return whether there is room for a request. A level whose limit is less than it needs has
+        one request at a time."""
         room = self.limit is None or self.executing + turn.seats <= self.limit
         return room or not self.executing
 
     def _queue(self, hand: tuple[int, ...]) -> Queue:
-        """The shortest of those; one that is not in use begins now."""
+        """Return the shortest of those queues; one that is not in use begins now."""
         queue = self.queues[hand[0]]
         if self.executing:
             shortest = queue.length

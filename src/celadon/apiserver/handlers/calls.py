@@ -136,7 +136,7 @@ class Call:
 
     @remembered
     def patch_type(self) -> str:
-        """Raises StatusError 415 for what is no type of patches."""
+        """Return the type of a patch. Raises StatusError 415 for what is none."""
         return patch.patch_type(self.request.header("content-type"), self.target)
 
     @remembered
@@ -205,7 +205,7 @@ def checked_body(call: Call) -> bytes:
 
 
 def require_body_type(call: Call, types: Sequence[str] = ()) -> None:
-    """Raises StatusError 415 for a type in which no object is sent, or none of these."""
+    """Require a type in which an object is sent, and one of these. Raises StatusError 415."""
     if call.content_type not in (types or call.endpoint.body_types):
         raise status.unsupported_media_type(BUILT_IN_TYPES)
 
@@ -250,7 +250,7 @@ def read_delete_body(call: Call) -> bytes | Document:
 
 
 def _read(body: bytes, media_type: str, field_validation: str) -> SentBody:
-    """Raises _Unreadable."""
+    """Read a body. Raises _Unreadable."""
     if media_type == JSON:
         return SentBody(body, body)
     return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
@@ -279,8 +279,8 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
 
 
 def _of_message(body: bytes, kind: GroupVersionKind) -> SentBody:
-    """An object for an endpoint of a kind, which counts where none is said. Raises _Unreadable, and
-    StatusError for a message that cannot be read."""
+    """Return an object for an endpoint of a kind, which counts where none is said. Raises
+    _Unreadable, and StatusError for a message that cannot be read."""
     try:
         envelope = open_envelope(body, kind)
     except ProtobufError as error:
@@ -306,7 +306,8 @@ class _TooDeep(Exception):
 
 
 def _content(value: object, *, is_sorted: bool) -> bytes | Document:
-    """The value for the readers of bodies; text that they refuse, where it nests too deep."""
+    """Return the value for the readers of bodies; text that they refuse, where it nests too
+    deep."""
     try:
         return Document(_json_value(value, is_sorted=is_sorted))
     except _TooDeep:
@@ -314,8 +315,8 @@ def _content(value: object, *, is_sorted: bool) -> bytes | Document:
 
 
 def _json_value(value: Any, *, is_sorted: bool, level: int = 0) -> Any:  # noqa: ANN401 - any JSON
-    """The value as reading its JSON text would give it: containers of its own (YAML shares those
-    behind aliases), plain numbers, and texts without halves of surrogate pairs."""
+    """Return the value as reading its JSON text would give it: containers of its own (YAML shares
+    those behind aliases), plain numbers, and texts without halves of surrogate pairs."""
     match value:
         case dict() | list() if level == MAX_DEPTH:
             raise _TooDeep

@@ -123,7 +123,8 @@ class Endpoint:
 
 
 def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
-    """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
+    """Return the endpoint of a request. `groups` are those of built-in resources. Raises NoSuchPath
+    or StatusError."""
     if info.prefix == "apis" and not info.group:
         raise NoSuchPath(info.path)
     gvr = kube.GroupVersionResource(info.group, info.version, info.resource)
@@ -246,7 +247,8 @@ def _names_no_namespace(info: RequestInfo) -> bool:
 
 
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
-    """A cluster-scoped resource is not found inside a namespace, even one without a name."""
+    """Return whether a resource is where the path says. A cluster-scoped one is not found inside a
+    namespace, even one without a name."""
     if resource.namespaced or resource.gvr.resource == "namespaces":
         return True
     return not info.namespace and (resource.custom or not _names_no_namespace(info))

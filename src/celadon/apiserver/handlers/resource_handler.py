@@ -76,7 +76,7 @@ class Reviewer:
         return target.resource.gvr.group in (AUTHORIZATION_GROUP, AUTHENTICATION_GROUP)
 
     async def review(self, call: Call) -> WriteResult:
-        """Raises StatusError, Denied."""
+        """Answer a review. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
         read = await call.work.step(read_sent, call, context)
@@ -152,7 +152,7 @@ class Verbs:
     lines: LatestLines = field(default_factory=lambda: LatestLines())
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
-        """Raises StatusError, Denied."""
+        """Answer a request. Raises StatusError, Denied."""
         endpoint = call.endpoint
         if call.request.method == "HEAD" and not endpoint.knows_head:
             raise kube.status.method_not_allowed()
@@ -277,8 +277,8 @@ class Verbs:
 
 
 def _check_method(call: Call) -> None:
-    """The old paths `/watch/...` are for reading; and what is no patch is said before it is asked
-    how the answer shall be written. Raises StatusError: 405, 415."""
+    """Check the method. The old paths `/watch/...` are for reading; and what is no patch is said
+    before it is asked how the answer shall be written. Raises StatusError: 405, 415."""
     if call.info.deprecated_watch and not call.endpoint.resource.custom:
         if call.request.method not in ("GET", "HEAD"):
             raise kube.status.method_not_allowed()
@@ -305,8 +305,8 @@ def _watch_options(call: Call) -> ListOptions:
 
 
 def _of_one(options: ListOptions, name: str) -> ListOptions:
-    """A watch of the one object that the path names; a selector may name the same. Raises
-    StatusError 400."""
+    """Return the options of a watch of the one object that the path names; a selector may name the
+    same. Raises StatusError 400."""
     if options.fields.terms and options.fields.exact("metadata.name") != name:
         raise kube.status.bad_request("fieldSelector metadata.name doesn't match requested name")
     return options.of_one(name)
@@ -323,8 +323,8 @@ def _read_options(call: Call) -> None:
 
 
 def _wanted(call: Call) -> negotiation.Accepted:
-    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before, but
-    behind the router."""
+    """Return the form in which the answer is wanted. Raises StatusError 406; from 1.32 to 1.35 for
+    wrong options of a list or watch before, but behind the router."""
     endpoint = call.endpoint
     if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
         if not endpoint.resource.custom:
@@ -410,7 +410,7 @@ REMOVED_NOTE: Final = "k8s.io/removed-release"
 
 
 def forget_deprecation(notes: Notes) -> None:
-    """The router refuses before anybody knows the resource."""
+    """Forget a deprecation, since the router refuses before anybody knows the resource."""
     notes.warnings.clear()
     for name in (DEPRECATED_NOTE, REMOVED_NOTE):
         notes.audit.pop(name, None)
@@ -437,7 +437,7 @@ def note_deprecation(
 
 
 def _of_version(definition: kube.JsonObject, gvk: kube.GroupVersionKind) -> str:
-    """The definition's own words, or the general ones; empty where it is not deprecated."""
+    """Return the definition's own words, or the general ones; empty where it is not deprecated."""
     versions = definition["spec"]["versions"]
     served = [version for version in versions if version.get("name") == gvk.version]
     if not served or not served[0].get("deprecated"):
@@ -451,7 +451,8 @@ def _of_version(definition: kube.JsonObject, gvk: kube.GroupVersionKind) -> str:
 
 
 def _newer(versions: list[kube.JsonObject], version: str) -> str:
-    """The newest other version that is served and not deprecated itself; empty without one."""
+    """Return the newest other version that is served and not deprecated itself; empty without
+    one."""
     usable = [
         str(item["name"])
         for item in versions

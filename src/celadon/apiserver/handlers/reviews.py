@@ -113,7 +113,7 @@ def _attributes(spec: JsonObject) -> Iterator[FieldError]:
 
 
 def _path_error(spec: JsonObject, detail: str) -> FieldError:
-    """The value is shown with the names of upstream's internal type."""
+    """Return an error at a path. The value is shown with the names of upstream's internal type."""
     path = spec["nonResourceAttributes"]
     fields = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
     of_go = GoValue(fields, "authorization.NonResourceAttributes")
@@ -512,7 +512,7 @@ class TokenIssuer:
         return bound
 
     def _node_of(self, pod: JsonObject, account: str) -> JsonObject | None:
-        """A pod's node, by its name alone if there is no such object."""
+        """Return a pod's node, by its name alone if there is no such object."""
         spec = pod.get("spec") or {}
         if spec.get("serviceAccountName") != account:
             raise status.bad_request(
@@ -535,7 +535,7 @@ class TokenIssuer:
 
 
 def _require_own(request: JsonObject, namespace: str, name: str) -> None:
-    """Raises StatusError (422) if the request names another account."""
+    """Require that the request names its own account. Raises StatusError (422)."""
     meta = metadata.metadata(request)
     for field, text, word in (
         ("name", name, "must match the service account name if specified"),
@@ -547,7 +547,7 @@ def _require_own(request: JsonObject, namespace: str, name: str) -> None:
 
 
 def _require_lifetime(seconds: int) -> None:
-    """Raises StatusError (422)."""
+    """Require a lifetime that is allowed. Raises StatusError (422)."""
     detail = ""
     if seconds < MIN_SECONDS:
         detail = "may not specify a duration less than 10 minutes"

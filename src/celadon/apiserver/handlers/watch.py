@@ -181,7 +181,7 @@ class Watching:
         self.wakes = Wakes()
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
-        """Raises StatusError for what cannot be a watch; all later errors are events."""
+        """Open a watch. Raises StatusError for what cannot be one; all later errors are events."""
         try:
             revision = revision_of(request.options.resource_version)
         except ValueError as error:
@@ -282,7 +282,7 @@ class Watching:
         return self._served.current().custom.definition(request.endpoint.resource.gvk)
 
     async def settled(self) -> None:
-        """Returns when `defined_by` is about what is stored."""
+        """Wait until `defined_by` is about what is stored."""
         await self._served.settled()
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
@@ -496,7 +496,8 @@ class _Stream:
 
 
 def _wants_initial_events(options: ListOptions, revision: int) -> bool:
-    """A version that is 0 in disguise (`00`) means any state, too, but promises no bookmark."""
+    """Return whether the watch begins with what is there. A version that is 0 in disguise (`00`)
+    means any state, too, but promises no bookmark."""
     if options.send_initial_events is None:
         return revision == 0
     return options.send_initial_events

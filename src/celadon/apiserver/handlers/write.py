@@ -102,11 +102,11 @@ class FieldManagers:
     conversions: Conversions
 
     def created(self, call: Call, read: Incoming) -> None:
-        """A new object gets its managers."""
+        """Give a new object its managers."""
         track_create(read.draft, call.target, self._writer(call, read.draft.run.context))
 
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
-        """A changed object gets its managers; `live` is the stored one. One that was applied has
+        """Give a changed object its managers; `live` is the stored one. One that was applied has
         them already."""
         custom = call.target.schema
         if custom is not None and not custom.has_version(read.stated_kind):
@@ -270,7 +270,8 @@ class Writer:
                     raise_refusal(collision.refusal)
 
     async def _create_once(self, call: Call) -> WriteResult:
-        """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
+        """Create an object. Raises LostRace when somebody else has what was claimed for it,
+        _NameTaken."""
         new = await self._admitted_new(call)
         target = call.target
         # Where the path names the object, it is kept there, whatever mutators have called it.
@@ -294,11 +295,11 @@ class Writer:
         return WriteResult(201, await self._shown(call, created.object))
 
     async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
-        """A stored object in the version of the request."""
+        """Return a stored object in the version of the request."""
         return await call.work.step(self._reader.shown, obj, call.target.resource)
 
     async def _admitted_new(self, call: Call) -> _NewObject:
-        """The object that a create may store: read, mutated, validated, admitted."""
+        """Return the object that a create may store: read, mutated, validated, admitted."""
         target = call.target
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
@@ -384,7 +385,8 @@ class Writer:
     async def _change_once(
         self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
     ) -> WriteResult:
-        """Raises LostRace when somebody else has written in between."""
+        """Change an object as it is now. Raises LostRace when somebody else has written in
+        between."""
         resource = call.target.resource
         read_old = self._reader.shown if call.dry_run else self._reader.cached
         old = await call.work.step(read_old, stored.object, resource)
@@ -462,8 +464,8 @@ class Writer:
     async def _mutated(
         self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
     ) -> Incoming:
-        """The change as mutating admission leaves it, which sees the managers that a scale has of
-        the object it belongs to, before and after."""
+        """Return the change as mutating admission leaves it, which sees the managers that a scale
+        has of the object it belongs to, before and after."""
         target, draft = call.target, incoming.draft
         if target.subresource == SCALE:
             managers = self._managers.of_scale(call, old, draft.run.context)
@@ -581,7 +583,7 @@ class Writer:
         return self._objects.get(target.resource, target.namespace, name or target.name)
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
-        """The body. It is read anew for every attempt, and complained about once."""
+        """Return the body. It is read anew for every attempt, and complained about once."""
         incoming = read_sent(call, context)
         if not again:
             call.notes.warnings += incoming.warnings
@@ -628,7 +630,7 @@ def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None
 
 
 def _take_managers(scale: JsonDict) -> object:
-    """Takes the managers out of a scale and returns them."""
+    """Take the managers out of a scale and return them."""
     return scale["metadata"].pop("managedFields", None)
 
 

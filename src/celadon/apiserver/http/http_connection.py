@@ -192,7 +192,7 @@ class Surroundings(Protocol):
         ...
 
     def rest(self, connection: Connection) -> None:
-        """It reads no more until it is told to `go_on`."""
+        """Note that a connection reads no more until it is told to `go_on`."""
         ...
 
 
@@ -299,8 +299,8 @@ class Connection(asyncio.Protocol):
         self._held_bytes = 0
 
     def eof_received(self) -> bool:
-        """A client that will send no more may still want its answers; over TLS it cannot have
-        them, and asyncio would complain to whoever reads the log."""
+        """Keep the connection: a client that will send no more may still want its answers. Over TLS
+        it cannot have them, and asyncio would complain to whoever reads the log."""
         self._is_over = True
         if self._tunnel is not None:
             self._tunnel.end()
@@ -326,7 +326,8 @@ class Connection(asyncio.Protocol):
         return self._answering is not None or self._offered is not None
 
     def end(self) -> None:
-        """The server ends: a stream ends, a request is answered, an idle connection is closed."""
+        """End as the server ends: a stream ends, a request is answered, an idle connection is
+        closed."""
         self._closes = True
         if self._streaming and self._answering is not None:
             self._answering.cancel()
@@ -334,7 +335,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def recall(self) -> None:
-        """The certificate, if there is one, shows nobody any more."""
+        """Note that the certificate, if there is one, shows nobody any more."""
         if self._certificate is not None:
             self._certificate = None
             self.end()
@@ -419,7 +420,7 @@ class Connection(asyncio.Protocol):
             self._server.rest(self)
 
     def go_on(self) -> None:
-        """It is this connection's turn again to read."""
+        """Go on: it is this connection's turn again to read."""
         self._rests = False
         arriving = self._arriving
         if arriving is not None and arriving.reader.is_behind and not self.transport.is_closing():
@@ -496,7 +497,7 @@ class Connection(asyncio.Protocol):
         return head
 
     def _begun(self, head: request_bytes.RequestHead) -> _Arriving:
-        """The request whose head has come."""
+        """Return the request whose head has come."""
         self._stop_timer()
         reader = (
             request_bytes.ChunkedBody() if head.chunked else request_bytes.SizedBody(head.length)
@@ -569,8 +570,8 @@ class Connection(asyncio.Protocol):
         self._part(is_sending=True)
 
     def _part(self, *, is_sending: bool) -> None:
-        """The last answer has been written. A client that is still sending would lose it, were the
-        connection closed at once."""
+        """Part from the client when the last answer has been written. One that is still sending
+        would lose it, were the connection closed at once."""
         self._forget_request()
         if is_sending and not self._is_over and self.transport.can_write_eof():
             if not self.transport.is_closing():

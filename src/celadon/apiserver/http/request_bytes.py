@@ -84,7 +84,7 @@ def _check_authority(scheme: bytes, authority: bytes) -> None:
 
 
 def _check_literal(host: bytes) -> None:
-    """An address of IPv6 in brackets."""
+    """Check an address of IPv6 in brackets."""
     address, bracket, port = host[1:].rpartition(b"]")
     if _BROKEN_ESCAPE.search(address) is not None:
         raise UnreadableTarget
@@ -330,8 +330,9 @@ def _joined_lines(block: bytes) -> Iterator[bytes]:
 
 
 def header_text(value: bytes) -> str:
-    """A header's value is UTF-8, and what is not has U+FFFD in it: if it were read as Latin-1, two
-    values would be the same, and a right to be the one would be a right to be the other."""
+    """Return a header's value as text. It is UTF-8, and what is not has U+FFFD in it: if it were
+    read as Latin-1, two values would be the same, and a right to be the one would be a right to be
+    the other."""
     return value.decode("utf-8", "replace")
 
 
@@ -493,7 +494,7 @@ class ChunkedBody:
         return result
 
     def _begin(self, line: bytes) -> None:
-        """A chunk, by its first line."""
+        """Begin a chunk, by its first line."""
         if line.find(b"\r") != len(line) - 1:
             bare = b"\r" not in line
             text = "chunked line ends with bare LF" if bare else "invalid CR in chunked line"

@@ -101,7 +101,7 @@ def allow_many_connections() -> None:
 
 
 def take_short_turns() -> None:
-    """The event loop does not wait long for a worker to let it go on."""
+    """Let workers take short turns: the event loop does not wait long for one to let it go on."""
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
@@ -450,7 +450,7 @@ def _signer(settings: ServerSettings, folder: CredentialsFolder) -> SignerOnDema
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """A key that cannot be used is named by its file."""
+    """Name a key that cannot be used by its file."""
     try:
         yield
     except KeyFileError as error:
@@ -660,7 +660,7 @@ async def _serve_requests(
     )
 
     def end() -> None:
-        """The first signal asks, the second insists."""
+        """End: the first signal asks, the second insists."""
         log_lines.say(log_lines.LIFE, "the server ends")
         delay = 0.0 if api.is_ending else settings.shutdown_delay
         api.prepare_to_stop()
@@ -691,7 +691,7 @@ async def _sweep(store: Store) -> None:
 
 
 def _told(settings: ServerSettings) -> JsonDict:
-    """The ConfigMap of the authorities in files. Raises OSError."""
+    """Return the ConfigMap of the authorities in files. Raises OSError."""
     client_ca = _text(settings.tls.client_authorities)
     return authentication_config_map(client_ca, settings.front_proxy.data())
 

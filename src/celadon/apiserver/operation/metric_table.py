@@ -238,7 +238,8 @@ def _distributed(
     bounds: Sequence[float],
     counted: Mapping[Labels, tuple[Sequence[float], float]],
 ) -> Iterator[str]:
-    """`counted` are the counts of the buckets, and the sum of the values."""
+    """Yield the lines of a distribution: `counted` are the counts of the buckets, and the sum of
+    the values."""
     if counted:
         yield about.head("histogram")
     ends = [f'le="{number(bound)}"}}' for bound in (*bounds, float("inf"))]

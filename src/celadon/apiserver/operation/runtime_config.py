@@ -178,7 +178,7 @@ def _text(version: releases.Minor) -> str:
 
 
 def _said_version(options: Sequence[str]) -> releases.Minor | None:
-    """The release of the one component that there is, if it is among what was said."""
+    """Return the release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
     for word in (part for option in options for part in option.split(",") if part):
         name, equals, text = (part.strip() for part in word.partition("="))
@@ -203,7 +203,7 @@ def _said_version(options: Sequence[str]) -> releases.Minor | None:
 
 
 def _numbers(text: str) -> list[str]:
-    """The components of a version (k8s.io/apimachinery `util/version`)."""
+    """Return the components of a version (k8s.io/apimachinery `util/version`)."""
     match = _VERSION.match(text)
     if match is None:
         raise ValueError(f"could not parse {quote(text)} as version")

@@ -132,7 +132,7 @@ class HealthCounts:
         self._last: dict[Labels, float] = {}
 
     def observe(self, name: str, root: str, *, is_well: bool) -> None:
-        """A check was made for the path of health `root`."""
+        """Note that a check was made for the path of health `root`."""
         self._last[name, root] = float(is_well)
         self._total.add((name, root, "success" if is_well else "error"))
 
@@ -221,7 +221,7 @@ class LevelUse:
         self._limit, self._most_waiting = seats, waiting
 
     def tell(self) -> None:
-        """The histograms, of all states that are over."""
+        """Tell the histograms of all states that are over."""
         for (demand, seats, executing, waiting), seconds in self._lasted.items():
             nanoseconds = round(seconds * 1e9)
             self._demand.observe_for(nanoseconds, demand / self._limit)

@@ -218,7 +218,7 @@ def _headers(columns: Sequence[Column]) -> tuple[Header, ...]:
 
 
 def _cells(columns: Sequence[Column]) -> cell_texts.CellsOf:
-    """The function that fills the columns, as the data say it."""
+    """Return the function that fills the columns, as the data say it."""
     readers = [compiled(column.cell) for column in columns]
 
     def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:

@@ -148,7 +148,7 @@ class Kubelets:
         await kubelet.requests.require_update(self._pods.resource, changed, "status")
 
     async def _end(self, pod: JsonObject, kubelet: Kubelet) -> float | None:
-        """A pod that is deleted: its containers are stopped, then it is gone."""
+        """End a pod that is deleted: its containers are stopped, then it is gone."""
         for text, name in pod_lifecycle.running_containers(pod):
             message = f"Stopping container {name}"
             await kubelet.events.record(pod, "Normal", "Killing", message, f"{text}{{{name}}}")
@@ -194,7 +194,7 @@ def _address(node: JsonObject) -> str:
 
 
 def _network(node: JsonObject) -> str:
-    """The pods' addresses; of a node that names none, some that are rather its own."""
+    """Return the pods' addresses; of a node that names none, some that are rather its own."""
     named = (node.get("spec") or {}).get("podCIDR")
     if named:
         return str(named)
@@ -464,7 +464,7 @@ class Nodes:
     # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
     # their kubelet says nothing.
     async def _mark_pods(self, node: str) -> None:
-        """The pods of a node that is not ready are not ready either. Raises Stale."""
+        """Mark the pods of a node that is not ready: they are not ready either. Raises Stale."""
         for pod in self._pods.on_node(node):
             if not pod_facts.is_ready(pod):
                 continue

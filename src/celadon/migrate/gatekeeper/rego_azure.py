@@ -269,7 +269,8 @@ def _users_message(field: str) -> Check:
 def _users_variables(
     field: str, allowed: str
 ) -> tuple[rego_pod_security.Variable, rego_pod_security.Variable]:
-    """`allowed` is whether what is there is allowed, an optional one."""
+    """Return the variables of users. `allowed` is whether what is there is allowed, an optional
+    one."""
     rule, title = f"variables.{field}Rule", field[0].upper() + field[1:]
     absent = f"{rule} != 'MustRunAs'"
     if field == "runAsUser":

@@ -236,7 +236,7 @@ class ClusterClient:
             await pool.aclose()
 
     async def _taken(self, request: _ClusterRequest, seconds: float) -> bytes:
-        """The body of the answer, if it is a good one. Raises ClusterError."""
+        """Return the body of the answer, if it is a good one. Raises ClusterError."""
         try:
             async with asyncio.timeout(seconds):
                 answer = await self._answered(request)

@@ -186,7 +186,7 @@ class WatchedCollection:
             self._changed()
 
     def _hear_list(self) -> None:
-        """An absent resource is asked for less and less often."""
+        """Hear the list. An absent resource is asked for less and less often."""
         if self.is_absent:
             self._heard = self._clock()
         else:

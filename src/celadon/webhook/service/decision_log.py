@@ -100,7 +100,8 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
 
 
 def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
-    """A Secret keeps its keys and loses its values; other objects are as they are."""
+    """Redact an object: a Secret keeps its keys and loses its values; other objects are as they
+    are."""
     if obj is None:
         return None
     if not secret:
@@ -225,7 +226,7 @@ class DecisionLog:
             self._is_broken = True
 
     def reopen_if_moved(self) -> None:
-        """Looked at every few seconds."""
+        """Reopen the file if it was moved; this is looked at every few seconds."""
         path = self._settings.path
         if path is None:
             return

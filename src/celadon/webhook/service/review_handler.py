@@ -309,7 +309,7 @@ class Answering(Protocol):
         ...
 
     def look(self) -> None:
-        """Called every few seconds, for files that others move."""
+        """Look for files that others move; this is called every few seconds."""
         ...
 
 
@@ -367,8 +367,8 @@ class HeavyReviews:
             self._dear[request.remote_address] = min(dear, size // 2)
 
     def look(self) -> None:
-        """Called every few seconds: where reviews have come since then, the next one should find a
-        process that forks for it."""
+        """Look whether reviews have come since the last call, every few seconds: then the next one
+        should find a process that forks for it."""
         if self._is_asked:
             self._is_asked = False
             with contextlib.suppress(apiserver.ForkFailed):
@@ -569,7 +569,7 @@ class ReviewQueue:
         return len(self._waiting) + len(self._asking)
 
     def offer(self, request: apiserver.HttpRequest, reply: Reply) -> bool:
-        """Takes reviews, nothing else."""
+        """Take a review, and nothing else."""
         target = self._target(request)
         if target is None:
             return False

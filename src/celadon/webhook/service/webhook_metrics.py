@@ -72,7 +72,7 @@ class ReviewMetrics:
         self.http_requests.add((path, "200"))
 
     def not_answered(self, path: str, reason: str, code: int) -> None:
-        """An HTTP error took the place of a review."""
+        """Note that an HTTP error took the place of a review."""
         self.refused.add((path, reason))
         self.http_requests.add((path, str(code)))
 

@@ -355,7 +355,7 @@ class Webhook:
             self.end()
 
     def end(self) -> None:
-        """The first call asks, the second insists."""
+        """End: the first call asks, the second insists."""
         delay = 0.0 if self.is_ending else self._settings.shutdown_delay
         say(LIFE, "the webhook ends", {"delaySeconds": delay})
         self.is_ending = True

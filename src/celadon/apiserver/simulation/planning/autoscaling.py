@@ -519,7 +519,7 @@ def _request(pod: JsonObject, name: str) -> int:
 
 
 def _failure_of(metric: JsonObject) -> tuple[str, str]:
-    """The reason, and how the error of all metrics begins."""
+    """Return the reason, and how the error of all metrics begins."""
     kind = metric.get("type") or ""
     if kind == "Resource":
         name = metric["resource"]["name"]

@@ -532,7 +532,8 @@ class PodAffinity:
         return None
 
     def _is_near(self, state: NodeState) -> bool:
-        """The first of pods that want to be together may run anywhere."""
+        """Return whether a pod may run near. The first of pods that want to be together may run
+        anywhere."""
         for term, places in zip(self._near, self._with, strict=True):
             place = state.labels.get(term.topology)
             if place is None or (place not in places and not self._is_first):
@@ -541,7 +542,7 @@ class PodAffinity:
 
 
 def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
-    """The values of its topology where pods are that it matches."""
+    """Return the values of its topology where pods are that it matches."""
     counts = neighbours.counted(term.sort)
     return frozenset(
         state.labels[term.topology]

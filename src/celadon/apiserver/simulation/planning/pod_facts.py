@@ -105,7 +105,7 @@ def controller_of(obj: JsonObject) -> JsonDict:
 
 
 def node_of(pod: JsonObject) -> str:
-    """The name of the node that it is assigned to; empty if there is none."""
+    """Return the name of the node that it is assigned to; empty if there is none."""
     return str((pod.get("spec") or {}).get("nodeName") or "")
 
 

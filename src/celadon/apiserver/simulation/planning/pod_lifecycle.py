@@ -251,8 +251,8 @@ def _moved(
     behaviour: Behaviour,
     list_path: str,
 ) -> JsonDict:
-    """The status of a container now. It may start, end and start again at one and the same time,
-    but the second restart waits."""
+    """Return the status of a container now. It may start, end and start again at one and the same
+    time, but the second restart waits."""
     result = dict(former or _fresh(container))
     field_path = f"{list_path}{{{container['name']}}}"
     # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
@@ -343,7 +343,8 @@ def _held_up(
     reason: str,
     field_path: str,
 ) -> JsonDict:
-    """A container that cannot be made: nothing is told of what has been told before."""
+    """Return the status of a container that cannot be made: nothing is told of what has been told
+    before."""
     progress.lacks = True
     waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": reason}}
     if was != waiting:
