@@ -117,7 +117,7 @@ def _in_comment(before: str) -> bool:
 
 
 def _operand(token_list: TokenList, text: str, dot: int) -> str:
-    """The text of what a dot is behind; empty where there is nothing."""
+    """Return the text of what a dot is behind; empty where there is nothing."""
     kinds, _, offsets = token_list
     start = dot
     while start > 0:
@@ -141,7 +141,7 @@ def _operand(token_list: TokenList, text: str, dot: int) -> str:
 
 
 def _matching(kinds: list[str], closing: int) -> int:
-    """The index of the bracket that is closed there; 0 if none is."""
+    """Return the index of the bracket that is closed there; 0 if none is."""
     depth = 0
     for index in range(closing, -1, -1):
         depth += kinds[index] in _OPENING
@@ -152,7 +152,7 @@ def _matching(kinds: list[str], closing: int) -> int:
 
 
 def _open_calls(token_list: TokenList, text: str) -> tuple[OpenCall, ...]:
-    """The calls whose closing bracket is not there yet."""
+    """Return the calls whose closing bracket is not there yet."""
     kinds, _, offsets = token_list
     open_at: list[tuple[int, list[int]]] = []
     for index, kind in enumerate(kinds):
@@ -178,7 +178,7 @@ def _open_calls(token_list: TokenList, text: str) -> tuple[OpenCall, ...]:
 
 
 def _open_message(token_list: TokenList, end: int) -> OpenMessage | None:
-    """The innermost bracket that is open before an offset, if it is that of a message."""
+    """Return the innermost bracket that is open before an offset, if it is that of a message."""
     kinds, texts, offsets = token_list
     open_at: list[list[list[int]]] = []
     for index, kind in enumerate(kinds[: bisect_left(offsets, end)]):
@@ -212,7 +212,7 @@ def _with_variables(environment: Environment, calls: tuple[OpenCall, ...]) -> En
 
 
 def _bound(environment: Environment, call: OpenCall) -> dict[str, Type]:
-    """The names that a macro binds for the argument that is being written."""
+    """Return the names that a macro binds for the argument that is being written."""
     names = call.arguments[: call.argument]
     if not names or not all(name.isidentifier() for name in names[:1]):
         return {}

@@ -81,7 +81,7 @@ class ValidationContext:
         kind: IssueKind = IssueKind.OTHER,
         types: tuple[Type, ...] = (),
     ) -> None:
-        """Adds an issue located at that node; `types` are those that `kind` is about."""
+        """Add an issue located at that node; `types` are those that `kind` is about."""
         offset = self.checked.ast.positions.get(node_id)
         self.reported.append(Issue(message, offset, node_id, kind, types))
 
@@ -206,7 +206,7 @@ class Function(NamedTuple):
     unpaid: Callable[..., Any] | None = None
 
     def with_each(self, **changes: Any) -> Function:
-        """This function, with all its overloads changed alike."""
+        """Return this function, with all its overloads changed alike."""
         return self._replace(overloads=tuple(o._replace(**changes) for o in self.overloads))
 
 

@@ -230,7 +230,7 @@ class Issues:
         return self._count
 
     def __iter__(self) -> Iterator[Issue]:
-        """The kept issues by line and column, in the order found where these are equal."""
+        """Yield the kept issues by line and column, in the order found where these are equal."""
         return iter(sorted(self._issues, key=self.location))
 
     def location(self, issue: Issue) -> tuple[int, int]:
@@ -248,8 +248,9 @@ class Issues:
         return "\n".join(lines)
 
     def _shown_location(self, issue: Issue) -> tuple[int, int]:
-        """What begins a line stood behind the end of the one before, except to the grammar (once
-        to all that parses, which blames no node). And an empty text had a first column."""
+        """Return the location that is shown. What begins a line stood behind the end of the one
+        before, except to the grammar (once to all that parses, which blames no node). And an empty
+        text had a first column."""
         line, column = self.location(issue)
         if self.source.older_lines and not self.source.text:
             return line, 0

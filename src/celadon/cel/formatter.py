@@ -64,7 +64,7 @@ def commented_tokens(text: str) -> list[Token] | None:
 
 
 def _comments(gap: str, *, is_head: bool) -> tuple[str, tuple[str, ...]]:
-    """The comment behind a token, and those on the lines that follow."""
+    """Return the comment behind a token, and those on the lines that follow."""
     first, *rest = (text.strip() for text in gap.split("\n"))
     if is_head:
         return "", tuple(text for text in (first, *rest) if text)
@@ -346,8 +346,8 @@ class _Reader:
     def _run(
         self, starts: list[int], operands: list[Piece], signs: list[Token], *, is_whole: bool
     ) -> Piece:
-        """A run of operators, cut at those that bind least. `starts` are the first tokens of the
-        operands, and one behind the token behind the last."""
+        """Return a run of operators, cut at those that bind least. `starts` are the first tokens of
+        the operands, and one behind the token behind the last."""
         if not signs:
             return operands[0]
         loosest = min(_STRENGTHS[sign.kind] for sign in signs)
@@ -390,7 +390,7 @@ class _Reader:
         return self._group(start, [*pieces, *(_indented(chain) if below else chain)])
 
     def _primary(self) -> list[Piece]:
-        """A literal, a name, a call of a global function, or something in brackets."""
+        """Read a literal, a name, a call of a global function, or something in brackets."""
         if self._kind in _CLOSING:
             return [self._brackets()]
         is_absolute = self._kind == "."
@@ -436,7 +436,7 @@ class _Reader:
         return self._group(start, [*head, *inside, Break(""), closing])
 
     def _variables(self, method: str) -> list[Piece]:
-        """The names that a macro binds, each with its comma."""
+        """Return the names that a macro binds, each with its comma."""
         result: list[Piece] = []
         for _ in range((method in _ONE_VARIABLE) + (method in _TWO_VARIABLES)):
             name, comma = self._tokens[self._index : self._index + 2]

@@ -166,8 +166,8 @@ class _Partial:
         return self.activation[name] if name in self.activation else runtime.unbound(name)
 
     def _part(self, node: syntax.Expr) -> Outcome:
-        """A part of another attribute: a test of presence there is what it finds in an optional
-        (see `Context.tests_optional`)."""
+        """Evaluate a part of another attribute: a test of presence there is what it finds in an
+        optional (see `Context.tests_optional`)."""
         if not self.context.tests_optional(node):
             return self.node(node)
         assert isinstance(node, syntax.Select), "only tests find anything"
@@ -421,7 +421,8 @@ class _Residual:
         return syntax.Call(node.id, node.function, target, self._all(node.args))
 
     def _may_drop(self, term: syntax.Expr, other: syntax.Expr, *, neutral: bool) -> bool:
-        """`true && x` is x, but only if x is a bool: otherwise it is an error."""
+        """Return whether a term may be dropped: `true && x` is x, but only if x is a bool;
+        otherwise it is an error."""
         outcome = self.outcomes.get(term.id, MISSING)
         return outcome is neutral and self.context.certain(other) is bool
 
@@ -439,7 +440,7 @@ class _Residual:
         return syntax.Call(next(self.ids), "dyn", None, (node,))
 
     def _literal(self, value: Any) -> syntax.Expr | None:
-        """A value as a literal, where one exists."""
+        """Return a value as a literal, where one exists."""
         kind = value.__class__
         if kind is float:
             return syntax.Literal(next(self.ids), value) if math.isfinite(value) else None
@@ -460,7 +461,7 @@ class _Residual:
         return None
 
     def _elements(self, values: list[object]) -> tuple[syntax.Expr, ...] | None:
-        """The elements of a literal, all of one type, be it dyn."""
+        """Return the elements of a literal, all of one type, be it dyn."""
         literals = [self._literal(value) for value in values]
         known_literals = [literal for literal in literals if literal is not None]
         if len(known_literals) < len(values):

@@ -280,7 +280,8 @@ class _Estimator:
         self.locals = {**self.locals, name: local}
 
     def _bind_variables(self, node: Comprehension) -> None:
-        """The second is looked for where the first may hide what both run over."""
+        """Bind the variables. The second is looked for where the first may hide what both run
+        over."""
         if node.iter_var2:
             self._bind(node.iter_var, self._part_of(node.iter_range, is_key=True))
             self._bind(node.iter_var2, self._part_of(node.iter_range, is_key=False))
@@ -307,7 +308,7 @@ class _Estimator:
         return Sized(node, type_, size or UNKNOWN, items or UNKNOWN, is_known=size is not None)
 
     def _type(self, node: Expr) -> Type:
-        """The checked type; the field name of `a.?b` is a literal that the checker skips."""
+        """Return the checked type; the field name of `a.?b` is a literal that the checker skips."""
         return self.checked.types.get(node.id, STRING)
 
     def _path(self, node: Expr) -> Path:

@@ -90,8 +90,8 @@ def last_step(node: Expr) -> tuple[Expr, Step] | None:
 
 
 def is_attribute(node: Expr) -> bool:
-    """Does cel-go evaluate this as an attribute: a name, a chain, a test of presence, a
-    conditional?"""
+    """Return whether cel-go evaluates this as an attribute: a name, a chain, a test of presence, a
+    conditional."""
     if isinstance(node, Call):
         return is_conditional(node) or last_step(node) is not None
     return isinstance(node, (Ident, Select))
@@ -203,9 +203,8 @@ class Context:
     mistypes_tests: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Looks through the types once: may the expression make bytes (no JSON has any), are
-        there optionals, may they get where the types do not show them, and where they show a
-        bool?"""
+        """Look through the types once: may the expression make bytes (no JSON has any), are there
+        optionals, may they get where the types do not show them, and where they show a bool?"""
         # by identity: hashing types took a quarter of the time of making a program
         types = {id(t): t for t in self.checked.types.values()}.values()
         object.__setattr__(self, "mentions_bytes", any(t.kind is Kind.BYTES for t in types))
@@ -219,7 +218,8 @@ class Context:
         object.__setattr__(self, "boxes_optionals", boxes)
 
     def presence(self, name: str) -> str:
-        """The run-time function of that name, or the one that fails where nothing has fields."""
+        """Return the run-time function of that name, or the one that fails where nothing has
+        fields."""
         if not self.switches.bad_presence_test_is_error:
             return name
         return f"{name[:-2]}_strictly_v" if name.endswith("_v") else f"{name}_strictly"
@@ -326,7 +326,7 @@ class Context:
         return made_by or (partial(unknown_type, type_name) if self.has_schema else dict)
 
     def _returned(self, node: Call) -> type | None:
-        """The class that all overloads a call may come to return. Operators take what comes,
+        """Return the class that all overloads a call may come to return. Operators take what comes,
         whichever overload was resolved, and return what is right for that."""
         function, ids = self.function(node), self.overload_ids(node)
         if function is None or not ids:
@@ -395,7 +395,7 @@ class Context:
         return overload.impl if trusted else self.impl(node)
 
     def _is_of(self, node: Expr, param: Type) -> bool:
-        """Does the value surely have the class of this parameter?"""
+        """Return whether the value surely has the class of this parameter."""
         if param.kind in SCALAR_CLASSES:
             return self.certain(node) is SCALAR_CLASSES[param.kind]
         return param.kind in _TAKING_ALL or self.is_made(node, param)
@@ -459,8 +459,8 @@ class Context:
         return self.resolved_call(node).cost_rule
 
     def certain(self, node: Expr) -> type | None:
-        """The class the value surely has, or None. Declared types of variables and fields are not
-        trusted: the values behind them come from outside."""
+        """Return the class the value surely has, or None. Declared types of variables and fields
+        are not trusted: the values behind them come from outside."""
         if self.is_constant(node):
             value = self.constant(node)
             return type(value)
@@ -672,7 +672,7 @@ def macro_call(node: Comprehension) -> Call | None:
 def _macro_parts(
     node: Comprehension, shape: Quantified | ExistsOne | Collect | Insert
 ) -> tuple[str, tuple[Expr | None, ...]]:
-    """The name of a macro with that shape, and its arguments behind the variables."""
+    """Return the name of a macro with that shape, and its arguments behind the variables."""
     match shape:
         case Quantified():
             return shape.quantifier.value, (shape.predicate,)

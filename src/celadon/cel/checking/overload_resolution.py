@@ -173,7 +173,7 @@ class Substitution:
             raise TypesTooLarge
 
     def _keep_if(self, *, success: bool) -> bool:
-        """Ends an attempt: forgets the trail, after undoing it unless the attempt succeeded."""
+        """End an attempt: forget the trail, after undoing it unless the attempt succeeded."""
         trail = self._trail
         if trail:
             if not success:
@@ -244,7 +244,8 @@ class Substitution:
         return most_general(a, b)
 
     def _occurs(self, name: str, within: Type) -> bool:
-        """The occurs check: is that parameter within the type, directly or through bindings?"""
+        """Return whether a parameter is within the type, directly or through bindings: the occurs
+        check."""
         while within.kind is _PARAM:
             if within.name == name:
                 return True
@@ -423,7 +424,8 @@ def _collect_parameters(t: Type, names: dict[str, None]) -> None:
 def _match(
     substitution: Substitution, candidate: Candidate, arguments: Sequence[Type], counter: int
 ) -> Type | None:
-    """The result type if the arguments fit, with what is known of its parameters filled in."""
+    """Return the result type if the arguments fit, with what is known of its parameters filled
+    in."""
     overload = candidate.overload
     params = overload.params
     for argument, param in zip(arguments, params):  # noqa: B905  # a table has one arity

@@ -403,7 +403,7 @@ class Declarations:
         )
 
     def candidates(self, name: str) -> tuple[str, ...]:
-        """The full names that a name as written may mean, in order of precedence."""
+        """Return the full names that a name as written may mean, in order of precedence."""
         written = name.removeprefix(".")
         if self.aliases:
             first, dot, rest = written.partition(".")

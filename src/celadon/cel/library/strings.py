@@ -98,7 +98,7 @@ def last_index_of(s: str, part: str) -> int:
 
 
 def last_index_of_from(s: str, part: str, offset: int) -> int:
-    """The last position at or before the offset, or -1. An empty part is at any offset."""
+    """Return the last position at or before the offset, or -1. An empty part is at any offset."""
     if not part:
         return offset
     if offset < 0:
@@ -184,7 +184,8 @@ def _member(
     growth: Growth | None = None,
     inline: Inline | None = None,
 ) -> Overload:
-    """A text is no longer than the receiver, unless `growth` says so."""
+    """Declare a method of texts. Its result is no longer than the receiver, unless `growth` says
+    so."""
     if growth is None and result is STRING:
         growth = first
     return Overload(
@@ -202,7 +203,7 @@ def _member(
 
 
 def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
-    """An empty text is found around every character."""
+    """Bound the size of a replacement: an empty text is found around every character."""
     return text.size + text.size * new.size
 
 

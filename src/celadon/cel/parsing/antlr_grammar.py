@@ -413,7 +413,7 @@ class Network:
         return frozenset(result)
 
     def _lookahead(self, choice: ChoiceStep) -> tuple[Kinds, ...] | None:
-        """The kinds that start each alternative, if these sets are disjoint."""
+        """Return the kinds that start each alternative, if these sets are disjoint."""
         if choice.wraps_left or choice.decision.is_suffix_loop:
             return None
         looks = tuple(self._reach(t.target, beyond=True) for t in choice.decision.transitions)

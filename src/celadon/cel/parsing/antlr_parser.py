@@ -80,7 +80,7 @@ class TokenStream:
         return self._tokens[self.index - 1] if self.index else None
 
     def consume(self) -> None:
-        """Steps to the next token; stays at the end of input."""
+        """Step to the next token; stay at the end of input."""
         if self.token(1).kind != tokens.EOF:
             self.index += 1
             self.token(1)
@@ -334,7 +334,7 @@ def _is_inner_loop(state: antlr_grammar.State, stack: Stack) -> bool:
 
 
 def _by_precedence(groups: tuple[Group, ...], precedence: int) -> tuple[Group, ...]:
-    """Keeps what the precedence of the open rule allows.
+    """Keep what the precedence of the open rule allows.
 
     Entering the loop (alternative 1) needs a precedence. Leaving it is dropped where entering it
     leads to the same place.
@@ -349,7 +349,7 @@ def _by_precedence(groups: tuple[Group, ...], precedence: int) -> tuple[Group, .
 
 
 def _completed(groups: Iterable[Group], ahead: int) -> int:
-    """The first alternative whose rule is complete."""
+    """Return the first alternative whose rule is complete."""
     complete = [
         g.alternative
         for g in groups
@@ -361,13 +361,14 @@ def _completed(groups: Iterable[Group], ahead: int) -> int:
 
 
 def _decided(groups: tuple[Group, ...]) -> int | None:
-    """The only alternative left, or the first of those that no token can tell apart."""
+    """Return the only alternative left, or the first of those that no token can tell apart."""
     alternatives = {group.alternative for group in groups}
     return min(alternatives) if len(alternatives) == 1 or _conflicts(groups) else None
 
 
 def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
-    """A stack whose end may be anything includes all that only continue it."""
+    """Leave out what others include: a stack whose end may be anything includes all that only
+    continue it."""
     by_top: dict[antlr_grammar.State, set[Stack]] = {}
     for stack in stacks:
         if stack is None:
@@ -594,7 +595,7 @@ class Machine:
         return token
 
     def _synchronise(self) -> None:
-        """Makes the current token one that can come here, or fails the rule."""
+        """Make the current token one that can come here, or fail the rule."""
         if self._recovering:
             return
         possible = self._network.next_kinds(self._state)
@@ -615,7 +616,7 @@ class Machine:
         return self._insert_token()
 
     def _delete_token(self) -> bool:
-        """Deletes the current token if the next one fits."""
+        """Delete the current token if the next one fits."""
         if self._stream.kind(2) not in self._expected():
             return False
         self._report_unwanted()
@@ -624,7 +625,7 @@ class Machine:
         return True
 
     def _insert_token(self) -> Token:
-        """Makes up the missing token if the current one could follow it."""
+        """Make up the missing token if the current one could follow it."""
         current = self._stream.token(1)
         expected = self._expected()
         if current.kind not in self._expected(self._state.transitions[0].target):
@@ -729,7 +730,7 @@ class Machine:
 
 
 def _collect(node: ParseNode, label: str, part: Token | ParseNode) -> None:
-    """A label that ends in `+` collects several parts."""
+    """Collect a part; a label that ends in `+` collects several."""
     if label.endswith("+"):
         several = node.parts.setdefault(label, [])
         assert isinstance(several, list)

@@ -207,7 +207,7 @@ def _decode_uint(text: str) -> Uint:
 
 
 def _magnitude(text: str) -> int:
-    """The number, or one that fits no type if there are too many digits to convert."""
+    """Return the number, or one that fits no type if there are too many digits to convert."""
     if text.startswith("0x"):
         digits, base = text[2:], 16
     else:

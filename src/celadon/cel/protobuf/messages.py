@@ -97,7 +97,7 @@ def _values_equal(field: FieldDescriptor, a: Any, b: Any, pending: _Pairs) -> bo
 
 
 def _unknown(message: ProtoMessage) -> dict[int, list[object]]:
-    """The fields that are not known, by number."""
+    """Return the fields that are not known, by number."""
     result: dict[int, list[object]] = {}
     for field in _fields(UnknownFieldSet(message)):
         result.setdefault(field.field_number, []).append(_comparable(field.data))
@@ -109,7 +109,7 @@ def _fields(unknown: UnknownFieldSet) -> list[Any]:
 
 
 def _comparable(data: object) -> object:
-    """The content of an unknown field; a group has fields again."""
+    """Return the content of an unknown field; a group has fields again."""
     if isinstance(data, UnknownFieldSet):
         return [(f.field_number, f.wire_type, _comparable(f.data)) for f in _fields(data)]
     return data
@@ -282,7 +282,7 @@ class Message(Record):
         return not self.message.ByteSize()
 
     def display(self) -> str:
-        """The type's name and protobuf's text form in one line."""
+        """Return the type's name and protobuf's text form in one line."""
         content = text_format.MessageToString(self.message, as_one_line=True)
         return f"{self.cel_type.name}{{{content}}}"
 

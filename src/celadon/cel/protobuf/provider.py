@@ -205,7 +205,7 @@ class ProtobufTypes:
         return ObjectType(name, fields, partial(self._registry.construct, descriptor))
 
     def find_constant(self, name: str) -> Constant | None:
-        """An enum's value by the name of the enum and its own: `my.Color.RED`."""
+        """Return an enum's value by the name of the enum and its own: `my.Color.RED`."""
         enum_name, _, value_name = name.rpartition(".")
         enum = self._registry.enum(enum_name)
         value = None if enum is None else enum.values_by_name.get(value_name)

@@ -273,7 +273,8 @@ EDGE, OTHER, LETTER, LINE_END = range(4)
 
 
 def sides_of(alphabet: Alphabet) -> list[int]:
-    """The side each class makes. Exact when the alphabet tells words and newlines apart."""
+    """Return the side that each class makes. It is exact when the alphabet tells words and newlines
+    apart."""
     words = alphabet.classes_in(pattern_tree.WORD)
     newlines = alphabet.classes_in(pattern_tree.NEWLINE)
     return [

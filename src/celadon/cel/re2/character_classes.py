@@ -278,7 +278,8 @@ def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[pattern_tree
 
 
 def _parse_range(pattern: str, start: int, class_start: int) -> tuple[int, int, int]:
-    """`a` or `a-z` inside a class: both ends and the index after; `[a-]` ends with a plain dash."""
+    """Read `a` or `a-z` inside a class: both ends and the index after; `[a-]` ends with a plain
+    dash."""
     low, index = _parse_class_char(pattern, start, class_start)
     if pattern.startswith("-", index) and index + 1 < len(pattern) and pattern[index + 1] != "]":
         high, index = _parse_class_char(pattern, index + 1, class_start)

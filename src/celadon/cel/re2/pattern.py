@@ -89,7 +89,7 @@ def plain_search(question: Question) -> Search | None:
 
 
 def _texts_of(parts: tuple[pattern_tree.Node, ...]) -> frozenset[str] | None:
-    """The texts a sequence matches, when they are few."""
+    """Return the texts a sequence matches, when they are few."""
     texts = frozenset({""})
     for part in parts:
         more = _texts(part)

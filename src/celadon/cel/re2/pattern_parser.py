@@ -153,7 +153,7 @@ def _strip_first(node: pattern_tree.Node, shared: pattern_tree.Node) -> pattern_
 
 
 def _with_first(node: pattern_tree.Node, first: pattern_tree.Node | None) -> pattern_tree.Node:
-    """The node with its first part replaced, or dropped."""
+    """Return the node with its first part replaced, or dropped."""
     rest = node.subs[1:] if isinstance(node, pattern_tree.Concat) else ()
     parts = ((first,) if first is not None else ()) + rest
     if not parts:
@@ -425,7 +425,7 @@ class _Parser:
         )
 
     def _literal_run(self, text: str) -> None:
-        """The last character stays alone: a repetition may follow it."""
+        """Push a run of literals. The last character stays alone: a repetition may follow it."""
         if self._flags.fold:
             text = "".join(chr(pattern_tree.orbit(ord(char))[0]) for char in text)
         if len(text) > 1:
@@ -453,7 +453,7 @@ class _Parser:
         return True
 
     def _repeat(self, least: int, most: int | None, after: int, *, counted: bool) -> None:
-        """Wraps the topmost node; `self._at` is at the operator, `after` follows it."""
+        """Wrap the topmost node; `self._at` is at the operator, `after` follows it."""
         before = self._at
         greedy = not self._flags.swap_greed
         if self._pattern.startswith("?", after):
@@ -579,7 +579,7 @@ class _Parser:
     # Concatenation and alternation.
 
     def _take_finished(self) -> list[pattern_tree.Node]:
-        """Takes everything above the topmost marker off the stack."""
+        """Take everything above the topmost marker off the stack."""
         start = len(self._stack)
         nodes: list[pattern_tree.Node] = []
         while start and not isinstance(item := self._stack[start - 1], _Paren | _Bar):
@@ -611,7 +611,7 @@ class _Parser:
             self._push(alternatives(nodes))
 
     def _swap_bar(self) -> bool:
-        """Moves the branch just finished below the bar; False when there is no bar."""
+        """Move the branch just finished below the bar; return False when there is no bar."""
         stack = self._stack
         if len(stack) < 2 or not isinstance(stack[-2], _Bar):
             return False
@@ -629,7 +629,7 @@ class _Parser:
 
 
 def _as_literal(chars: pattern_tree.CharSet) -> pattern_tree.Literal | None:
-    """A class of one character, or of one character in both cases, is a literal."""
+    """Return a class of one character, or of one character in both cases, as a literal."""
     if len(chars) > 2 or not chars:
         return None
     members = tuple(point for low, high in chars for point in (low, high))

@@ -302,7 +302,7 @@ def _with_fraction(amount: int, unit: int) -> str:
 
 
 def in_int64(n: int) -> bool:
-    """Does the number fit in 64 bits with a sign?"""
+    """Return whether the number fits in 64 bits with a sign."""
     return MIN_INT <= n <= MAX_INT
 
 

@@ -227,7 +227,7 @@ class SetList(TypedList):
     __slots__ = ()
 
     def matches(self, other: list[object], pay: Pay | None = None) -> bool:
-        """The same items in any order."""
+        """Return whether there are the same items in any order."""
         if len(self) != len(other):
             return False
         if _equal_as_hashed(self, other):
@@ -285,15 +285,15 @@ class MapList(TypedList):
         return map_list
 
     def _positions(self) -> dict[Hashable, int]:
-        """The first position of each key."""
+        """Return the first position of each key."""
         positions: dict[Hashable, int] = {}
         for position, item in enumerate(self):
             positions.setdefault(self._key(item), position)
         return positions
 
     def _key(self, item: object) -> Hashable:
-        """The members that identify an item, by class and value. Schemas want scalars there, and
-        what is none of them is written: it has no hash, or one that its author can foresee."""
+        """Return the members that identify an item, by class and value. Schemas want scalars there,
+        and what is none of them is written: it has no hash, or one that its author can foresee."""
         members = item if isinstance(item, dict) else {}
         values = [members.get(key, _ABSENT) for key in self.keys]
         return tuple([(x.__class__, x if x.__class__ is str else repr(x)) for x in values])
