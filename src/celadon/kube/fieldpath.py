@@ -186,7 +186,7 @@ def value_text(value: object) -> str:
 
 
 def _usual_type(value: object) -> str:
-    """The type of a list or a map of texts, which most are that no type comes with."""
+    """Return the type of a list or a map of texts, which most are that no type comes with."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "[]string"
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):

@@ -142,7 +142,7 @@ def _misfit(value: object, shape: Shape, path: Path) -> Misfit | None:
 
 
 def _is_int64(value: object) -> bool:
-    """True is an int, too, for Python."""
+    """Return whether a value is an int of 64 bits; True is an int, too, for Python."""
     return value.__class__ is int and -(1 << 63) <= value < 1 << 63
 
 

@@ -278,7 +278,7 @@ class _Parser:
 
 
 def _number_of(text: str) -> float:
-    """An integer if it is one of 64 bits."""
+    """Return the number in a text, an integer if it is one of 64 bits."""
     try:
         return parse_int(text)
     except ValueError:
@@ -392,7 +392,8 @@ def _members(value: Json) -> Values:
 
 
 def _descended(value: Json) -> list[Json]:
-    """The value and, depth first, what is in it; only those that hold something themselves."""
+    """Return the value and, depth first, what is in it; only those that hold something
+    themselves."""
     members = _members(value)
     if not members:
         return []

@@ -120,7 +120,7 @@ def _strict_range(text: str) -> netaddr.Prefix | None:
 
 
 def _range_text(prefix: netaddr.Prefix) -> str:
-    """The range without the bits behind its length, as Go's older type prints it."""
+    """Return the range without the bits behind its length, as Go's older type prints it."""
     masked = prefix.masked()
     length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
     return f"{text_rules.unmapped(masked.addr)}/{length}"

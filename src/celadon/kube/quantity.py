@@ -179,9 +179,9 @@ class Quantity:
         return self._decimal
 
     def int64_value(self, digits: int = 0) -> int:
-        """Rounded away from zero, with so many digits behind the point counted as whole ones; of
-        what no int64 can hold the lowest bits, as Go's `Value` and, with three, `MilliValue`; or
-        nothing, where Go multiplies by ten again and again."""
+        """Return the number rounded away from zero, with so many digits behind the point counted as
+        whole ones; of what no int64 can hold the lowest bits, as Go's `Value` and, with three,
+        `MilliValue`; or nothing, where Go multiplies by ten again and again."""
         value = self.as_decimal()
         if digits:
             value = EXACT.scaleb(value, Decimal(digits))
@@ -248,7 +248,7 @@ class Quantity:
         return _of_exact(difference, chosen)
 
     def round_up(self, scale: int) -> Quantity:
-        """Rounded away from zero to a multiple of ten to the power of `scale`."""
+        """Round away from zero to a multiple of ten to the power of `scale`."""
         if self.exact is not None:
             return _of_exact(_rounded(self.exact, scale), self.format)
         if self.scale >= scale:
@@ -263,7 +263,7 @@ class Quantity:
 
 
 def parse(text: str) -> Quantity:
-    """Raises QuantityError with upstream's text."""
+    """Parse a quantity. Raises QuantityError with upstream's text."""
     if text == "0":
         return Quantity(0, text=text)
     parts = _PARTS.fullmatch(text)
@@ -285,7 +285,7 @@ def from_int(value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
 
 
 def _interpret(suffix: str) -> tuple[Format, int]:
-    """The format and the power, of two for binary suffixes and else of ten."""
+    """Return the format and the power, of two for binary suffixes and else of ten."""
     if suffix in DECIMAL_SUFFIXES:
         return Format.DECIMAL_SI, DECIMAL_SUFFIXES[suffix]
     if suffix in BINARY_SUFFIXES:
@@ -420,7 +420,7 @@ def _canonical_text(quantity: Quantity) -> str:
 
 
 def _digits_and_exponent(quantity: Quantity) -> tuple[str, int]:
-    """The digits without zeros at the end, and the power of ten to multiply them by."""
+    """Return the digits without zeros at the end, and the power of ten to multiply them by."""
     if quantity.exact is None:
         written, exponent = str(abs(quantity.mantissa)), quantity.scale
     else:

@@ -448,7 +448,7 @@ class RoleIndex:
                 self._bound[key[0], subject] = {*self._bound[key[0], subject]}
 
     def _said(self, key: Key) -> tuple[PolicyRule, ...]:
-        """The rules that a role says itself."""
+        """Return the rules that a role says itself."""
         rules = self._given.get(key)
         if rules is None:
             rules = self._given[key] = policy_rules(self._roles[key])

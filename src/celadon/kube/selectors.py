@@ -160,7 +160,8 @@ def key_error(path: FieldPath, key: str) -> FieldError | None:
 
 
 def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> Requirement:
-    """Checked as upstream's `NewRequirement`: SelectorError with all complaints."""
+    """Return a requirement, checked as upstream's `NewRequirement`: SelectorError with all
+    complaints."""
     path = _VALUES
     errors = [key_error(_KEY, key)]
     errors.append(_value_count_error(operator, values, path))
@@ -204,7 +205,7 @@ class LabelSelector:
         return KeyConditions(self.requirements, nothing=self.nothing)
 
     def __str__(self) -> str:
-        """The canonical text: requirements sorted by key."""
+        """Return the canonical text: requirements sorted by key."""
         return ",".join(map(str, self.requirements))
 
 
@@ -303,7 +304,7 @@ class FieldTerm:
     negated: bool = False
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """An absent field reads as the empty string."""
+        """Return whether fields match. An absent field reads as the empty string."""
         return (fields.get(self.field, "") == self.value) is not self.negated
 
     def __str__(self) -> str:

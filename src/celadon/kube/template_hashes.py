@@ -153,7 +153,7 @@ class _Field:
 
 @functools.cache
 def _structs() -> Mapping[str, Sequence[str]]:
-    """The lines about the fields of each structure, by its type."""
+    """Return the lines about the fields of each structure, by its type."""
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
     structs: dict[str, list[str]] = {}
@@ -176,7 +176,8 @@ def _fields(type_: str) -> Iterator[_Field]:
 
 
 def _is_between(release: tuple[int, int], releases: str) -> bool:
-    """The last release that is described stands for all that come after it."""
+    """Return whether a release is among others. The last one that is described stands for all that
+    come after it."""
     first, _, last = releases.partition("-")
     return parse_version(first) <= release and (release <= parse_version(last) or last == "1.36")
 

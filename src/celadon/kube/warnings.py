@@ -488,7 +488,8 @@ def daemon_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 
 def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """The claims of a changed one are looked at whatever changed, and their path is upstream's."""
+    """Yield warnings about the claims, which are looked at whatever changed, and whose path is
+    upstream's."""
     yield from daemon_set_warnings(obj, old)
     for index, claim in enumerate(_spec(obj).get("volumeClaimTemplates") or ()):
         path = _CLAIMS.index(index)
@@ -514,7 +515,8 @@ def job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
 
 
 def cron_job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """A time zone in the schedule of a new one is refused; that of an old one is put up with."""
+    """Yield warnings. A time zone in the schedule of a new one is refused; that of an old one is
+    put up with."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
         yield from _job_spec((_spec(obj).get("jobTemplate") or {}).get("spec") or {}, _JOB_SPEC)

@@ -75,7 +75,7 @@ def first_ordinal(stateful_set: JsonObject) -> int:
 
 
 def claim_name(template: JsonObject, pod: str) -> str:
-    """The name of the claim that a pod has of a template."""
+    """Return the name of the claim that a pod has of a template."""
     return f"{metadata.name(template)}-{pod}"
 
 
@@ -197,7 +197,8 @@ def _member(parent: dict[str, Json], field: str) -> JsonDict:
 
 
 def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
-    """A toleration that says the same but for its seconds is replaced where it stands."""
+    """Tolerate a condition. A toleration that says the same but for its seconds is replaced where
+    it stands."""
     toleration = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
     existing = spec.get("tolerations") or ()
     tolerations = [toleration if _is_like(other, toleration) else other for other in existing]
@@ -493,7 +494,7 @@ def _replicas(spec: JsonObject) -> int:
 
 
 def _parallel(spec: JsonObject) -> int:
-    """The pods of a Job that run side by side."""
+    """Count the pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0
     value, completions = spec.get("parallelism"), spec.get("completions")

@@ -93,7 +93,7 @@ class DerReader:
         return content[1:]
 
     def _length(self, index: int) -> tuple[int, int]:
-        """The length that stands at a position, and where it ends."""
+        """Return the length that stands at a position, and where it ends."""
         if index >= len(self._data):
             raise DerError("cut off")
         first = self._data[index]
@@ -225,7 +225,7 @@ def _attribute(attributes: DerReader) -> tuple[bytes, str | None]:
 
 
 def _text(tag: int, content: bytes) -> str | None:
-    """Raises DerError."""
+    """Return the text of some content. Raises DerError."""
     if tag in _CHARACTERS:
         name, allowed = _CHARACTERS[tag]
         if allowed.fullmatch(content) is None:
@@ -702,7 +702,7 @@ def _unsigned(number: int) -> bytes:
 
 
 def _private_key(der: bytes) -> PublicKey:
-    """The public key of a private one in any of the three forms."""
+    """Return the public key of a private one in any of the three forms."""
     for read in (_plain_rsa, _wrapped, _plain_elliptic):
         try:
             return read(der)

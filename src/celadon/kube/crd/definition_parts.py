@@ -78,7 +78,7 @@ class InternalDefinition:
 
 
 def internal_definition(spec: JsonObject) -> InternalDefinition:
-    """Takes what is the same in all versions out of them."""
+    """Take what is the same in all versions out of them."""
     versions = [version for version in spec.get("versions") or () if isinstance(version, dict)]
     shared: JsonDict = {}
     for name, internal_name in _SHARED_PARTS.items():
@@ -96,7 +96,7 @@ def internal_definition(spec: JsonObject) -> InternalDefinition:
 
 
 def _part(version: JsonObject, name: str) -> Any:
-    """An empty list is as good as none; an empty object is not."""
+    """Return a part of a version. An empty list is as good as none; an empty object is not."""
     result = version.get(name)
     return None if result == [] else result
 
@@ -413,7 +413,8 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
 
 
 def _stored_messages(rules: Iterable[JsonObject]) -> frozenset[str]:
-    """The message expressions that were there; upstream took the rules for them until 1.31."""
+    """Return the message expressions that were there; upstream took the rules for them until
+    1.31."""
     member = "messageExpression" if is_since("1.31") else "rule"
     return frozenset(rule[member] for rule in rules if rule.get("messageExpression"))
 
@@ -519,7 +520,8 @@ _SCALE_PATHS: Final = (
 
 
 def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
-    """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
+    """Return what is wrong with an approval: the groups of Kubernetes' community are for what it
+    has approved (`pkg/apihelpers`)."""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
         return
     annotation = annotations.get(APPROVAL, "")

@@ -252,7 +252,8 @@ def member(name: FieldPath, key: str) -> FieldPath:
 
 
 def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
-    """`expected` is a type, several with commas, or a format; `value` is a type or the value."""
+    """Return the error about a type. `expected` is one, several with commas, or a format; `value`
+    is a type or the value."""
     detail = f"{name.text} in body must be of type {expected}: {quote(value)}"
     return fieldpath.type_invalid(_path(name), value, detail)
 
@@ -336,13 +337,13 @@ def none_of(name: FieldPath) -> FieldError:
 
 
 def not_exactly_one(name: FieldPath, matches: int) -> FieldError:
-    """`matches` branches of `oneOf` hold, and not one."""
+    """Return the error that `matches` branches of `oneOf` hold, and not one."""
     more = f"Found {matches} valid alternatives" if matches else "Found none valid"
     return _about_nothing(f'"{name.text}" must validate one and only one schema (oneOf). {more}')
 
 
 def not_all(name: FieldPath, *, none: bool) -> FieldError:
-    """Some branch of `allOf` does not hold, or none does."""
+    """Return the error that some branch of `allOf` does not hold, or none does."""
     more = ". None validated" if none else ""
     return _about_nothing(f'"{name.text}" must validate all the schemas (allOf){more}')
 
@@ -357,7 +358,8 @@ def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
 
 
 def _shown(value: Json) -> object:
-    """Lists and maps of a custom resource may hold anything, and Go says so."""
+    """Return a value as Go shows it: lists and maps of a custom resource may hold anything, and Go
+    says so."""
     return GoValue(sorted_members(value), "") if isinstance(value, list | dict) else value
 
 
@@ -502,7 +504,7 @@ class Result:
         return len(self.errors) >= _MOST_ERRORS
 
     def take(self, other: Result) -> None:
-        """Adds what another check found, errors and matches. What was said before is not said
+        """Add what another check found, errors and matches. What was said before is not said
         again."""
         if not self.errors:
             self.errors += other.errors
@@ -753,5 +755,5 @@ def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
 
 
 def _closest(tried: list[Result]) -> Result:
-    """The first of those with the most matches."""
+    """Return the first of those with the most matches."""
     return max(tried, key=lambda result: result.matches)

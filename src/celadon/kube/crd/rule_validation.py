@@ -85,7 +85,7 @@ class FieldPathError(MalformedText):
 
 
 def field_path(text: str, schema: Schema) -> FieldPath | None:
-    """The field it names in a schema; None if there is no such field."""
+    """Return the field it names in a schema; None if there is no such field."""
     try:
         return find_field(text, schema)[0]
     except FieldPathError:
@@ -145,8 +145,8 @@ def _quoted(token: str) -> str:
 
 
 def _step(name: str, schema: Schema, *, is_first: bool) -> FieldPath:
-    """A key that comes first is written behind a dot, as what follows the path of the rule's node
-    is one name to upstream."""
+    """Return the path of a key. One that comes first is written behind a dot, as what follows the
+    path of the rule's node is one name to upstream."""
     if schema.properties:
         return FieldPath(name)
     return FieldPath(SpelledStep(name, f".[{name}]") if is_first else MapKey(name))
@@ -308,7 +308,7 @@ def _compile(
     schema: Schema,
     name: str,
 ) -> CompiledRule:
-    """The second environment is that of the message expression."""
+    """Compile a rule. The second environment is that of the message expression."""
     if not trim_space(source.rule):
         return CompiledRule(source)
     try:

@@ -249,7 +249,8 @@ def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
 
 
 def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
-    """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
+    """Check the metadata of a root: it may restrict names, and say nothing else; defaults are
+    complained of elsewhere."""
     fields = {key for key in meta if meta[key] not in (None, "", False, {})}
     fields -= {"type", "default"}
     if meta.get("properties", {}).keys() <= {"name", "generateName"}:
@@ -267,8 +268,8 @@ def _values(
     is_either: bool = False,
     skips_any: bool = False,
 ) -> None:
-    """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
-    that a value is an integer or a string are let pass."""
+    """Check the branches and the pattern of a node or of a branch. With `is_either` the two ways to
+    say that a value is an integer or a string are let pass."""
     skips_any |= is_either and value.get("anyOf") == EITHER
     for below, branch in branches(value):
         if skips_any and below.steps[0] == "anyOf":

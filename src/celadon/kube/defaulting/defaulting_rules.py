@@ -246,7 +246,7 @@ def _default_scalar(name: str, value: object) -> Apply:
 
 
 def _at(step: Step, action: Action) -> Apply:
-    """The action on a field, or on every item of it."""
+    """Return the action on a field, or on every item of it."""
     name = step.name
 
     def field(obj: Any, run: Run) -> None:
@@ -277,7 +277,7 @@ def _when(rule: Rule, action: Action) -> Action:
 
 
 def _came_not_empty(path: str) -> Condition:
-    """The field at a path from the root is absent, not empty."""
+    """Return whether the field at a path from the root is absent, not empty."""
     steps = tuple(path.split("."))
     return lambda _, run: all(empty.path != steps for empty in run.empties)
 
@@ -516,7 +516,7 @@ def _add_object_rule(
 
 
 def _watch_above(triggers: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
-    """The innermost struct answers for what is no struct."""
+    """Watch above: the innermost struct answers for what is no struct."""
     index = max(i for i, owner in enumerate(way[:-1]) if owner)
     owner = triggers.setdefault(way[index], Triggers())
     owner.watched.add(steps[index].name)

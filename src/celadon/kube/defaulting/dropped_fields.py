@@ -266,7 +266,7 @@ def pod_status(obj: JsonDict, old: JsonObject, _: str) -> None:
 
 
 def node(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """A node that was not configured by the API is not from now on."""
+    """Reset a node: one that was not configured by the API is not from now on."""
     if (old.get("spec") or {}).get("configSource") is None:
         (obj.get("spec") or {}).pop("configSource", None)
 
@@ -278,7 +278,7 @@ def node_status(obj: JsonDict, old: JsonObject, _: str) -> None:
 
 
 def volume_status(obj: JsonDict, old: JsonObject, now: str) -> None:
-    """A volume says since when it has been in its phase."""
+    """Say of a volume since when it has been in its phase."""
     status, was = obj.setdefault("status", {}), old.get("status") or {}
     since, before = status.get(PHASE_SINCE), was.get(PHASE_SINCE)
     if (status.get("phase") or "") != (was.get("phase") or ""):
@@ -305,7 +305,8 @@ def service_account(obj: JsonDict, _: JsonObject, __: str) -> None:
 
 
 def endpoint_slice(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
+    """Reset a slice: changed endpoints lose their old topology; a host that was known becomes the
+    node's name."""
     if (obj.get("endpoints") or []) == (old.get("endpoints") or []):
         return
     hosts = {_host(endpoint) for endpoint in old.get("endpoints") or ()} - {""}
@@ -323,8 +324,9 @@ def _host(endpoint: JsonObject) -> str:
 
 
 def definition(obj: JsonDict, _: JsonObject, __: str) -> None:
-    """A version in which objects are stored from now on is one in which there may be some
-    (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
+    """Note the stored version: one in which objects are stored from now on is one in which there
+    may be some (k8s.io/apiextensions-apiserver
+    `pkg/registry/customresourcedefinition/strategy.go`)."""
     versions = obj.get("spec", {}).get("versions") or ()
     name = next((version.get("name") for version in versions if version.get("storage")), None)
     status = obj.setdefault("status", {})
@@ -372,7 +374,7 @@ def _conditions(request: JsonObject) -> list[JsonDict]:
 
 
 def claim_status(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """A claim says nothing of devices that it no longer has."""
+    """Drop what a claim says of devices that it no longer has."""
     # As `dropDeallocatedStatusDevices` of `pkg/registry/resource/resourceclaim`.
     status = obj.get("status") or {}
     released = _allocated(old.get("status") or {}) - _allocated(status)

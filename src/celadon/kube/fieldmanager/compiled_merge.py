@@ -335,7 +335,7 @@ class _Planner:
         return _guarded_members(members, triggers)
 
     def _part(self, type_: MergeType, node: Any, value: Any, read: Any, path: Path) -> Member:
-        """A field that holds more than a scalar; `read` is what its value is read as."""
+        """Return a field that holds more than a scalar; `read` is what its value is read as."""
         name = path[-1] or ""
         if value.__class__ is list:
             return self._items(type_, value, read, path)

@@ -238,7 +238,7 @@ class FieldSet:
         )
 
     def __or__(self, other: FieldSet) -> FieldSet:
-        """The set itself if it has all members of the other."""
+        """Return the union: the set itself if it has all members of the other."""
         if not self:
             return other
         children, is_same = dict(self.children), other.members <= self.members

@@ -268,7 +268,7 @@ class FieldWriter:
 
 
 def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
-    """Gives a new object its managers: the writer owns what is in it, and those in its body keep
+    """Give a new object its managers: the writer owns what is in it, and those in its body keep
     what is not. What is created below an object (a binding, an eviction) has managers, too, unless
     it was sent in another version."""
     meta = draft.meta
@@ -290,7 +290,7 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
 def track_update(
     draft: Draft, sent: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
 ) -> None:
-    """Gives a changed object its managers. `sent` is the document as it was read (or patched),
+    """Give a changed object its managers. `sent` is the document as it was read (or patched),
     `live` the stored object, of the object itself also where a subresource is written. The draft of
     a scale gets those of the object that it belongs to."""
     meta = draft.meta
@@ -314,15 +314,15 @@ def track_update(
 
 
 def forget_managers(draft: Draft) -> None:
-    """Takes all managers from a changed object that says to be of another kind: upstream cannot
+    """Take all managers from a changed object that says to be of another kind: upstream cannot
     convert it, and goes on without them."""
     if draft.meta is not None:
         draft.meta.pop("managedFields", None)
 
 
 def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
-    """The new object with what came empty inside of lists that are owned as a whole: upstream
-    compares these as Go's structs, which tell empty from absent."""
+    """Return the new object with what came empty inside of lists that are owned as a whole:
+    upstream compares these as Go's structs, which tell empty from absent."""
     inside = [empty for empty in draft.run.empties if _is_in_atomic_list(empty.path, type_)]
     return with_empty_values(draft.decoded, inside) if inside else draft.decoded
 
@@ -424,7 +424,7 @@ def read_applied(
 
 
 def _fitting(obj: JsonObject, type_: MergeType) -> JsonObject:
-    """An object that was converted. Raises UnshownVersion for one that its version does not
+    """Return an object that was converted. Raises UnshownVersion for one that its version does not
     know."""
     faults = misfits(type_, obj)
     if faults:
@@ -567,7 +567,8 @@ class _Endpoint:
         return result, updated
 
     def _fitting_fields(self, config: JsonObject) -> FieldSet:
-        """The fields of a configuration. StatusError for one that cannot be applied to anything."""
+        """Return the fields of a configuration. StatusError for one that cannot be applied to
+        anything."""
         if metadata.metadata(config).get("managedFields") is not None:
             raise status.bad_request(MANAGED_FIELDS_GIVEN)
         fields = fitting_set(self.type, config)
@@ -652,7 +653,7 @@ def _strict_managers(live: JsonObject) -> managed_fields.Managers:
 
 @per_release(maxsize=512)
 def _zero(kind: GroupVersionKind) -> JsonObject:
-    """An empty object: of a Go type, with the structs that are always there."""
+    """Return an empty object: of a Go type, with the structs that are always there."""
     result: dict[str, object] = {}
     codec = codec_for(kind)
     if codec is not None:

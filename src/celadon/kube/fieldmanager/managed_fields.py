@@ -44,7 +44,7 @@ class ManagerId(NamedTuple):
     subresource: str = ""
 
     def sort_text(self) -> str:
-        """Managers are sorted by this text, which is their JSON."""
+        """Return the text that managers are sorted by, which is their JSON."""
         members = {
             "manager": self.name,
             "operation": self.operation,
@@ -76,7 +76,7 @@ class Managers:
     times: dict[ManagerId, str] = field(default_factory=dict)
 
     def copy(self) -> Managers:
-        """The sets are shared: they never change."""
+        """Return a copy that shares the sets: they never change."""
         return Managers(dict(self.owned), dict(self.times))
 
     def keep(self, manager: ManagerId, fields: field_sets.FieldSet, api_version: str) -> None:
@@ -264,7 +264,7 @@ ANCIENT: Final = "ancient-changes"
 
 
 def limit_updaters(managers: Managers) -> None:
-    """Merges the oldest updaters of each version into one, until there are few enough."""
+    """Merge the oldest updaters of each version into one, until there are few enough."""
     updaters = [manager for manager in managers.owned if manager.operation == UPDATE]
     count = len(updaters)
     if count <= MAX_UPDATERS:
@@ -325,7 +325,8 @@ def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
 
 
 def _in_scale(manager: ManagerId) -> ManagerId:
-    """An updater is another one for each version in which it writes."""
+    """Return the manager of a scale. An updater is another one for each version in which it
+    writes."""
     return (
         manager if manager.operation == APPLY else manager._replace(api_version=SCALE.api_version)
     )

@@ -74,7 +74,7 @@ class MergedParts:
         obj: JsonDict,
         config: JsonObject,
     ) -> None:
-        """Reads what was taken over into a struct; a map is read with the struct it is in."""
+        """Read what was taken over into a struct; a map is read with the struct it is in."""
         self._live_parts.append(live)
         codec = type_.codec
         if codec is None:
@@ -98,7 +98,7 @@ class MergedParts:
             self._is_stirred = True
 
     def added(self, type_: merge_types.MergeType, item: object) -> Any:
-        """Reads an item that is a struct; lists of others are read with the struct they are in."""
+        """Read an item that is a struct; lists of others are read with the struct they are in."""
         codec = type_.codec
         if codec is None:
             return item
@@ -135,8 +135,8 @@ class MergedParts:
             struct_codec(component).complete(struct)
 
     def _settled(self) -> set[int]:
-        """The identities of all that the object shares with the one before, and of more that is
-        scalar."""
+        """Return the identities of all that the object shares with the one before, and of more that
+        is scalar."""
         result: set[int] = set()
         for was in self._live_parts:
             result.update(map(id, was.values() if isinstance(was, Mapping) else was))

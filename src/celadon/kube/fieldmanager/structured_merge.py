@@ -40,14 +40,14 @@ class Joiner(Protocol):
         merged: dict[str, Json],
         config: JsonObject,
     ) -> None:
-        """Called after a struct or a map was merged; `merged` may be changed. Its members that are
+        """Note that a struct or a map was merged; `merged` may be changed. Its members that are
         identical objects with those of `config` were taken over."""
 
     def added(self, type_: MergeType, item: Json) -> Json:
         """Return what becomes of an item that the live list does not have."""
 
     def passed(self, live: Sequence[object]) -> None:
-        """Called after a list was merged; `live` is the list before."""
+        """Note that a list was merged; `live` is the list before."""
 
 
 def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
@@ -120,8 +120,8 @@ def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
 
 
 def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
-    """The order of two lists put together: elements of the live list (`theirs`) that the other does
-    not have, with their index, and all elements of the other."""
+    """Yield the order of two lists put together: elements of the live list (`theirs`) that the
+    other does not have, with their index, and all elements of the other."""
     my_set, their_set, merged_already = set(mine), set(theirs), set[str]()
     shared = [element for element in mine if element in their_set]
     index, next_mine, next_shared = 0, 0, 0
@@ -553,7 +553,8 @@ class _Misfits:
     duplicates: bool
 
     def look(self, type_: MergeType, value: Any, place: _Place) -> None:
-        """A value of a shape that the type does not have is judged by the first one it has."""
+        """Look at a value. One of a shape that the type does not have is judged by the first one it
+        has."""
         if value is None:
             return
         shape = value.__class__

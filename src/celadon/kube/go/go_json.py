@@ -112,7 +112,8 @@ class _Scanner:
                 self._refuse(f"after {context}")
 
     def _value(self, closers: list[int]) -> None:
-        """A scalar, or the beginning of a container, with as many more as stand first in it."""
+        """Read a scalar, or the beginning of a container, with as many more as stand first in
+        it."""
         while True:
             self._skip_space()
             byte = self._peek()

@@ -293,7 +293,7 @@ def media_type_complaint(text: str) -> str:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """The token that it begins with, and the rest."""
+    """Return the token that a text begins with, and the rest."""
     match = _LEADING_TOKEN.match(text)
     name = match[0] if match else ""
     return name, text.removeprefix(name)
@@ -621,7 +621,7 @@ def data_syntax(data: GoData) -> str:
 
 
 def _date_syntax(text: str) -> str:
-    """A time, in the zone of the server if it was read, or the one that nobody has set."""
+    """Print a time, in the zone of the server if it was read, or the one that nobody has set."""
     if not text:
         return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
     year, month, *rest = map(int, _NUMBERS.findall(text))
@@ -641,7 +641,7 @@ _NUMBERS: Final = late_pattern("[0-9]+")
 
 
 def _printed_device(value: JsonObject) -> str:
-    """A device of a claim by its names; few have a part."""
+    """Print a device of a claim by its names; few have a part."""
     *names, share = value.values()
     return "/".join([*names, share] if share else names)
 
@@ -658,7 +658,7 @@ def _printed_bytes(value: Any) -> str:
 
 
 def _printed_raw(value: object) -> str:
-    """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    """Print an object that nobody has read: its JSON as it was sent, taken to be without spaces."""
     return f"runtime.RawExtension{{Raw:{_printed_json(value)}, Object:runtime.Object(nil)}}"
 
 
@@ -670,7 +670,7 @@ def _printed_json(value: object) -> str:
 
 
 def _printed_unknown(value: object) -> str:
-    """The same as it was before 1.31, with what was known of it."""
+    """Print the same as it was before 1.31, with what was known of it."""
     return (
         f'runtime.Unknown{{TypeMeta:runtime.TypeMeta{{APIVersion:"", Kind:""}}, '
         f'Raw:{_printed_json(value)}, ContentEncoding:"", ContentType:"application/json"}}'
@@ -681,7 +681,8 @@ _NO_TIME: Final = "0001-01-01T00:00:00"
 
 
 def _printed_time(value: object) -> str:
-    """A time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000 UTC`."""
+    """Print a time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000
+    UTC`."""
     date, _, time = str(value or _NO_TIME).removesuffix("Z").partition("T")
     seconds, point, fraction = time.partition(".")
     fraction = fraction.rstrip("0")
@@ -689,19 +690,19 @@ def _printed_time(value: object) -> str:
 
 
 def _printed_quantity(value: str) -> str:
-    """An amount as it was read: Go keeps a text that is surely in canonical form."""
+    """Print an amount as it was read: Go keeps a text that is surely in canonical form."""
     amount = parse(sent_as(value))
     return _printed_amount(amount, amount.text)
 
 
 def _printed_shown_quantity(value: str) -> str:
-    """An amount whose text somebody has asked for, which Go keeps."""
+    """Print an amount whose text somebody has asked for, which Go keeps."""
     return _printed_amount(parse(sent_as(value)), value)
 
 
 def _printed_amount(amount: Quantity, text: str) -> str:
-    """An amount with the number and the power of ten that it was read from, or the address of a
-    number that no int64 holds."""
+    """Print an amount with the number and the power of ten that it was read from, or the address of
+    a number that no int64 holds."""
     exact = "nil" if amount.exact is None else ADDRESS
     return (
         f"resource.Quantity{{i:resource.int64Amount{{value:{amount.mantissa}, "

@@ -126,7 +126,7 @@ def _walk_zone(text: str, layout: str, rest: str) -> None:
 
 
 def _instant(text: str, layout: str) -> tuple[datetime.datetime, str]:
-    """The instant in UTC with whole seconds, and the fraction digits."""
+    """Return the instant in UTC with whole seconds, and the fraction digits."""
     _walk(text, layout)
     match = _CANONICAL.fullmatch(text) or _CANONICAL.fullmatch(_lenient(text))
     assert match is not None  # whatever passed the walk is of this form
@@ -238,7 +238,7 @@ def parse_duration(text: str) -> int:
 
 
 def _factor(unit: str) -> int:
-    """The sum over all units that it names, as upstream has it; 0 for no unit."""
+    """Return the sum over all units that it names, as upstream has it; 0 for no unit."""
     return sum(
         size
         for size, names in _UNITS

@@ -255,7 +255,7 @@ def _builder(
     doc: str,
     cost: extend.CostRule | None = None,
 ) -> extend.Function:
-    """A method whose result counts for one."""
+    """Return a method whose result counts for one."""
     return declared(signature, overload_id, impl, doc, cost=cost, growth=extend.growth.single)
 
 

@@ -285,7 +285,7 @@ _FORMAT_NAME_SIZE: Final = 64
 
 
 def _ratio(a: int, b: int) -> int:
-    """a / b rounded up, divided as doubles."""
+    """Return a / b rounded up, divided as doubles."""
     return min(math.ceil(float(a) / float(b)), cost_rules.MAX_UINT64)
 
 

@@ -60,7 +60,8 @@ class IP(Opaque):
 
 @Remembered
 def parse_ip(text: str) -> IP:
-    """Raises EvaluationError for what is no address, and for the two forms not allowed."""
+    """Parse an address. Raises EvaluationError for what is none, and for the two forms that are not
+    allowed."""
     try:
         addr = netaddr.parse_addr(text)
     except netaddr.AddrError as error:
@@ -329,7 +330,7 @@ _CONTAINS_CIDR_COST: Final = CostRule(
 
 
 def _and_parse(rule: CostRule) -> CostRule:
-    """The same where the argument is text that is parsed first."""
+    """Return the same rule where the argument is text that is parsed first."""
 
     def tracked(args: Sequence[Any], result: object) -> int:
         return rule.tracked(args, result) + cost_rules.traversal(shown_size(args[1]))

@@ -200,7 +200,7 @@ def _is_semver(text: str, lenient: bool) -> bool:
 
 
 def _as_int64(number: int) -> int:
-    """An uint64 whose bits are taken for an int64, as upstream does with huge numbers."""
+    """Return an uint64 whose bits are taken for an int64, as upstream does with huge numbers."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 

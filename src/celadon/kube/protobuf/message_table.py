@@ -204,9 +204,9 @@ def ordered_message(part: JsonObject, name: str) -> JsonDict:
 
 @per_release()
 def _order_for(name: str) -> Order:
-    """Puts the members of a message in order. Objects of a kind mostly have the same few members,
-    so the way from one order to the other is remembered: looking for all the fields that a message
-    could have takes three times as long."""
+    """Return what puts the members of a message in order. Objects of a kind mostly have the same
+    few members, so the way from one order to the other is remembered: looking for all the fields
+    that a message could have takes three times as long."""
     ways: dict[tuple[str, ...], _Way | None] = {}
 
     def order(value: Json) -> Any:

@@ -113,7 +113,7 @@ def _put_in_place(draft: Draft, target: Target) -> None:
 
 
 def wipe_metadata(draft: Draft, namespace: str | None = None) -> None:
-    """Takes away what a new object may not say of itself, and gives it its namespace: none, where
+    """Take away what a new object may not say of itself, and give it its namespace: none, where
     that is empty, and its own, where it is None."""
     meta = draft.meta
     if meta is None:
@@ -148,7 +148,7 @@ def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
 
 
 def run_plugin(draft: Draft, name: str) -> None:
-    """Applies the rules of one plugin. `settle_plugins` comes after the last one."""
+    """Apply the rules of one plugin. `settle_plugins` comes after the last one."""
     run = draft.run
     run.is_disturbed = True
     for rule in compiled(draft.gvk, PLUGINS, run.gates, frozenset({name})):
@@ -156,12 +156,12 @@ def run_plugin(draft: Draft, name: str) -> None:
 
 
 def settle_plugins(draft: Draft) -> None:
-    """Converts again, which follows from the changes that plugins have made."""
+    """Convert again, which follows from the changes that plugins have made."""
     apply_phase(draft.run, draft.gvk, CONVERT)
 
 
 def resume(draft: Draft, target: Target) -> list[str]:
-    """Sets again what a server sets, after somebody else's mutation, and returns the warnings about
+    """Set again what a server sets, after somebody else's mutation, and return the warnings about
     it. What a client may not say of a new object, mutators may. StatusError (400) when the object
     belongs elsewhere now."""
     warnings = repeated_owner_warnings(draft.decoded, mutated=True)
@@ -192,7 +192,7 @@ def finish_create(draft: Draft) -> JsonDict:
 
 
 def _identify(draft: Draft) -> None:
-    """Gives the object its uid, time, name and first generation."""
+    """Give the object its uid, time, name and first generation."""
     meta, context = draft.meta, draft.run.context
     if meta is None or not has_identity(draft.gvk):
         return

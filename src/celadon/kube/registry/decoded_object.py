@@ -76,7 +76,7 @@ class Draft:
         return self.codec.name == schema_packs.OBJECT_META
 
     def complete(self, obj: dict[str, object] | None = None) -> None:
-        """Adds the fields that are always written to the draft, or to an object of its kind: they
+        """Add the fields that are always written to the draft, or to an object of its kind: they
         are zero, and so as good as absent."""
         _complete(self.decoded if obj is None else obj, self.codec)
 
@@ -186,8 +186,8 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 def _decoded(
     obj: JsonObject, gvk: GroupVersionKind
 ) -> tuple[JsonDict, struct_decoding.StructCodec, bool, tuple[struct_decoding.EmptyValue, ...]]:
-    """The third says that no field is unknown, and none empty; of custom resources that is not
-    known. The last are the values that came empty and are left out."""
+    """Decode an object. The third says that no field is unknown, and none empty; of custom
+    resources that is not known. The last are the values that came empty and are left out."""
     read = struct_decoding.decode_kind(obj, gvk)
     if read is None:
         return *_decoded_custom(obj), False, ()
@@ -247,7 +247,7 @@ class ChangedDefaulting(NamedTuple):
         return Run(obj, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
-        """The defaults of what was changed; parts with these identities are left alone."""
+        """Default what was changed; parts with these identities are left alone."""
         codec = struct_decoding.codec_for(self.gvk)
         assert codec is not None, f"{self.gvk} is built in"
         run.settled = settled
@@ -332,9 +332,8 @@ class Target:
 
 
 def require_namespace(draft: Draft, target: Target) -> None:
-    """Gives an object without a namespace that of the URL, and takes it from one of a
-    cluster-scoped kind, or where the URL has none. StatusError (400) when the object names
-    another."""
+    """Give an object without a namespace that of the URL, and take it from one of a cluster-scoped
+    kind, or where the URL has none. StatusError (400) when the object names another."""
     meta = draft.meta
     if meta is None:
         return

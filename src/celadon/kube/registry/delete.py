@@ -197,8 +197,8 @@ have a `resourceVersion`, too."""
 
 
 def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target) -> None:
-    """The `preconditions` of DeleteOptions; the message names the kind, not the resource. Those of
-    namespaces and definitions are looked at by somebody else, who has other words."""
+    """Require the `preconditions` of DeleteOptions; the message names the kind, not the resource.
+    Those of namespaces and definitions are looked at by somebody else, who has other words."""
     kind = target.resource.gvk
     guarded = _is_guarded(old)
     named = target.group_resource if guarded else GroupResource(kind.group, kind.kind)
@@ -307,9 +307,9 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
 
 
 def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject:
-    """The first deletion only marks it, whatever it has of finalizers, as k8s.io/kubernetes
-    `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no orphans are waited
-    for."""
+    """Mark a namespace: the first deletion does no more, whatever it has of finalizers, as
+    k8s.io/kubernetes `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no
+    orphans are waited for."""
     if options.orphan is False:
         options = replace(options, orphan=None, propagation="Foreground")
     result: JsonDict = fresh(old)

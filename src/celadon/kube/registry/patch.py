@@ -108,8 +108,8 @@ def patched(
     target: Target,
     field_validation: str = WARN,
 ) -> Patched:
-    """`current` is the object as the endpoint shows it, `media_type` as `patch_type` found it.
-    StatusError when the patch cannot be read or does not apply."""
+    """Apply a patch. `current` is the object as the endpoint shows it, `media_type` as `patch_type`
+    found it. StatusError when the patch cannot be read or does not apply."""
     is_strict = field_validation != IGNORE
     if media_type == STRATEGIC_PATCH:
         read = _read(body, "")
@@ -205,7 +205,7 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
 
 
 def _require_double_values(body: bytes) -> None:
-    """The same of the values of operations: their other members are not looked at."""
+    """Require the same of the values of operations: their other members are not looked at."""
     text = body.decode("utf-8", "replace")
     if without_double(text):
         operations = filter(None, with_sources(text))
@@ -314,8 +314,8 @@ def read_patched(
 
 
 def require_count(scale: JsonObject, target: Target) -> None:
-    """Raises StatusError (400) for a scale of a custom resource that still has no count, which
-    upstream asks for behind mutating admission."""
+    """Require a count of a scale. Raises StatusError (400) for one of a custom resource that still
+    has none, which upstream asks for behind mutating admission."""
     if (scale.get("spec") or {}).get("replicas") == NO_COUNT:
         count_path = "." + ".".join(target.scale_paths.spec_replicas)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
@@ -324,8 +324,8 @@ def require_count(scale: JsonObject, target: Target) -> None:
 def _draft(
     document: dict[str, object], target: Target, context: DefaultingContext, *, is_converted: bool
 ) -> Draft:
-    """Raises DecodeError; of what was converted without having been text the first fault in the
-    order of fields."""
+    """Return the draft of a document. Raises DecodeError; of what was converted without having been
+    text the first fault in the order of fields."""
     try:
         return draft_of(document, target, context)
     except DecodeError:
@@ -397,8 +397,8 @@ def _misread_metadata(document: JsonObject) -> str | None:
 
 
 def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
-    """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
-    object, 400 for one without a version, of which Go's decoder reads nothing."""
+    """Return the patched object with its kind, which it may have lost. StatusError: 422 for what is
+    no object, 400 for one without a version, of which Go's decoder reads nothing."""
     if result.is_strategic:
         return _of_kind(result.document, target)
     try:

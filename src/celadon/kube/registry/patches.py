@@ -63,7 +63,7 @@ def _index(key: str) -> int:
 
 
 def _position(key: str, length: int) -> int:
-    """The index of one of `length` items; negative ones count from the end."""
+    """Return the index of one of `length` items; negative ones count from the end."""
     index = _index(key)
     if not -length <= index < length:
         raise JsonPatchError(f"Unable to access invalid index: {index}: invalid index referenced")
@@ -71,7 +71,7 @@ def _position(key: str, length: int) -> int:
 
 
 def _get(container: Any, key: str) -> Any:
-    """A missing member of an object reads as null."""
+    """Return a member; a missing one of an object reads as null."""
     if isinstance(container, dict):
         return container.get(key)
     return container[_position(key, len(container))]
@@ -115,7 +115,7 @@ def same_json(a: object, b: object) -> bool:
 
 
 def _copy(value: object) -> object:
-    """A container anew, with the same in it."""
+    """Return a container anew, with the same in it."""
     if isinstance(value, dict):
         return dict(value)
     return list(value) if isinstance(value, list) else value
@@ -134,7 +134,7 @@ class _Application:
         self.opened = dict(self.own)
 
     def _find(self, path: str) -> tuple[object, str] | None:
-        """The container that a path's last part is a key of; None when there is none."""
+        """Return the container that a path's last part is a key of; None when there is none."""
         parts = path.split("/")[1:]
         if not parts:
             return None
@@ -573,8 +573,8 @@ def _side_by_side(old: Sequence[Json], new: Sequence[Json], start: int, path: st
 
 
 def _aligned(old: Sequence[Json], new: Sequence[Json], start: int, path: str) -> _Change:
-    """The shortest way over all alignments of the items, as for the distance between two words.
-    `best[j]` leads from what is left of `old` to `new[j:]`."""
+    """Find the shortest way over all alignments of the items, as for the distance between two
+    words. `best[j]` leads from what is left of `old` to `new[j:]`."""
     removals = [_operation("remove", f"{path}/{start + i}") for i in range(len(old))]
     last = len(new)
     best = [_NOTHING] * (last + 1)

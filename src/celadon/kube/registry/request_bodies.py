@@ -122,7 +122,7 @@ def interpreted(
 
 
 def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersionKind:
-    """Raises Uninterpretable."""
+    """Return the kind of a body. Raises Uninterpretable."""
     try:
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
@@ -233,7 +233,7 @@ def unknown_scale() -> StatusError:
 
 
 def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
-    """The body is of another version than the endpoint."""
+    """Return the refusal of a body that is of another version than the endpoint."""
     message = (
         f"the API version in the data ({sent_kind.api_version}) does not match the expected API "
         f"version ({expected.api_version})"
@@ -792,7 +792,8 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
 
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
-    """A built-in object may leave out what it is, but not be something else."""
+    """Require the kind of the endpoint. A built-in object may leave out what it is, but not be
+    something else."""
     sent_kind = built_in_kind(document, kind)
     if sent_kind != kind:
         struct_decoding.round_trip(document, sent_kind)

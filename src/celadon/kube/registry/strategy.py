@@ -375,7 +375,7 @@ def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[s
 
 
 def without_repeated_owners(meta: JsonDict) -> None:
-    """Takes from the metadata, in place, the owners that it names once more."""
+    """Take from the metadata, in place, the owners that it names once more."""
     owners = meta.get("ownerReferences")
     if owners:
         meta["ownerReferences"] = list(

@@ -175,8 +175,8 @@ def begin_update(draft: Draft, target: Target) -> Draft:
 
 
 def resume(draft: Draft, target: Target) -> list[str]:
-    """Sets again what a server sets, after a mutation, and returns the warnings about it.
-    StatusError (400) when the object belongs elsewhere now."""
+    """Set again what a server sets, after a mutation, and return the warnings about it. StatusError
+    (400) when the object belongs elsewhere now."""
     warnings = repeated_owner_warnings(draft.decoded, mutated=True)
     require_namespace(draft, target)
     return warnings
@@ -206,7 +206,7 @@ def finish_update(
 
 
 def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
-    """The old Scale with the new `spec`, and the managers that the draft has."""
+    """Return the old Scale with the new `spec`, and the managers that the draft has."""
     result: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
     managed = metadata.metadata(draft.decoded).get("managedFields")
     if managed:
@@ -215,7 +215,8 @@ def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
 
 
 def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
-    """An update that does not say which version it changes is about the present one."""
+    """Fill in the version: an update that does not say which one it changes is about the present
+    one."""
     if not meta.get("resourceVersion") and metadata.resource_version(old):
         meta["resourceVersion"] = metadata.resource_version(old)
 
@@ -292,7 +293,7 @@ def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
-    """Takes from the old object what a client cannot touch. A deletion that the client made up
+    """Take from the old object what a client cannot touch. A deletion that the client made up
     stays, for validation to refuse."""
     _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
     if old.get("deletionTimestamp"):
@@ -359,7 +360,7 @@ def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:
-    """The value at a dotted path; None for what is absent or empty."""
+    """Return the value at a dotted path; None for what is absent or empty."""
     value: Json = obj
     for name in path.split("."):
         if not isinstance(value, dict):

@@ -377,7 +377,7 @@ def _v2() -> StructCodec:
 
 
 def _part(obj: JsonObject, name: str) -> JsonDict:
-    """A copy to change. TypeError for what is no object."""
+    """Return a copy to change. TypeError for what is no object."""
     part = obj.get(name) or {}
     if not isinstance(part, dict):
         raise TypeError(name)

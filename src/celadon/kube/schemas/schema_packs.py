@@ -513,8 +513,8 @@ def _member(value: object, key: str) -> JsonDict:
 
 
 def completed(components: JsonObject) -> dict[str, object]:
-    """The types sorted by name, with what follows from them all: `complete` says that encoding
-    must look for fields that are always written, in a type or further below."""
+    """Return the types sorted by name, with what follows from them all: `complete` says that
+    encoding must look for fields that are always written, in a type or further below."""
     marked = {
         name
         for name, member in components.items()

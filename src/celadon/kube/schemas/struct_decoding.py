@@ -327,7 +327,7 @@ class StructCodec:
         return value if value or keep else DROPPED
 
     def complete(self, obj: JsonDict, settled: Container[int] = frozenset()) -> None:
-        """Adds the fields that are always written, here and below, but not in the parts with these
+        """Add the fields that are always written, here and below, but not in the parts with these
         identities, which are complete. Changes `obj`. DecodeError for what is nested deeper than
         calls may be here."""
         try:
@@ -455,9 +455,9 @@ def first_fault(codec: StructCodec, obj: object) -> DecodeError | None:
 
 
 def _read_specials(codec: StructCodec, value: object) -> None:
-    """Reads the values below that have an encoding of their own. Raises what is wrong with the
-    first of them: Go's decoder ends there, and forgets the values of wrong types before it, of
-    which it would have told at the end."""
+    """Read the values below that have an encoding of their own. Raises what is wrong with the first
+    of them: Go's decoder ends there, and forgets the values of wrong types before it, of which it
+    would have told at the end."""
     if not isinstance(value, dict):
         return
     for key, item in value.items():
@@ -702,7 +702,7 @@ def _find_repeated(document: Document, value: object, place: _Place, strays: _Fo
 
 
 def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> None:
-    """A field that is not `value`, or else is repeated. Only the first ones are shown."""
+    """Note a field that is not `value`, or else is repeated. Only the first ones are shown."""
     if len(strays) == MOST:
         return
     steps: list[str | int] = []

@@ -258,7 +258,8 @@ def deployment(obj: JsonObject) -> Errors:
 
 
 def _rollback(revision: str | None) -> Errors:
-    """The annotation that was a field of older versions; what is no number is refused earlier."""
+    """Check the annotation that was a field of older versions; what is no number is refused
+    earlier."""
     # As `ValidateRollback` of `pkg/apis/apps/validation`.
     if revision is not None and revision.startswith("-"):
         yield fieldpath.invalid(SPEC.child("rollback", "version"), int(revision), NEGATIVE)
@@ -364,8 +365,8 @@ def _stateful_numbers(spec: JsonObject) -> Errors:
 
 
 def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
-    """The selector and what it has to select; `template_too` is whether the template itself is
-    looked at."""
+    """Check the selector and what it has to select; `template_too` is whether the template itself
+    is looked at."""
     yield from _strict_selector(spec, "statefulset")
     path, template = SPEC.child("template"), spec.get("template") or {}
     chosen = text_rules.understood(spec.get("selector"))
@@ -392,8 +393,8 @@ def _stateful_template(path: FieldPath, template: JsonObject) -> Errors:
 
 
 def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
-    """The template as its pods get it: their names are the controller's business, and each claim is
-    a volume, in place of any of the same name."""
+    """Return the template as its pods get it: their names are the controller's business, and each
+    claim is a volume, in place of any of the same name."""
     claims = {
         (claim.get("metadata") or {}).get("name") or "": None
         for claim in spec.get("volumeClaimTemplates") or ()

@@ -73,7 +73,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
 
 
 def _applied_class_kept(spec: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """A class that was applied gives way to another one only."""
+    """Check that a class that was applied gives way to another one only."""
     name = spec.get("volumeAttributesClassName")
     status, before = old.get("status") or {}, old.get("spec") or {}
     if name or name == before.get("volumeAttributesClassName"):
@@ -88,7 +88,8 @@ def _applied_class_kept(spec: JsonObject, old: JsonObject) -> field_checks.Error
 
 
 def _size(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """A claim that could not grow may take back what it has not got, since a gate is on."""
+    """Check the size. A claim that could not grow may take back what it has not got, since a gate
+    is on."""
     new, was = (_requested(item.get("spec") or {}) for item in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
     path = field_checks.SPEC.child("resources", "requests", "storage")
@@ -106,7 +107,7 @@ def _requested(spec: JsonObject) -> str:
 
 
 def _old_class(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """The annotation that was there before the field stays what it is."""
+    """Check that the annotation that was there before the field stays what it is."""
     path = FieldPath("metadata", "annotations", STORAGE_CLASS)
     new, was = (metadata.annotations(item).get(STORAGE_CLASS) for item in (obj, old))
     moved = _takes_class(obj, old) and was is not None and new in (None, was)
@@ -137,7 +138,7 @@ def attributes_class_kept(
 
 
 def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
-    """The old and the new spec, the same where they may differ."""
+    """Return the old and the new spec, the same where they may differ."""
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
         _take(was, spec, "volumeName")
@@ -434,7 +435,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> field_checks.E
 
 
 def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> JsonDict:
-    """The old affinity with the lasting name of each label that the new one has it for."""
+    """Return the old affinity with the lasting name of each label that the new one has it for."""
     new = _terms(affinity)
     required = {
         **(was.get("required") or {}),

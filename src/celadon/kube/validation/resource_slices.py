@@ -346,7 +346,7 @@ def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
 
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
-    """A device before 1.33, whose properties stand in `basic`."""
+    """Check a device before 1.33, whose properties stand in `basic`."""
     yield from dns_label(path.child("name"), resource_claims.name_of(device))
     basic, basic_path = device.get("basic"), path.child("basic")
     if basic is None:
@@ -366,7 +366,7 @@ def _is_special(device: JsonObject) -> bool:
 
 
 def _flat(device: JsonObject) -> JsonObject:
-    """A device with its properties, which in `v1beta1` stand in `basic`."""
+    """Return a device with its properties, which in `v1beta1` stand in `basic`."""
     return {**device, **device["basic"]} if device.get("basic") is not None else device
 
 
@@ -422,7 +422,7 @@ def _properties(path: FieldPath, device: JsonObject, amount: resource_claims.Ite
 
 
 def _value_count(attribute: JsonObject) -> int:
-    """An attribute with nothing in its lists counts as one value."""
+    """Count the values of an attribute. One with nothing in its lists counts as one value."""
     return sum(len(attribute.get(kind) or ()) for kind in KINDS_OF_LISTS) or 1
 
 

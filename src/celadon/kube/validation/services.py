@@ -212,7 +212,7 @@ def _external_address(path: FieldPath, address: str, old_addresses: Collection[s
 
 
 def _topology(notes: Mapping[str, str]) -> Errors:
-    """The annotation and the one it replaces say the same."""
+    """Check that the annotation and the one it replaces say the same."""
     mode, hints = (
         notes.get(well_known_values.TOPOLOGY_MODE),
         notes.get(well_known_values.TOPOLOGY_HINTS),
@@ -487,7 +487,7 @@ def _printed_ranges(ranges: Sequence[str]) -> GoValue:
 
 
 def _older_ranges(ranges: Sequence[str]) -> Errors:
-    """The rules before 1.33: both families first, then how each range is written."""
+    """Check by the rules before 1.33: both families first, then how each range is written."""
     wrong = list(_wrong_count(ranges))
     if not wrong and len(ranges) == 2 and {_family(word) for word in ranges} != {"IPv4", "IPv6"}:
         wrong = [fieldpath.invalid(_CIDRS, _printed_ranges(ranges), ONE_PER_FAMILY)]

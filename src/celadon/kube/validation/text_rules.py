@@ -650,7 +650,8 @@ def _fitted(
     place: str,
     path: tuple[str, ...],
 ) -> Any:  # noqa: ANN401 - any JSON
-    """A value as a Go type holds it; None for null. `path` leads there, in the words of Go."""
+    """Return a value as a Go type holds it; None for null. `path` leads there, in the words of
+    Go."""
     if value is None:
         return None
     if kind == "time":

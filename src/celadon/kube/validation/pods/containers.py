@@ -125,7 +125,7 @@ def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
 def _handler(
     path: FieldPath, handler: JsonObject, kinds: tuple[str, ...], grace_period: int
 ) -> Errors:
-    """The first kind that is given counts; others are too many."""
+    """Check a handler. The first kind that is given counts; others are too many."""
     # As `validateHandler` of `pkg/apis/core/validation`.
     present = [kind for kind in kinds if handler.get(kind) is not None]
     if not present:
