@@ -202,7 +202,7 @@ def _unpacked(text: str) -> str:
 
 
 def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None:
-    """The Event that an AuditLog of Google's tells of; None for other services' logs."""
+    """Return the Event that an AuditLog of Google's tells of; None for other services' logs."""
     if payload.get("serviceName") != "k8s.io" or payload.get("@type", _AUDIT_LOG) != _AUDIT_LOG:
         return None
     method = str(payload.get("methodName") or "")
@@ -246,8 +246,8 @@ def _typed(value: object) -> dict[str, Json] | None:
 
 
 def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
-    """The answer's own Status where there is one: Google's codes are those of gRPC, so of a success
-    it is not known which one it was."""
+    """Return the answer's own Status where there is one: Google's codes are those of gRPC, so of a
+    success it is not known which one it was."""
     if response is not None and response.get("kind") == "Status":
         return dict(response)
     return {"code": 500 if status.get("code") else 0, "message": status.get("message") or ""}
@@ -308,7 +308,8 @@ def log_files(arguments: Sequence[str]) -> list[str | Problem]:
 
 
 def _below(folder: str) -> Iterator[str | Problem]:
-    """The logs of a folder, then those of folders in it: clouds export to one for each hour."""
+    """Yield the logs of a folder, then those of folders in it: clouds export to one for each
+    hour."""
     closed: list[OSError] = []
     for path, folders, names in os.walk(folder, onerror=closed.append):
         folders.sort()
@@ -407,8 +408,8 @@ def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _documents(text: bytes) -> Iterator[object]:
-    """The document, or several in a row: Firehose puts them behind each other without a line end.
-    None for what is none."""
+    """Yield the document, or several in a row: Firehose puts them behind each other without a line
+    end. None is for what is none."""
     value = _value(text)
     if value is not None:
         yield value

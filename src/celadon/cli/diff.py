@@ -407,7 +407,7 @@ class DiffSettings:
     where it stands in the files."""
 
     def key(self, *about: Json) -> str:
-        """The name under which a proof is kept."""
+        """Return the name under which a proof is kept."""
         return self.cache.key("diff", self.items, self.seconds, *about)
 
 

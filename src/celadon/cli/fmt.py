@@ -191,7 +191,7 @@ def _json_scalar(document: Document, path: Path) -> _Scalar:
 
 
 def _scalar(document: Document, path: Path) -> _Scalar | None:
-    """The scalar at a path; None where an alias, or a merged map, brings it there."""
+    """Return the scalar at a path; None where an alias, or a merged map, brings it there."""
     text, node = document.chunk.text, document.chunk.node()
     is_flow, key = False, 0
     for step in (*document.path, *path):
@@ -270,7 +270,7 @@ def _leading(line: str) -> int:
 
 
 def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
-    """A literal block in the place of a plain or quoted scalar."""
+    """Return a literal block in the place of a plain or quoted scalar."""
     if scalar.gap is None or _COMMENT_BEHIND.match(scalar.text, scalar.end):
         return None
     line_break = "\n" + " " * scalar.indent
@@ -279,8 +279,8 @@ def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
 
 
 def _style(scalar: _Scalar, one_line: str) -> str:
-    """The quote to write with: that of the scalar, or one that plain text needs; empty for plain
-    text, `|` for a block."""
+    """Return the quote to write with: that of the scalar, or one that plain text needs; empty for
+    plain text, `|` for a block."""
     if scalar.style in ('"', "'"):
         return scalar.style
     is_plain = _NOT_PLAIN.search(one_line) is None
@@ -296,7 +296,7 @@ def _style(scalar: _Scalar, one_line: str) -> str:
 
 
 def _written(text: str, style: str, *, ends: bool = True) -> str:
-    """A text in a style, with or without the quotes."""
+    """Return a text in a style, with or without the quotes."""
     quote = style if ends else ""
     if style == '"':
         return quote + _quoted(text)[1:-1] + quote
@@ -414,7 +414,7 @@ def _same(before: Document, after: Document) -> bool:
 
 
 def _without(value: Any, paths: list[Path]) -> Any:  # noqa: ANN401 - any JSON
-    """A copy of an object with nothing at these paths."""
+    """Return a copy of an object with nothing at these paths."""
     if () in paths:
         return None
     if not paths:

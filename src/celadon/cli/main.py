@@ -199,7 +199,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def _overview() -> argparse.ArgumentParser:
-    """The parser of `celadon` alone: help and version."""
+    """Return the parser of `celadon` alone: help and version."""
     width = max(len(command.name) for command in COMMANDS)
     listed = "\n".join(f"  {command.name:{width}}  {command.summary}" for command in COMMANDS)
     parser = CommandParser(
@@ -259,7 +259,7 @@ def _guided(arguments: Sequence[str] | None, *, is_process: bool) -> int:
 
 
 def _enter_release(options: argparse.Namespace) -> None:
-    """The release that a command is told is the current one from now on."""
+    """Enter the release that a command is told: it is the current one from now on."""
     version = getattr(options, "kubernetes_version", None)
     if isinstance(version, str):
         # late: commands that know no release load nothing of Kubernetes

@@ -253,7 +253,7 @@ class AnswerCache:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
 
     def key(self, *parts: Json) -> str:
-        """The name of what depends on these."""
+        """Return the name of what depends on these."""
         if self._folder is None:
             return ""
         import z3
@@ -284,8 +284,8 @@ class AnswerCache:
 
 @cache
 def _code() -> str:
-    """A hash of all files that Celadon is made of: a clone of its repository changes while its
-    version stays."""
+    """Return a hash of all files that Celadon is made of: a clone of its repository changes while
+    its version stays."""
     root = File(private_files.__file__).parent
     files = (file for file in root.rglob("*") if "__pycache__" not in file.parts)
     digest = hashlib.sha256(__version__.encode())

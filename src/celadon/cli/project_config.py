@@ -106,7 +106,7 @@ def _paths(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
-    """The text of a file, and the table in it; None if there is none."""
+    """Return the text of a file, and the table in it; None if there is none."""
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder, a file is expected")
     if not path.is_file():
@@ -248,7 +248,7 @@ class _Reader:
                 self._refuse((*above, key), f"there is no such key{did_you_mean(key, names)}")
 
     def _check(self, above: tuple[str, ...], table: JsonObject) -> None:
-        """The types of all values."""
+        """Check the types of all values."""
         for key in (*_PATHS, "exclude"):
             values = table.get(key, [])
             if not isinstance(values, list):
@@ -283,14 +283,14 @@ class _Reader:
         return result
 
     def _moved(self, path: str) -> str:
-        """A path relative to the file, as it is called from the folder."""
+        """Return a path relative to the file, as it is called from the folder."""
         if os.path.isabs(path):
             return path
         return os.path.relpath(self._shared.path.parent / path, self._folder)
 
     def _pattern(self, pattern: str) -> str:
-        """A pattern of files relative to the file, as it must be in the folder. A name, and what
-        begins with a star, matches anywhere."""
+        """Return a pattern of files relative to the file, as it must be in the folder. A name, and
+        what begins with a star, matches anywhere."""
         return self._moved(pattern) if "/" in pattern.strip("/") and pattern[0] != "*" else pattern
 
     def _refuse(self, path: tuple[str | int, ...], message: str) -> NoReturn:
@@ -375,7 +375,7 @@ class _Walk:
         self.places: dict[KeyPath, int] = {}
 
     def document(self) -> None:
-        """The whole text: headers of tables, and pairs below them."""
+        """Read the whole text: headers of tables, and pairs below them."""
         table: KeyPath = ()
         self._blank()
         while self._offset < len(self._text):
@@ -393,7 +393,7 @@ class _Walk:
         self._value(path)
 
     def _key(self, table: KeyPath) -> KeyPath:
-        """The path of the key that stands here, or of the last part of a dotted one."""
+        """Return the path of the key that stands here, or of the last part of a dotted one."""
         start = self._offset
         match = _KEY.match(self._text, start)
         assert match is not None, "tomllib has taken the text"
@@ -455,7 +455,7 @@ class _Walk:
 
 
 def _names(key: str) -> list[str]:
-    """The parts of a dotted key, without their quotes."""
+    """Return the parts of a dotted key, without their quotes."""
     return [_unquoted(part) for part in _ONE_PART.findall(key)]
 
 
@@ -598,7 +598,8 @@ def _is_part(file: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _parts(kustomization: str, _changed: int) -> frozenset[str]:
-    """The files, seen from its folder, that a kustomization has as parts, and not as resources."""
+    """Return the files, seen from its folder, that a kustomization has as parts, and not as
+    resources."""
     files: dict[bool, set[str]] = {True: set(), False: set()}
     member = of_comments = ""
     text = read_text(kustomization)

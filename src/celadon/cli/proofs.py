@@ -153,7 +153,7 @@ def _of_bindings(
     policies: Sequence[Subject],
     bindings: Sequence[tuple[Document, ValidatingAdmissionPolicyBinding]],
 ) -> Iterator[Subject]:
-    """The bindings of policies that have several, and those that exclude resources."""
+    """Yield the bindings of policies that have several, and those that exclude resources."""
     for subject in policies:
         assert subject.policy is not None
         name = subject.policy.name

@@ -233,7 +233,7 @@ class EventReplay:
         self._plugins = plugins
 
     def take(self, line: LoggedLine) -> None:
-        """An event; an error of our own is not the others' trouble."""
+        """Take an event; an error of our own is not the others' trouble."""
         findings = self._findings
         if line.event is None:
             findings.strangers += 1
@@ -382,7 +382,7 @@ class EventReplay:
 
 
 def _effect_of(failure: JsonObject) -> str:
-    """The strongest of what the binding did: it audits, or there would be no annotation."""
+    """Return the strongest of what the binding did: it audits, or there would be no annotation."""
     actions = failure.get("validationActions")
     action_names = actions if isinstance(actions, list) else []
     return next((effect for action, effect in _STRONGEST if action in action_names), AUDIT)
@@ -493,7 +493,7 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
 def _converting(
     inputs: Replay, world: admission.ObjectWorld
 ) -> AbstractContextManager[admission.ObjectWorld]:
-    """The world, with its conversion webhooks where they are called."""
+    """Return the world, with its conversion webhooks where they are called."""
     if inputs.conversions is None:
         return nullcontext(world)
     from celadon.cli.check.conversion_calls import converting  # late: it loads what waits

@@ -251,7 +251,7 @@ class _BoundedHeaders:
         self.allowed = MAX_HEADER_BYTES
 
     def read(self, size: int) -> bytes:
-        """Raises OSError."""
+        """Read bytes. Raises OSError."""
         if self._position > self.allowed:
             raise OSError(f"a header of more than {MAX_HEADER_BYTES >> 20} MiB")
         data = self._stream.read(size)

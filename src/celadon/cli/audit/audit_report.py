@@ -87,7 +87,7 @@ class Against:
     error: bool = False
 
     def add(self, decision: Decision) -> None:
-        """Takes in a decision against it."""
+        """Take in a decision against it."""
         self.effects.add(effect_of(decision))
         self.error = self.error or decision.cause is not Cause.VALIDATION
 
@@ -175,7 +175,7 @@ class Findings:
             self.groups.setdefault(group, Tally()).count(whole)
 
     def add(self, following: Findings, limit: int) -> None:
-        """Takes in what was found behind these; no more than `limit` violations are kept."""
+        """Take in what was found behind these; no more than `limit` violations are kept."""
         self.read_bytes = max(self.read_bytes, following.read_bytes)
         self.objects += following.objects
         self.judged += following.judged
@@ -279,7 +279,7 @@ def report_of(
     fail_on: FailOn,
     choice: PluginChoice,
 ) -> AuditReport:
-    """The groups with most violations come first."""
+    """Return the report; the groups with most violations come first."""
     groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
     return AuditReport(
         operation=operation,

@@ -212,7 +212,7 @@ def _audited(job: Job, source: SurveyedSource, part: fleet_parts.Part, most: int
 
 
 def _asked(source: fleet_parts.Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
-    """The answer of a cluster. Raises ClusterError, KubeconfigError."""
+    """Return the answer of a cluster. Raises ClusterError, KubeconfigError."""
     from celadon.apiserver.clientconfig import given_cluster
     from celadon.webhook.cluster import ClusterClient
 
@@ -447,7 +447,7 @@ class _Running:
                 yield Task(audited, Findings, arguments, about, fleet_parts.key_of(task.key, part))
 
     def take(self, source: _Source, part: fleet_parts.Part, result: Findings | Failure) -> None:
-        """Puts what was found behind what was found before."""
+        """Put what was found behind what was found before."""
         findings = source.findings
         if isinstance(result, Failure):
             findings.problems.append(Problem(str(part), 0, result.reason))

@@ -259,7 +259,7 @@ class ObjectAuditor:
     def _count(
         self, head: Head, plan: _KindPlan, place: Place, findings: audit_report.Findings
     ) -> None:
-        """Counts an object."""
+        """Count an object."""
         findings.objects += 1
         if plan.is_guessed:
             findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
@@ -425,7 +425,7 @@ class ObjectAuditor:
         findings: audit_report.Findings,
         against: dict[str, audit_report.Against],
     ) -> Collection[str]:
-        """Takes in what plugins have against an object. Of who looked at it, those are counted of
+        """Take in what plugins have against an object. Of who looked at it, those are counted of
         whom it is worth telling."""
         request = audit_request.request
         looked = self._plugins.desk.concerned(request)
@@ -466,7 +466,8 @@ class ObjectAuditor:
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> set[str]:
-        """The policies that looked at the object; what else they did is put down once each."""
+        """Return the policies that looked at the object; what else they did is put down once
+        each."""
         matched = set()
         combinations = findings.covered_outcomes
         for note in verdict.notes:
@@ -509,7 +510,7 @@ class ObjectAuditor:
     def _ignored(
         self, decision: admission.Decision, read_object: ReadObject, findings: audit_report.Findings
     ) -> None:
-        """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
+        """Note an error that `failurePolicy: Ignore` lets pass, once per expression."""
         key = (decision.policy, decision.source)
         if key not in findings.ignored:
             rule = self._policies.place(decision.source, decision.policy, decision.binding)

@@ -213,7 +213,8 @@ def refusals_in(
 
 
 def _kind_of(sets: PolicySets, policy: str, result: ObjectResult) -> str:
-    """Validating policies are not asked about what a mutating one refuses."""
+    """Return the kind of a policy. Validating policies are not asked about what a mutating one
+    refuses."""
     mutating = policy in sets.mutating.policies
     if mutating and policy in sets.validating.policies:
         mutating = not result.policies
@@ -666,7 +667,7 @@ class BootstrapReport:
 def simulate(
     manifests: Manifests, version: str, *, strict: bool = False, fail_on: Level = Level.DEGRADED
 ) -> BootstrapReport:
-    """Sends all requests of the tables, and those that the given policies and webhooks need
+    """Send all requests of the tables, and those that the given policies and webhooks need
     themselves, to these policies and webhooks."""
     sets = policy_sets(manifests, version)
     bench = RequestBench(manifests, sets, version, awaited(manifests, sets))

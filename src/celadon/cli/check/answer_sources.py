@@ -191,7 +191,7 @@ class RecordedAnswers:
 
 
 def recorded_answers(folder: str) -> RecordedAnswers:
-    """Reads a folder; what is no answer is among the problems."""
+    """Read a folder; what is no answer is among the problems."""
     answers = RecordedAnswers()
     if not Path(folder).is_dir():
         answers.problems.append(Problem(folder, 0, "not a folder"))

@@ -79,7 +79,7 @@ def told_plugins(path: str) -> PluginSettings:
 
 
 def _only(path: str) -> object:
-    """The one document in a file."""
+    """Return the one document in a file."""
     first = next(_read(path), None)
     return None if first is None else first.value
 
@@ -442,7 +442,7 @@ class CheckInputs:
 def check_inputs(
     options: argparse.Namespace, step: Callable[[int], None], complain: Callable[[str], None]
 ) -> CheckInputs:
-    """Reads everything; `step` is told how many documents there are so far, and `complain` what the
+    """Read everything; `step` is told how many documents there are so far, and `complain` what the
     user should know of the configuration. WrongUseError."""
     try:
         options.cluster = [*use_project(options, complain), *options.cluster]

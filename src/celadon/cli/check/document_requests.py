@@ -350,8 +350,8 @@ def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Su
 
 
 def _options(question: Question, operation: Operation) -> JsonDict | None:
-    """The options object of the request as kubectl would send it; None for what has none of its
-    own."""
+    """Return the options object of the request as kubectl would send it; None for what has none of
+    its own."""
     manager = _APPLIER if question.applies else _MANAGERS.get(operation)
     if manager is None:
         return None
@@ -361,7 +361,8 @@ def _options(question: Question, operation: Operation) -> JsonDict | None:
 
 
 def _connect_options(value: JsonObject, endpoint: Endpoint) -> dict[str, Json]:
-    """The options object of a connection: the document, or an empty one for a document's object."""
+    """Return the options object of a connection: the document, or an empty one for a document's
+    object."""
     if value.get("kind") == endpoint.kind.kind:
         return {key: item for key, item in value.items() if key != "metadata"}
     return {"kind": endpoint.kind.kind, "apiVersion": endpoint.kind.api_version}
@@ -421,7 +422,7 @@ def refusal(document_request: DocumentRequest, prepare: Prepare) -> Refusal | No
 
 
 def refusal_of(error: StatusError, document_request: DocumentRequest) -> Refusal:
-    """That of whatever refuses an object while it is completed."""
+    """Return the refusal of whatever refuses an object while it is completed."""
     return Refusal(error.status, tuple(_faults(document_request, error.errors)))
 
 

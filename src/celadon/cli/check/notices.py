@@ -116,7 +116,7 @@ class Coverage:
     def take_mutation(
         self, happened: ObjectMutation | None, document_request: DocumentRequest
     ) -> None:
-        """Takes in what mutating policies have made of an object."""
+        """Take in what mutating policies have made of an object."""
         if happened is not None:
             self.take(happened.notes, document_request)
             self.misconfigured.update(
@@ -126,7 +126,7 @@ class Coverage:
             )
 
     def take(self, notes: Iterable[Note], titled: Titled) -> None:
-        """Takes in what was noted about an object."""
+        """Take in what was noted about an object."""
         for note in notes:
             if note.policy:
                 self.outcomes.setdefault(note.policy, set()).add(note.outcome)
@@ -136,7 +136,7 @@ class Coverage:
                 self.notes[key] = (note, titled.title)
 
     def add(self, following: Coverage) -> None:
-        """Takes in what was found about the objects behind these."""
+        """Take in what was found about the objects behind these."""
         for policy, outcomes in following.outcomes.items():
             self.outcomes.setdefault(policy, set()).update(outcomes)
         for key, noted in following.notes.items():
@@ -144,7 +144,7 @@ class Coverage:
         self.misconfigured |= following.misconfigured
 
     def count_silent(self, policies: PolicySet) -> None:
-        """Takes in, at the end, that policies of which nothing was noted match nothing."""
+        """Take in, at the end, that policies of which nothing was noted match nothing."""
         for name in policies.policies:
             self.outcomes.setdefault(name, {Outcome.POLICY_UNMATCHED})
 
@@ -179,7 +179,7 @@ class Sightings:
         return Sightings(any(map(_looks_at_namespaces, sets.all)))
 
     def take(self, document_request: DocumentRequest) -> None:
-        """Takes in an object."""
+        """Take in an object."""
         self.any = True
         endpoint, namespace = document_request.endpoint, document_request.request.namespace
         if endpoint.is_guessed and endpoint.kind not in self.guessed:
@@ -188,7 +188,7 @@ class Sightings:
             self.namespaces[namespace] = _place(document_request, ("metadata", "namespace"))
 
     def add(self, following: Sightings) -> None:
-        """Takes in what was met behind these."""
+        """Take in what was met behind these."""
         self.any = self.any or following.any
         for kind, guessed in following.guessed.items():
             self.guessed.setdefault(kind, guessed)
@@ -565,7 +565,7 @@ class Findings:
     unasked: Counter[Unasked] = field(default_factory=Counter)
 
     def add(self, following: Findings) -> None:
-        """Takes in what was found about the objects behind these."""
+        """Take in what was found about the objects behind these."""
         self.documents += following.documents
         self.sightings.add(following.sightings)
         self.coverage.add(following.coverage)

@@ -360,8 +360,8 @@ class Judge:
         return findings
 
     def take(self, document: Document, sent: SentByController | None = None) -> None:
-        """An object's way through everything; errors of our own are not the others' trouble. What
-        controllers would create of it goes behind it."""
+        """Take an object's way through everything; errors of our own are not the others' trouble.
+        What controllers would create of it goes behind it."""
         findings = self.findings
         try:
             document_request = ask(
@@ -580,7 +580,7 @@ class Judge:
 def _with_mutation(
     result: check_report.ObjectResult, happened: ObjectMutation, policies: PolicySet
 ) -> check_report.ObjectResult:
-    """The result of an object that mutating policies have changed, or refused."""
+    """Return the result of an object that mutating policies have changed, or refused."""
     against = tuple(violations(happened, policies))
     if against:
         return replace(result, violations=against, denial=against[0])
@@ -620,8 +620,8 @@ def _ignore(
 def _about(
     document_request: DocumentRequest, place: check_report.Place | None = None
 ) -> JsonObject:
-    """The part of a result that says what it is about; `place` is where that stands, if it is
-    known. To find the line of part of a document, all of it has to be read once more."""
+    """Return the part of a result that says what it is about; `place` is where that stands, if it
+    is known. To find the line of part of a document, all of it has to be read once more."""
     request, document = document_request.request, document_request.document
     return {
         "place": place or check_report.Place(document.file, document.line()),

@@ -88,7 +88,7 @@ class PolicyMutation:
         return self._rounds.wants_another
 
     def run(self, request: Request, number: int) -> JsonObject | None:
-        """The object at the end of a round. Raises StatusError."""
+        """Return the object at the end of a round. Raises StatusError."""
         if self._before is None:
             self._before = self._after = request.object
         try:

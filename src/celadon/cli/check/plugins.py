@@ -346,8 +346,8 @@ class PluginDesk:
         )
 
     def _not_yet(self, request: Request) -> frozenset[str]:
-        """The PriorityClasses that are not there when one of them is created: itself, and those
-        that are admitted after it."""
+        """Return the PriorityClasses that are not there when one of them is created: itself, and
+        those that are admitted after it."""
         if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
             return frozenset()
         names = list(self._classes)
@@ -481,7 +481,7 @@ class QuotaLedger:
         return has_quota and is_counted(request)
 
     def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
-        """Puts the refusals in the place of results that do not fit."""
+        """Put the refusals in the place of results that do not fit."""
         pending = list(charges)
         for charge in (charge for charge in pending if charge.times is None):
             self._charge(results, charge, 1)
@@ -503,7 +503,7 @@ class QuotaLedger:
     def _counting(
         self, quota: JsonObject, objects: Mapping[GroupResource, Sequence[JsonObject]]
     ) -> JsonObject:
-        """A quota whose status says what it counts."""
+        """Return a quota whose status says what it counts."""
         if (quota.get("status") or {}).get("hard"):
             return quota
         counted_status = recounted(quota, lambda resource: objects.get(resource, ()), self._now)

@@ -158,8 +158,8 @@ def _user(user: JsonObject) -> User:
 
 
 def _part(document: documents.Document, path: tuple[str, ...]) -> documents.Document | None:
-    """An object inside of the record; None if there is none, or only a Status. WrongUseError for
-    one that no API server could have written."""
+    """Return an object inside of the record; None if there is none, or only a Status. WrongUseError
+    for one that no API server could have written."""
     value = document.value_at(path)
     if not isinstance(value, dict) or value.get("kind") == "Status":
         return None

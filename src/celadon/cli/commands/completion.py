@@ -199,7 +199,7 @@ def _case(command: CommandWords) -> str:
 
 
 def _offer(values: Values) -> str:
-    """The assignments that say what is offered."""
+    """Return the assignments that say what is offered."""
     parts = []
     if values.words:
         parts.append(f"words={shlex.quote(' '.join(values.words))} ")
@@ -311,7 +311,7 @@ def zsh_script(commands: Sequence[CommandWords]) -> str:
 
 
 def _dispatch(command: CommandWords) -> str:
-    """The command's function sees its own last word as the program."""
+    """Call the command's function, which sees its own last word as the program."""
     count = len(command.name.split())
     pattern = shlex.quote(command.name) if count > 1 else f"'{command.name} '*"
     shift = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"

@@ -241,7 +241,7 @@ class ProjectError(Exception):
 
 
 def write_project(folder: Path) -> list[Path]:
-    """Writes all files, and returns where they are. Raises `ProjectError`: before the first one if
+    """Write all files, and return where they are. Raises `ProjectError`: before the first one if
     any of them is there."""
     for name in FILES:
         path = folder / name
@@ -281,7 +281,7 @@ exit codes:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The folder, and what else is to be in it."""
+    """Add the folder, and what else is to be in it."""
     parser.add_argument(
         "folder", nargs="?", default=".", metavar="FOLDER", help="where (default: `.`)"
     )

@@ -68,7 +68,7 @@ class Schemas:
     resources: list[Resource] = field(default_factory=lambda: list(known_resources()))
 
     def add(self, definition: JsonDict) -> None:
-        """The served versions of a CustomResourceDefinition."""
+        """Add the served versions of a CustomResourceDefinition."""
         self.custom.update(custom_schemas(definition))
         self.resources += custom_resources(definition)
 
@@ -115,7 +115,8 @@ def element(schema: Schema, pack: SchemaPack) -> Schema:
 
 
 def type_name(schema: Schema, pack: SchemaPack) -> str:
-    """`string`, `[]Container`, `map[string]Quantity`, as `kubectl explain` writes it."""
+    """Return the name of a type, `string`, `[]Container`, `map[string]Quantity`, as `kubectl
+    explain` writes it."""
     if schema.ref:
         return schema.ref.rpartition(".")[2]
     if schema.items is not None:
@@ -364,8 +365,8 @@ def _fetched(url: str, access: Access) -> JsonDict | Problem:
 
 
 def _received(response: BinaryIO) -> bytes:
-    """The body, or one byte more of it than there may be. Raises TimeoutError for one that trickles
-    in."""
+    """Return the body, or one byte more of it than there may be. Raises TimeoutError for one that
+    trickles in."""
     data, ends = bytearray(), time.monotonic() + _WHOLE_TIMEOUT
     while len(data) <= MAX_DOCUMENT_BYTES:
         piece = response.read(_PIECE_BYTES)

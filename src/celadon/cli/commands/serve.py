@@ -389,7 +389,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _stay() -> None:
-    """The process has more to do."""
+    """Stay: the process has more to do."""
 
 
 def _announce(serving: Serving, settings: ServerSettings) -> None:
@@ -620,7 +620,7 @@ def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
 
 
 def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozenset[str]:
-    """The names that two options leave. Raises StartError."""
+    """Return the names that two options leave. Raises StartError."""
     from celadon.apiserver.http import StartError
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 

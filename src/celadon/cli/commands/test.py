@@ -147,7 +147,7 @@ def _percentage(text: str) -> float:
 
 
 def _report_file(text: str) -> str:
-    """A file whose format is known by its name, in a folder that is there."""
+    """Return a file whose format is known by its name, in a folder that is there."""
     if os.path.splitext(text)[1] not in _REPORTS:
         raise argparse.ArgumentTypeError(f"`{text}` is none of {', '.join(_REPORTS)}")
     if not os.path.isdir(os.path.dirname(text) or "."):
@@ -199,7 +199,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> RunReport:
-    """Runs and shows; twice if files were updated."""
+    """Run and show; twice if files were updated."""
     progress = output.Progress("cases run:")
     report = run_tests(tests.tests, chosen, progress.step)
     progress.done()

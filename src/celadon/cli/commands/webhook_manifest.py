@@ -198,7 +198,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 
 def _kinds(options: argparse.Namespace, option: str) -> set[str]:
-    """The kinds that an option names, in lower case."""
+    """Return the kinds that an option names, in lower case."""
     return {kind.lower() for words in getattr(options, option) for kind in words.split(",")}
 
 
@@ -233,7 +233,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
 
 
 def _params(policies: PolicySets) -> tuple[str, ...]:
-    """The resources of the policies' params."""
+    """Return the resources of the policies' params."""
     from celadon.kube import GroupVersionKind, parse_api_version
     from celadon.kube.resources import guessed_resource, known_resources
 

@@ -195,7 +195,7 @@ def _is_built(name: str) -> bool:
 
 
 def _message_completions_fields(name: str, scope: TypedScope) -> list[tuple[str, str]]:
-    """The names of the fields of a type, and their types."""
+    """Return the names of the fields of a type, and their types."""
     if _is_built(name):
         built = _built(name, scope)
         return (

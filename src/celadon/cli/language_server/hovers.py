@@ -127,7 +127,7 @@ def _in_scope(
 
 
 def _of_part(text: str, part: SourceNode, checked: CheckedAst, environment: Environment) -> str:
-    """The type of a part, and what is known of the function that it calls."""
+    """Return the type of a part, and what is known of the function that it calls."""
     type_ = checked.types.get(part.node.id, types.DYN).display()
     source = " ".join(text[part.start : part.end].split())
     markdown = f"```cel\n{source}: {type_}\n```"
@@ -299,7 +299,7 @@ def definition(file: EditedFile, position: Position) -> Span | None:
 
 
 def occurrences(file: EditedFile, position: Position) -> list[Span]:
-    """The definition and all uses of the variable at a place, in the order of the file."""
+    """Return the definition and all uses of the variable at a place, in the order of the file."""
     variable_name = variable_at(file, position)
     if variable_name is None:
         return []
@@ -434,7 +434,7 @@ class _Outliner:
     # --- policies and webhooks ---
 
     def _sections(self, above: Path, paths: Iterable[Path]) -> Iterator[OutlinePart]:
-        """The lists in which expressions are; `paths` go on from `above`."""
+        """Yield the lists in which expressions are; `paths` go on from `above`."""
         lists: dict[Path, dict[int, list[Path]]] = {}
         for path in paths:
             depth = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
@@ -552,7 +552,7 @@ def _named(value: object) -> str:
 
 
 def _field_name(path: Path) -> str:
-    """The field that a schema describes: `spec.items[].size`."""
+    """Return the field that a schema describes: `spec.items[].size`."""
     name, steps = "", iter(path[path.index("openAPIV3Schema") + 1 :])
     for step in steps:
         if step == "properties":

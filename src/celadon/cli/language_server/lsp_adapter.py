@@ -76,7 +76,7 @@ def _fix(
 def _silence(
     file: workspace_files.EditedFile, diagnosis: workspace_files.Diagnosis
 ) -> Iterator[CodeAction]:
-    """A comment above the field that the finding is in."""
+    """Yield a comment above the field that the finding is in."""
     # JSON has no comments.
     if (
         diagnosis.document is None

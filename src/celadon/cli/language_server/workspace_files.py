@@ -103,7 +103,7 @@ class Lines:
         self._wide = [] if text.isascii() else [match.start() for match in _WIDE.finditer(text)]
 
     def line(self, number: int) -> str:
-        """A line without its end; empty behind the last one."""
+        """Return a line without its end; empty behind the last one."""
         if number >= len(self._starts):
             return ""
         return self._text[self._starts[number] : self._end(number)]
@@ -233,7 +233,7 @@ class Workspace:
             self.reload(path)
 
     def reload(self, path: str) -> None:
-        """A file has changed on disk, or is gone."""
+        """Reload a file that has changed on disk, or is gone."""
         text = read_text(path)
         if isinstance(text, Problem) or is_test_file(path):
             self._on_disk.pop(path, None)
@@ -242,11 +242,11 @@ class Workspace:
             self.files[path] = self._on_disk[path] = edited_file(path, text.content)
 
     def change(self, path: str, content: str) -> None:
-        """A file is like that in the editor now."""
+        """Change a file: it is like that in the editor now."""
         self.files[path] = edited_file(path, content)
 
     def close(self, path: str) -> None:
-        """A file counts as it is on disk again."""
+        """Close a file: it counts as it is on disk again."""
         if path in self._on_disk:
             self.files[path] = self._on_disk[path]
         else:
@@ -315,7 +315,7 @@ def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
 
 
 def _word(lines: Lines, line: int, column: int) -> Span:
-    """The word that begins at a line and a column, both from 1, the latter in characters."""
+    """Return the word that begins at a line and a column, both from 1, the latter in characters."""
     start = lines.offset(Position(line - 1, 0)) + column - 1
     return lines.span(start, lines.word_end(start))
 
@@ -410,7 +410,7 @@ def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
 
 
 def _quoted(spot: ExpressionSpot, before: str) -> tuple[int, int] | None:
-    """The scalar that ends where the mended line does."""
+    """Return the scalar that ends where the mended line does."""
     if spot.base is None:
         return None
     end = len(before) - spot.base

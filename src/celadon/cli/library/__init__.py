@@ -124,7 +124,7 @@ def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:
 
 
 def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
-    """Copies the files of policies, each into a folder of its own, and returns what was written.
+    """Copy the files of policies, each into a folder of its own, and return what was written.
     Raises `CopyError`: before the first one if any of them is there."""
     policies = tuple(policies)
     refuse_existing(policies, into)

@@ -482,7 +482,7 @@ class _Judge:
         """Only of rules of which the old engine has said something."""
 
     def take(self, violation: Violation) -> None:
-        """A violation; those of one object come one after the other."""
+        """Take a violation; those of one object come one after the other."""
         about = violation.object
         key = about.kind, about.namespace, about.name
         if about == self._last:

@@ -52,7 +52,7 @@ def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
 
 
 def _answered(result_of: Callable[[], JsonObject]) -> str:
-    """The result as text, or what has gone wrong."""
+    """Return the result as text, or what has gone wrong."""
     try:
         result = result_of()
     except panes.StateError as error:

@@ -361,8 +361,8 @@ def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
 
 
 def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
-    """The status that the API server's controller gives each policy; its types are numbered from
-    0."""
+    """Return the status that the API server's controller gives each policy; its types are numbered
+    from 0."""
     definitions = [document.value for document in documents if document.is_definition]
     custom: dict[GroupVersionKind, Schema] = {}
     for definition in definitions:
@@ -487,7 +487,7 @@ def _rules(explained: ExplainedObject) -> Iterator[Item]:
 
 
 def _rule(rule: EvaluatedRule) -> tuple[Item, int]:
-    """The rule is asked again, with somebody looking on."""
+    """Ask the rule again, with somebody looking on."""
     recorder = TraceRecorder()
     try:
         value, cost = rule.program.evaluate_traced(rule.activation, recorder, PER_CALL_COST)

@@ -71,7 +71,7 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[
 
 
 def _part(mark: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
-    """A literal says itself what it is."""
+    """Return a part. A literal says itself what it is."""
     if mark.is_literal:
         return text[mark.start : mark.end]
     return filled(
@@ -83,7 +83,7 @@ def _part(mark: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def _state(mark: Mark) -> str:
-    """`true` and `false` are what people look for."""
+    """Return the state of a part: `true` and `false` are what people look for."""
     if mark.state is PartState.VALUE:
         return str(mark.value).lower() if isinstance(mark.value, bool) else "value"
     return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[
@@ -430,7 +430,7 @@ def expression_details(state: State, panes: PaneReader) -> JsonDict:
 
 
 def bound_variables(state: State, panes: PaneReader) -> JsonObject | Problem:
-    """The variables by name, or what is wrong with the panes that give them."""
+    """Return the variables by name, or what is wrong with the panes that give them."""
     result: dict[str, object] = {}
     for pane in _NAMED:
         if state.text(pane).strip():

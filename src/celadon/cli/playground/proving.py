@@ -238,7 +238,7 @@ class _Examples:
         }
 
     def _with(self, pane: Pane, objects: Sequence[JsonObject]) -> str:
-        """The text of a pane, with those objects behind it that no pane has."""
+        """Return the text of a pane, with those objects behind it that no pane has."""
         missing = [yaml_text(obj) for obj in objects if _key(obj) not in self._present]
         text = self._state.text(pane)
         return _joined([text, *missing] if text.strip() else missing) if missing else text

@@ -198,8 +198,8 @@ class Bench:
         )
 
     def _about_created(self, case: Case) -> Case:
-        """A case about what controllers would create, as one about just that; the case itself where
-        nothing is created, for instance since it cannot be asked about."""
+        """Return a case about what controllers would create, as one about just that; the case
+        itself where nothing is created, for instance since it cannot be asked about."""
         if not case.generated:
             return case
         created = self._created.get(id(case))
@@ -569,7 +569,7 @@ def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
 
 
 def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
-    """The names of the policies that a case is about."""
+    """Return the names of the policies that a case is about."""
     if case.policies:
         return frozenset(case.policies)
     return frozenset(name for part in setting.sets.all for name in part.policies)

@@ -570,7 +570,7 @@ def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
 
 
 def _exceeded(text: str, start: int, end: int) -> int | None:
-    """The limit that a document of this length breaks, if any."""
+    """Return the limit that a document of this length breaks, if any."""
     size = end - start
     if size <= MAX_DOCUMENT_CHARACTERS:
         return None
@@ -597,7 +597,7 @@ def _chunks(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Problem]:
-    """The object, or the objects of a list; a problem where there is none."""
+    """Yield the object, or the objects of a list; a problem where there is none."""
     if value is None and not path:
         return
     if not isinstance(value, dict):
@@ -670,7 +670,7 @@ class DocumentArchive:
         self._shared: dict[int, int] = {}
 
     def append(self, document: Document) -> None:
-        """Puts a document behind the others."""
+        """Put a document behind the others."""
         if len(self._last) == BLOCK:
             self._packed.append(self._pack(self._last))
             self._last = []

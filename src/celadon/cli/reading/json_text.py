@@ -155,7 +155,7 @@ class JsonIndex:
         return index, value, True
 
     def _walk(self, container: Path, start: int, rest: Path) -> None:
-        """Makes the tables of the value at `start`, whose path is known, and of the containers on
+        """Make the tables of the value at `start`, whose path is known, and of the containers on
         the rest of the path. Of a key given twice the last counts, as it does for readers."""
         containers = rest[:-1]
         tables: dict[Path, _Table] = {(): {}}

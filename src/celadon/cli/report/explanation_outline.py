@@ -162,7 +162,7 @@ def _hook(explanation: explain.HookExplanation, kind: str) -> Item:
 
 
 def _error(decision: Decision, policy: explain.PolicyExplanation) -> Item:
-    """An error that stands for more than one expression."""
+    """Return an error that stands for more than one expression."""
     became = _became(decision, ignores=policy.ignores_failures)
     style = _failed(ignored=decision.action is Action.ADMIT)
     return Item(decision.cause.value, f"{decision.message}{became}", style)

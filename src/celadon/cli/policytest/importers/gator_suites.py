@@ -66,7 +66,7 @@ def expanded(
 
 
 def _made(value: JsonObject, spec: JsonObject) -> Iterator[JsonObject]:
-    """The object that one template makes, if it applies."""
+    """Yield the object that one template makes, if it applies."""
     group, _, version = str(value["apiVersion"]).rpartition("/")
     if not any(
         group in (item.get("groups") or ())
@@ -223,7 +223,7 @@ class _Gator:
         return way.done(f"{suite}: {name}" if suite else name)
 
     def _prepare(self, test: JsonObject) -> None:
-        """Reads the template, the constraint and what expands objects."""
+        """Read the template, the constraint and what expands objects."""
         template = self._named(self._path, test, "template", _TEMPLATE)
         constraint = self._named(self._path, test, "constraint", _CONSTRAINT)
         if template is None or constraint is None:
@@ -333,7 +333,7 @@ class _Gator:
         value: JsonObject,
         expect: JsonObject,
     ) -> None:
-        """A case about a request, as far as an API server would send it."""
+        """Add a case about a request, as far as an API server would send it."""
         fields = request_fields(request)
         if fields.get("operation") == "UPDATE" and "oldObject" not in fields:
             text = "an UPDATE without an `oldObject`: no API server sends such a request"
@@ -346,7 +346,7 @@ class _Gator:
         self._rewriting.add({"name": name, **value, **fields, "expect": expect}, path)
 
     def _named(self, path: Path, value: JsonObject, field: str, shape: Shape) -> Document | None:
-        """The one object of the file that a field names, if it has this shape."""
+        """Return the one object of the file that a field names, if it has this shape."""
         name = value.get(field)
         if not isinstance(name, str):
             self._rewriting.say(path, f"`{field}`, a file, is needed")
@@ -413,7 +413,7 @@ def _expected(assertion: JsonObject) -> JsonObject | str:
 
 
 def _native_source(template: JsonObject) -> JsonObject | None:
-    """The CEL of a template; None if it has none."""
+    """Return the CEL of a template; None if it has none."""
     for target in (template.get("spec") or {}).get("targets") or ():
         for code in target.get("code") or ():
             if code.get("engine") == ENGINE and isinstance(code.get("source"), Mapping):
@@ -428,7 +428,7 @@ def _policy(
     source: JsonObject,
     match: JsonObject,
 ) -> Iterator[JsonDict]:
-    """The policy of one constraint, and its binding."""
+    """Yield the policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
     scope = match.get("scope")

@@ -179,8 +179,8 @@ def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[
 def _digits(
     table: Mapping[tuple[str, ...], str], outcomes: list[tuple[str, ...]], indices: list[int]
 ) -> str:
-    """The outcomes in order, atoms that make no difference left out; errors by the numbers of the
-    atoms that are left."""
+    """Return the outcomes in order, atoms that make no difference left out; errors by the numbers
+    of the atoms that are left."""
     numbers = {str(old): str(new) for new, old in enumerate(indices)}
     rows = product(
         *(outcomes[i] if i in indices else outcomes[i][:1] for i in range(len(outcomes)))
@@ -247,7 +247,8 @@ class _Canonical:
         )
 
     def _without_tables(self, node: syntax.Expr) -> syntax.Expr:
-        """Combinations stay what they are, so that those around them see their conditions."""
+        """Return a node without tables. Combinations stay what they are, so that those around them
+        see their conditions."""
         node = with_parts(node, self._without_tables if is_logic(node) else self.of)
         match node:
             case syntax.Call(_, name, None, (left, right)) if name in _MIRRORED:
@@ -547,7 +548,7 @@ class _Altering:
                 yield self._written(change, changed, flat)
 
     def _replaced(self, change: NodeChange) -> syntax.Expr:
-        """The root of the changed tree."""
+        """Return the root of the changed tree."""
         old, new = change.old, change.new
         while (parent := self._parents.get(id(old))) is not None:
             old, new = parent, _with_part(parent, old, new)
@@ -585,8 +586,8 @@ class _Altering:
                 yield f"{was[: match.start()]}{other}{was[match.end() :]}"
 
     def _pieces(self, new: syntax.Expr) -> Iterator[str]:
-        """A new node as text, its old parts as they stand in the text: as they are, then each in
-        parentheses."""
+        """Yield a new node as text, its old parts as they stand in the text: as they are, then each
+        in parentheses."""
         place = self._places.get(id(new))
         if place is not None:
             yield self._slice(place)

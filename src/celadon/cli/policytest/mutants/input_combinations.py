@@ -292,7 +292,7 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
 
 
 def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
-    """The literals, then what is like them."""
+    """Yield the literals, then what is like them."""
     yield from related
     numbers = [
         int(item) for item in related if isinstance(item, int) and not isinstance(item, bool)
@@ -484,8 +484,8 @@ class InputCombinations:
                 yield place_text(place)
 
     def _replacing(self, base: request_pool.Generated, group: Inputs) -> request_pool.Generated:
-        """The same request as an UPDATE, where the object before it is read and that is possible:
-        nothing can be different in an object that is not there."""
+        """Return the same request as an UPDATE, where the object before it is read and that is
+        possible: nothing can be different in an object that is not there."""
         if base.case.old is None and any(place[0] == "oldObject" for place in group.related):
             for case in request_pool.asked_otherwise(base.case):
                 generated = self._pool.taken(case, base.origin) if case.old is not None else None

@@ -76,7 +76,7 @@ from celadon.kube.resources import Catalog
 
 
 def telling_expectations(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
-    """Expectations that hold for what is wanted, the shortest first."""
+    """Yield expectations that hold for what is wanted, the shortest first."""
     fields = _verdict(outcome)
     if not fields:
         yield outcome.verdict.value
@@ -222,7 +222,7 @@ class CaseWriter:
         yield _whole(generated.case, cluster)
 
     def _raw(self, origin: Case) -> dict[str, Json] | None:
-        """The case as its file has it."""
+        """Return the case as its file has it."""
         document = self._document
         for i, case in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
@@ -231,7 +231,7 @@ class CaseWriter:
         return None
 
     def _like(self, raw: JsonObject, case: Case, origin: Case) -> dict[str, Json] | None:
-        """The case of the file with what is different."""
+        """Return the case of the file with what is different."""
         result = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
         base = self.read(
             {**result, "name": "base", "operation": "CREATE", "patch": [], "expect": "admit"}
@@ -391,8 +391,8 @@ class DifferenceSearch:
         return next(filter(None, cases), "")
 
     def _requests(self, alteration: Alteration, spaces: list[Space]) -> Iterator[Generated]:
-        """Some that are likely to make a difference, then all combinations within bounds, which
-        are put to `spaces`."""
+        """Yield some requests that are likely to make a difference, then all combinations within
+        bounds, which are put to `spaces`."""
         identities = set()
         for generated in self._pool.first(MOST_REQUESTS):
             identities.add(id(generated))
@@ -442,8 +442,8 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
 
 
 def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
-    """The policy of matching is about objects that are sent in another version, or another group,
-    than rules name."""
+    """Return what the policy of matching is about: objects that are sent in another version, or
+    another group, than rules name."""
     value: Any = alteration.document.value_at(alteration.path[:-1])
     constraints: JsonObject = value or {}
     rules = [

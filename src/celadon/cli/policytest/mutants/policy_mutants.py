@@ -248,7 +248,7 @@ def _expressions(document: Document) -> Iterator[Path]:
 
 
 def _with_value(holder: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A copy of a list or a map with something else deep inside."""
+    """Return a copy of a list or a map with something else deep inside."""
     step, rest = path[0], path[1:]
     result: Any = holder.copy()
     if rest:
@@ -418,7 +418,7 @@ class _Value:
 
 
 def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: ANN401 - any JSON
-    """A value as JSON; a word where a word was."""
+    """Return a value as JSON; a word where a word was."""
     start, end = document.chunk.span((*document.path, *path))
     whole = document.chunk.text
     old_text = whole[start:end].rstrip()

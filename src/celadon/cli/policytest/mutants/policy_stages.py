@@ -298,7 +298,7 @@ def as_original(text: str, alteration: Alteration) -> str:
 
 
 def _texts(alteration: Alteration) -> tuple[str, str] | None:
-    """The original expression and the altered one."""
+    """Return the original expression and the altered one."""
     original = alteration.document.value_at(alteration.path)
     if alteration.expression is None or not isinstance(original, str):
         return None

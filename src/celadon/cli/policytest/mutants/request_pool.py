@@ -144,7 +144,7 @@ class CaseChanges:
     def _latest(
         self, case: Case, kind: tuple[str, str] | None, name: str = ""
     ) -> JsonObject | None:
-        """The last object of a kind that the case or its test brings."""
+        """Return the last object of a kind that the case or its test brings."""
         result = [
             document.value
             for document in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
