@@ -237,7 +237,6 @@ class DaemonSets(PlannedController):
         return (*super().prefixes, self.around.view(NODES).prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.around.view(NODES).prefix):
             return map(workload_controller.item_of, self.view.every())
         return super().concerned(change)
@@ -259,7 +258,6 @@ class Jobs(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         yield from super().concerned(change)
         pods = self.around.view(PODS)
         changed: Iterable[JsonObject | None] = ()
@@ -336,7 +334,6 @@ class DisruptionBudgets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if not change.key.startswith(self.around.view(PODS).prefix):
             return super().concerned(change)
         return self._selecting([item for item in (change.old, change.new) if item is not None])
@@ -408,7 +405,6 @@ class _ServiceController(PlannedController):
         self._times = endpoint_slices.TriggerTimes()
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.around.view(PODS).prefix):
             return self._selecting(change.old, change.new)
         return super().concerned(change)
@@ -442,7 +438,6 @@ class EndpointSlices(_ServiceController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if not change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -476,7 +471,6 @@ class MirroredSlices(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (SERVICES, ENDPOINT_SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         changed = change.new or change.old
         if change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             name = metadata.labels(changed).get(SERVICE_LABEL)
@@ -499,7 +493,6 @@ class Endpoints(_ServiceController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINTS)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.around.view(ENDPOINTS).prefix):
             changed = change.new or change.old
             return () if changed is None else (workload_controller.item_of(changed),)
@@ -548,7 +541,6 @@ class VolumeClaims(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, STORAGE_CLASSES, PODS)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -602,7 +594,6 @@ class Volumes(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -626,7 +617,6 @@ class AttributesClasses(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS, VOLUMES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         return [f"/{name}" for name in attributes_classes(change.old or {})]
@@ -647,7 +637,6 @@ class DefaultClass(PlannedController):
     _is_done = False
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Return the items to look at after a change."""
         is_first = metadata.name(change.new) == _SYSTEM and not self._is_done
         return (f"/{_SYSTEM}",) if is_first else ()
 
