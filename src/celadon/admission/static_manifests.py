@@ -50,7 +50,6 @@ __all__ = [
 # URLs. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/loader`; the texts
 # are those of their errors.
 
-
 _POLICY_NAME: Final = FieldPath("spec", "policyName")
 
 
@@ -172,7 +171,6 @@ def _of_webhooks(
 # not at all. Reading the folder is for others. As k8s.io/kubernetes
 # `pkg/admission/plugin/{policy,webhook}/ manifest/loader`, with the scheme of those packages:
 # the `admissionregistration.k8s.io` kinds and `List`.
-
 
 R = TypeVar("R", bound=registration.RegistrationObject)
 

@@ -468,7 +468,6 @@ def _status(obj: JsonObject, now: str) -> JsonObject:
 # `assembly`. Nothing here knows of sockets or threads; time, uids and random text come from
 # `Sources`.
 
-
 PANICKED: Final = plain_text(
     500,
     "This request caused apiserver to panic. Look in the logs for details.\n",

@@ -63,7 +63,6 @@ EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1beta1",
 )
 
-
 _SHAPE: Final[Shape] = {
     "current-context": str,
     "clusters": [
@@ -309,7 +308,6 @@ def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
 # The program is told the API version that it is to answer in (`KUBERNETES_EXEC_INFO`) and
 # prints an `ExecCredential`. It has no terminal. As k8s.io/client-go
 # `plugin/pkg/client/auth/exec`.
-
 
 EXEC_SECONDS: Final = 60.0
 MOST_PRINTED: Final = 1 << 20

@@ -57,7 +57,6 @@ _MOST_BYTES: Final = 8 << 20
 
 T = TypeVar("T")
 
-
 CALL, MALFORMED, PARTIAL, INVALID = (
     f"conversion_webhook_{item}_failure"
     for item in ("call", "malformed_response", "partial_response", "invalid_converted_object")

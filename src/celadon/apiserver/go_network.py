@@ -247,7 +247,6 @@ def _covers(pattern: str, name: str) -> bool:
 #
 # As k8s.io/client-go `transport` (`rootCertPool`), with its texts.
 
-
 _MALFORMED: Final = (
     "unable to load root certificates: failed to parse certificate: x509: malformed certificate"
 )
@@ -306,7 +305,6 @@ def _certificates(text: bytes) -> tuple[x509.Certificate, ...]:
 # As `net/http` (`ReadResponse`, `readTransfer`) and `net/textproto` (`ReadMIMEHeader`). Only
 # what has arrived is looked at: an answer whose first lines are in order is read by the HTTP
 # client, which words what else is wrong with it in its own way.
-
 
 LINE_BYTES: Final = 1024
 """So much of the first line is looked at, and quoted."""

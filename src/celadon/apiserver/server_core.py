@@ -54,7 +54,6 @@ from celadon.storage import Store, StoreError
 #
 # What policies, plugins and validation may look up: the objects in the store, as they are now.
 
-
 _REMEMBERED: Final = 1024
 """Namespaces."""
 
@@ -144,7 +143,6 @@ class StoreWorld:
 # --- Time and chance ---------------------------------------------------------
 #
 # What cannot be computed: the time, uids, the random end of generated names.
-
 
 _PAIRS: Final = tuple(low + high for high in SUFFIX_LETTERS for low in SUFFIX_LETTERS)
 
@@ -286,7 +284,6 @@ KNOWN_BYTES: Final = 2048
 
 _LONGEST_KNOWN: Final = 16 << 10
 """Bytes of a stored object: whatever is escaped in its text, that is too short to be compressed."""
-
 
 _Rules = tuple[object, object, object]
 """Who may do what, what is served here, and what elsewhere."""

@@ -27,7 +27,6 @@ from celadon.kube import StatusError, status
 # Their doors are marked `on_loop`: whoever comes from a worker is served by the loop, and
 # waits. On the loop itself a marked method costs one look at a thread-local.
 
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -112,7 +111,6 @@ def _answer(future: Future[Any], method: Callable[..., Any], args: Any, kwargs: 
 
 # --- Turns on the loop -------------------------------------------------------
 
-
 TURN_SECONDS: Final = 0.002
 """Of work on the event loop, after which others have their turn."""
 
@@ -135,7 +133,6 @@ class Turns:
 # --- Short work aside --------------------------------------------------------
 #
 # What is bounded, and what many wait for, does not take turns with the works of users.
-
 
 A = TypeVar("A")
 
@@ -213,7 +210,6 @@ def _is_in_loop() -> bool:
 # it any more, an exception is raised in the thread, and both end there. What a work may touch
 # is therefore its own; what belongs to the loop it asks for (through the doors of the loop,
 # above), and the loop is never interrupted.
-
 
 T = TypeVar("T")
 

@@ -33,7 +33,6 @@ from celadon.records import dataclass
 # rarely; programs are what is fast. Order of precedence as in cel-go: in `&&` and `||` an
 # unknown outranks an error; a strict call returns its leftmost unknown or error argument.
 
-
 #: Ours, not cel-go's (Go grows its stack).
 TOO_DEEP = "expression is nested too deeply to be evaluated partially"
 
@@ -338,7 +337,6 @@ def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> 
 #
 # The expression that is left after a partial evaluation: what is known became literals, decided
 # branches are gone.
-
 
 _LITERALS = frozenset({bool, int, Uint, str, bytes})
 

@@ -56,7 +56,6 @@ from celadon.records import dataclass
 # name of the command. The nearest file that has what is looked for counts, from the working
 # directory upwards; in one folder celadon.toml goes before pyproject.toml.
 
-
 _FILES: Final = (("celadon.toml", ()), ("pyproject.toml", ("tool", "celadon")))
 FILE_NAMES: Final = tuple(name for name, _ in _FILES)
 """What files with configuration are called."""
@@ -651,7 +650,6 @@ def summary(problems: Iterable[Problem]) -> str:
 #
 # It keeps its encoding and line ends. One that changed meanwhile, or has line ends of both
 # kinds, stays as it is.
-
 
 _NO_END: Final = "\\ No newline at end of file\n"
 

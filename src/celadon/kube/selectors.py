@@ -415,7 +415,6 @@ def _term(part: str, text: str) -> FieldTerm | None:
 # these have their own words for a field they do not know. As k8s.io/kubernetes
 # `pkg/apis/*/v*/conversion.go`.
 
-
 STANDARD: Final = frozenset({"metadata.name", "metadata.namespace"})
 ALIASES: Final = {(GroupKind("", "Pod"), "spec.host"): "spec.nodeName"}
 _JOB: Final = GroupKind("batch", "Job")
@@ -455,7 +454,6 @@ def resolve_fields(selector: FieldSelector, resource: Resource) -> FieldSelector
 # Grammar, quirks and texts follow k8s.io/apimachinery `pkg/labels`: `in` and `notin` are words
 # only where an operator stands, an empty list holds the empty string, and `a=` compares with
 # it.
-
 
 LONG: Final = 32 << 10
 """Characters of a selector that is taken apart piece by piece."""

@@ -114,7 +114,6 @@ class VirtualClock:
 # objects are the same in all servers of a process, their revisions too. Keys, tokens and
 # certificates are made once for all of them.
 
-
 LOOPBACK: Final = "127.0.0.1"
 
 _BEGINNINGS: Final[dict[tuple[str, bool], Page]] = {}

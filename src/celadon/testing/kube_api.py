@@ -133,7 +133,6 @@ async def _cancel_others() -> None:
 # A server for users lets requests finish when it ends; in a test nobody waits for them any
 # more, so connections are cut, which takes no time.
 
-
 PATIENCE: Final = 0.2
 """Seconds in which requests that were being answered may end; streams need less than one
 millisecond."""

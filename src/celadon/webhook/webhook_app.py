@@ -165,7 +165,6 @@ def _below(client: JsonObject, path: str) -> JsonDict:
 #
 # The little of ASGI that answering reviews needs: a body up to a limit, an answer in JSON.
 
-
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

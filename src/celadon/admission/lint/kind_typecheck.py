@@ -53,7 +53,6 @@ from celadon.records import dataclass, replace
 # there and an object are called by the name of the kind, and a qualified name may be one of its
 # types.
 
-
 _Chain: TypeAlias = tuple[str, ...]
 """A name and the fields selected from it: `object.metadata.name`."""
 
@@ -178,7 +177,6 @@ def _has_objects(type_: types.Type) -> bool:
 
 MAX_KINDS: Final = 200
 """Kinds of one policy that are looked at: more than a server has built in."""
-
 
 _DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
 """Fields whose reading says that an expression tells kinds apart."""
@@ -502,7 +500,6 @@ def _tried(case: lint_context.MutatingCase, request: Request) -> Iterator[Trial]
 #
 # Objects are followed through literals, the branches of conditions, lists and what `map` makes
 # of the items of a list. Of JSON patches only paths that are constants are known.
-
 
 ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"

@@ -26,7 +26,6 @@ from celadon.late_patterns import late_pattern
 # A request is DER: nested elements of a tag, a length and content. Only the way to the subject is
 # read.
 
-
 _PEM: Final = late_pattern(
     r"-----BEGIN CERTIFICATE REQUEST-----(?P<body>[^-]*)-----END CERTIFICATE REQUEST-----"
 )

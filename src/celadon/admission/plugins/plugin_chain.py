@@ -131,7 +131,6 @@ class PluginSettings:
 # without a feature gate that is off, or are the server's own affair (policies, webhooks,
 # ResourceQuota).
 
-
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {

@@ -190,7 +190,6 @@ def context_of(owner: JsonObject) -> JsonObject:
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
 
-
 BASELINE_CAPABILITIES: Final = frozenset(
     {
         "AUDIT_WRITE",
@@ -481,7 +480,6 @@ def _runs_on_host(owner: JsonObject) -> bool:
 # The checks of level `restricted`: what a hardened pod must say.
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
-
 
 VOLUMES: Final = (
     "configMap",

@@ -34,7 +34,6 @@ from celadon.records import dataclass, field
 #
 # As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
 
-
 _OPTIONS: Final = {"propagationPolicy": "Background"}
 _PODS: Final = GroupResource("", "pods")
 _DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"

@@ -50,7 +50,6 @@ from celadon.records import dataclass, field
 #
 # Reviews and token requests: creates that are answered at once, and stored nowhere.
 
-
 TOKEN: Final = "token"
 
 
@@ -403,7 +402,6 @@ def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
 # --- Deprecations ------------------------------------------------------------
 #
 # What a request for a deprecated version is told, whatever becomes of it.
-
 
 DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"

@@ -23,7 +23,6 @@ from celadon.records import dataclass, field
 # microsecond to add to: one thread writes, so there are no locks.
 # docs/decisions/0017-metrics.md says why this is not prometheus-client.
 
-
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """Of an exposition."""
 

@@ -56,7 +56,6 @@ LIBRARY = Library(
 # Neither has an implementation here. `cel.bind` is a macro; `cel.@block`, which optimizers
 # make, evaluates its slots lazily, so the code generator writes it out.
 
-
 LATEST_BINDINGS = 1
 _T = type_param("T")
 

@@ -67,7 +67,6 @@ def binary(
 #
 # `+ - * / %` and unary minus; `celadon.cel.values.arithmetic` computes them.
 
-
 _ARITHMETIC_OPERATORS_LIST = list_of(type_param("A"))
 
 LEAP_DAY = "timestamp('2024-02-29T00:00:00Z')"
@@ -263,7 +262,6 @@ _A = type_param("A")
 _B = type_param("B")
 _LIST = list_of(_A)
 _MAP = map_of(_A, _B)
-
 
 #: suffix of the overload ids, operand types, a smaller left and a larger right operand
 _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (

@@ -134,7 +134,6 @@ class TokenStream:
 # If no alternative can go on, one that has completed its rule is taken, in the hope that the
 # caller can do more with the token. If there is none, the decision fails.
 
-
 #: States to return to, the next one first. Its end is None: anything.
 Stack: TypeAlias = "tuple[antlr_grammar.State, Stack] | None"
 #: What comes at a position ahead; 1 is the current token.

@@ -313,7 +313,6 @@ def in_int64(n: int) -> bool:
 # Names of zones are looked up in tables of this module. As in cel-go, the parts of a duration are
 # totals (`getMinutes` of two hours is 120), computed through doubles.
 
-
 _INTEGER = late_pattern(r"([+-]?)(?=[0-9])0*+([0-9]*+)")
 
 
@@ -441,7 +440,6 @@ def _total(d: Duration, unit_seconds: int) -> int:
 #
 # `zoneinfo` reads the machine's time-zone database. Names come from policies, so the cache is
 # bounded.
-
 
 # Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them: the
 # dates of Python end where those of CEL do, and an offset must not lead beyond.

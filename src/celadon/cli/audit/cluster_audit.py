@@ -37,7 +37,6 @@ from celadon.webhook import cluster
 # (410), the list goes on with the newest objects behind the last one that was seen, so nothing
 # is seen twice and nothing that stays is missed. What fails for a moment is asked for again.
 
-
 PAGE: Final = 500
 PAUSES: Final = (1.0, 4.0, 10.0)
 """Seconds before each further attempt."""
@@ -157,7 +156,6 @@ async def patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
 # --- Cluster copies ----------------------------------------------------------
 #
 # What several releases judge is listed once.
-
 
 _Key = tuple[str, ...]
 

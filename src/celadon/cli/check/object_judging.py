@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 # Its fields stand where the template stands that they were copied from, so that what is wrong
 # with a pod is shown at its line of the workload.
 
-
 _WRITES: Final = frozenset({admission.Operation.CREATE, admission.Operation.UPDATE})
 _BETWEEN: Final = "ReplicaSet"
 """As valid as the Deployment that it is made of."""

@@ -163,7 +163,6 @@ class UpgradeReport:
 
 # --- Comparison --------------------------------------------------------------
 
-
 _UNSERVED: Final = Answer(NOT_SERVED, is_refused=True)
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 G = TypeVar("G")
 
-
 REQUESTS_SHOWN: Final = 3
 """What `-v` alone means."""
 

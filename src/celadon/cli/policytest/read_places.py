@@ -255,7 +255,6 @@ def _set(holder: object, step: str | int, value: object) -> bool:
 #
 # Objects to begin a search with: small, and such as an API server takes.
 
-
 _NAME: Final = "example"
 _ANYTHING: Final = Schema(preserve_unknown=True)
 _POD: Final = {"containers": [{"name": "main", "image": "example.com/app:1"}]}

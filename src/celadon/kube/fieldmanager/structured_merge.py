@@ -464,7 +464,6 @@ def _add_item(rule: ListRule, element: str, items: Sequence[Json], field_set: Fi
 # Values are printed as Go prints its own wrapping of them. As structured-merge-diff
 # `typed/{validate,helpers}.go`.
 
-
 _GO_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "bool",
@@ -473,7 +472,6 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
 }
-
 
 _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 

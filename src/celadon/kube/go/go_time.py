@@ -171,7 +171,6 @@ def canonical_micro_time(text: str) -> str:
 # `3h20m` is Go's way to write one; `3 weeks`, `1d 12h` are understood as well. As
 # k8s.io/kube-openapi `pkg/validation/strfmt/duration.go`.
 
-
 _SECOND: Final = 1_000_000_000
 _UNITS: Final = (
     (1, ("ns", "nano")),

@@ -41,7 +41,6 @@ from celadon.cel.value_functions import LIST_CLASSES, shown_size
 # Two are abstract types that can be named in an expression (`type(x) == net.IP`). The others
 # are object types without fields that no expression can name, as upstream declares them.
 
-
 CIDR: Final = types.opaque("net.CIDR")
 IP: Final = types.opaque("net.IP")
 
@@ -146,7 +145,6 @@ OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )
 """What a client is told when the budget is spent."""
-
 
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
@@ -278,7 +276,6 @@ WALK: Final = CostRule(_track_walk, _estimate_walk, bound=_bound_walk)
 #
 # `charged` makes of one of the language's libraries what Kubernetes has: the same functions,
 # with Kubernetes' costs in their records. Facts: k8s.io/apiserver `pkg/cel/library/cost.go`.
-
 
 #: The longest name of a format, which is what comparing two of them is estimated to walk.
 _FORMAT_NAME_SIZE: Final = 64

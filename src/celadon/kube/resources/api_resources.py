@@ -54,7 +54,6 @@ CUSTOM_VERBS: Final = (
 
 SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
-
 ESTABLISHED: Final = "Established"
 """The condition of a CustomResourceDefinition whose resources are served."""
 
@@ -357,7 +356,6 @@ def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
 # brings one, over its store, its cache or a handful of files. `ObjectIndex` is one made of
 # plain objects. Nothing that is read through it may be changed.
 
-
 Space = tuple[str, str, str]
 """Group, resource and namespace; the namespace is empty for what is cluster-scoped."""
 
@@ -534,7 +532,6 @@ def scale_columns() -> tuple[Column, ...]:
 # How long ago, as tables show it: `5s`, `3m20s`, `47h`, `2y30d`.
 #
 # As `HumanDuration` in k8s.io/apimachinery `pkg/util/duration`: the further back, the coarser.
-
 
 UNKNOWN: Final = "<unknown>"
 """The age of what has no time of creation."""

@@ -258,7 +258,6 @@ def _condition(condition: JsonObject) -> JsonDict:
 #
 # It travels as it is inside of an API server: fields have their names in Go, and none is left out.
 
-
 _DIRECTIONS: Final = ("scaleUp", "scaleDown")
 _RULES: Final = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
 _POLICY: Final[Mapping[str, Json]] = {"type": "", "value": 0, "periodSeconds": 0}

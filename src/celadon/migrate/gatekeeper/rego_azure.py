@@ -716,7 +716,6 @@ _INGRESS: Final = KnownTemplate(
     ),
 )
 
-
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureAllowedCapabilities": _ALLOWED_CAPABILITIES,
     "K8sAzureAllowedUsersGroups": (_USERS,),

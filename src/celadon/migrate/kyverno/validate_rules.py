@@ -172,7 +172,6 @@ def of_rule(
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
 
-
 _INSTEAD: Final = {
     "assert": "Write it as a pattern, or in CEL (`cel`).",
     "manifests": "Keep it in Kyverno: an API server knows no signatures.",

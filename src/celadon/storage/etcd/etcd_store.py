@@ -53,7 +53,6 @@ from celadon.storage.keyspace import Keyspace, KeyspaceReads, Retention, Schedul
 # write a common key as the next one after the last time it looked; who succeeds compacts to the
 # revision of one interval ago. So etcd keeps between one and two intervals of history.
 
-
 KEY: Final = b"compact_rev_key"
 INTERVAL_SECONDS: Final = 300.0
 
@@ -195,7 +194,6 @@ def _settle(future: asyncio.Future[bool], *, is_reached: bool) -> None:
 # Leases of etcd that many keys share, as kube-apiserver's do (k8s.io/apiserver
 # `pkg/storage/etcd3/lease_manager.go`): what is written within the same minute goes at the same
 # time, so that there is not a lease for each key.
-
 
 LONGEST_USE: Final = 60
 """Seconds for which new keys are given the same lease."""

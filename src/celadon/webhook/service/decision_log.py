@@ -44,7 +44,6 @@ class DecisionLogSettings:
 #
 # What must not be told: the contents of Secrets, in objects and in messages made of them.
 
-
 REDACTED: Final = "[redacted]"
 LEAST_CHARACTERS: Final = 4
 """Shorter values would blacken half of each message, and keep no secret."""

@@ -189,7 +189,6 @@ TYPE_RULES: Final = (
     ),
 )
 
-
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
 _UNUSABLE: Final = frozenset({"UID", "creationTimestamp", "deletionTimestamp"})
 _KIND: Final = ("request", "kind", "kind")

@@ -587,7 +587,6 @@ _ADDRESS_LISTS: Final = ("addresses", "notReadyAddresses")
 # As k8s.io/kubernetes `pkg/controller/endpointslicemirroring`. Each set of ports, in each
 # family of addresses, has one slice; upstream has endpoints in it in any order.
 
-
 MIRRORED_ADDRESSES: Final = 1000
 """In one slice (`--mirroring-max-endpoints-per-subset`)."""
 MIRRORING_CONTROLLER: Final = "endpointslicemirroring-controller.k8s.io"

@@ -25,7 +25,6 @@ from celadon.records import dataclass, field
 #
 # What annotations say of the containers of a pod.
 
-
 DOMAIN: Final = "simulation.celadon.dev"
 READY_AFTER: Final = f"{DOMAIN}/ready-after"
 """A duration, or `never`: how long after its start a container is ready."""
@@ -459,7 +458,6 @@ def _unpulled(
 
 
 # --- Pods --------------------------------------------------------------------
-
 
 _INIT: Final = "spec.initContainers"
 _OWN: Final = "spec.containers"

@@ -41,7 +41,6 @@ from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS as CONSTRAINTS
 # kind, a name and an owner; what it makes may be expanded again. Mutators are not asked. As
 # github.com/open-policy-agent/gatekeeper `pkg/expansion/system.go`, `expandResource`.
 
-
 _KIND: Final = "ExpansionTemplate"
 _DEEPEST: Final = 30
 """How often something may be expanded again, as upstream's `maxRecursionDepth`."""
