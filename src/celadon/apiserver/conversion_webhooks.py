@@ -100,9 +100,7 @@ class ConversionWebhook:
     definition: str
 
 
-def conversion_webhooks(
-    definitions: Sequence[JsonObject],
-) -> Mapping[GroupKind, ConversionWebhook]:
+def conversion_webhooks(definitions: Sequence[JsonObject]) -> Mapping[GroupKind, ConversionWebhook]:
     """Return the conversion webhooks of the definitions that have one, by the kind that they
     convert."""
     result = {}

@@ -666,12 +666,7 @@ CHECKS: Final = (
     StandardCheck("sysctls", BASELINE, 32, sysctls_within(SYSCTLS_1_32)),
     StandardCheck("windowsHostProcess", BASELINE, 0, host_process),
     StandardCheck("allowPrivilegeEscalation", RESTRICTED, 8, privilege_escalation),
-    StandardCheck(
-        "allowPrivilegeEscalation",
-        RESTRICTED,
-        25,
-        unless_windows(privilege_escalation),
-    ),
+    StandardCheck("allowPrivilegeEscalation", RESTRICTED, 25, unless_windows(privilege_escalation)),
     StandardCheck("capabilities_restricted", RESTRICTED, 22, dropped_capabilities, CAPABILITIES),
     StandardCheck(
         "capabilities_restricted",

@@ -131,14 +131,8 @@ GRAMMAR: dict[str, Definition] = {
     "unary": Definition(
         (
             Alternative((Rule("member", "e"),), "MemberExpr"),
-            Alternative(
-                (_repeat("+", _token("!", "ops+")), Rule("member", "e")),
-                "LogicalNot",
-            ),
-            Alternative(
-                (_repeat("+", _token("-", "ops+")), Rule("member", "e")),
-                "Negate",
-            ),
+            Alternative((_repeat("+", _token("!", "ops+")), Rule("member", "e")), "LogicalNot"),
+            Alternative((_repeat("+", _token("-", "ops+")), Rule("member", "e")), "Negate"),
         )
     ),
     "member": Definition(

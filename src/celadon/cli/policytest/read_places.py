@@ -186,11 +186,7 @@ class _Reader:
 # Objects with one value changed, wherever it stands and whatever is missing on the way to it.
 
 
-def with_value_at(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: object,
-) -> JsonDict | None:
+def with_value_at(data: JsonObject, steps: Sequence[str | int], value: object) -> JsonDict | None:
     """Return a copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
     changed: dict[str, object] = copy.deepcopy(dict(data))

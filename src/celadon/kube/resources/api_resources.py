@@ -250,11 +250,7 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
 def api_groups() -> tuple[ApiGroup, ...]:
     """Return the named groups in the order of discovery; the core group is not among them."""
     return tuple(
-        ApiGroup(
-            group["name"],
-            tuple(group["versions"]),
-            group["preferred"],
-        )
+        ApiGroup(group["name"], tuple(group["versions"]), group["preferred"])
         for group in schema_packs.load("resources")["groups"]
     )
 

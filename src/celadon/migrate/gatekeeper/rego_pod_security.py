@@ -663,11 +663,7 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
         ),
     ),
     "K8sRequiredResources": (
-        _template(
-            ("3c0ae0020117526677e2093d790d8c8b",),
-            _lacking("limits"),
-            _lacking("requests"),
-        ),
+        _template(("3c0ae0020117526677e2093d790d8c8b",), _lacking("limits"), _lacking("requests")),
     ),
     "K8sContainerEphemeralStorageLimit": (
         _template(
