@@ -214,10 +214,7 @@ VALIDATING_WEBHOOKS: Final = StaticPlugin(
     _WEBHOOK_SCHEME,
 )
 MUTATING_WEBHOOKS: Final = StaticPlugin(
-    "MutatingAdmissionWebhook",
-    "webhook",
-    (registration.MUTATING_WEBHOOKS_KIND,),
-    _WEBHOOK_SCHEME,
+    "MutatingAdmissionWebhook", "webhook", (registration.MUTATING_WEBHOOKS_KIND,), _WEBHOOK_SCHEME
 )
 STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
     plugin.name: plugin

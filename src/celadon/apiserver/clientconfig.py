@@ -462,10 +462,7 @@ class ClientCredentials:
     exec plugin may be told about the server."""
 
     def __init__(
-        self,
-        user: KubeconfigUser,
-        clock: Callable[[], float],
-        target: ExecTarget | None = None,
+        self, user: KubeconfigUser, clock: Callable[[], float], target: ExecTarget | None = None
     ) -> None:
         self._user = user
         self._clock = clock
@@ -567,10 +564,7 @@ class ClusterLocation:
 
 
 def given_cluster(
-    path: Path | None,
-    context: str,
-    environment: Mapping[str, str],
-    clock: Callable[[], float],
+    path: Path | None, context: str, environment: Mapping[str, str], clock: Callable[[], float]
 ) -> ClusterLocation:
     """Return the cluster by a kubeconfig: that of `path`, else those of `$KUBECONFIG`, else
     `~/.kube/config`. `context` is the file's own where it is empty. Raises KubeconfigError."""

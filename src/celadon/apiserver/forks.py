@@ -563,11 +563,7 @@ class ForkedStore:
         return self.snapshot.get(key, revision)
 
     def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
+        self, prefix: str, start: str = "", limit: int | None = None, revision: int | None = None
     ) -> storage.Page:
         return self.snapshot.range(prefix, start, limit, revision)
 

@@ -61,10 +61,7 @@ _Extension = TypeVar("_Extension", bound=x509.ExtensionType)
 
 
 async def handshake_failure(
-    error: ssl.SSLError,
-    address: tuple[str, int],
-    name: str,
-    pool: Sequence[x509.Certificate] = (),
+    error: ssl.SSLError, address: tuple[str, int], name: str, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return the text about a handshake with `address` that was to prove the name `name`. `pool` is
     what was trusted, as far as it is known."""
@@ -103,10 +100,7 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
 
 
 def certificate_failure(
-    certificate: x509.Certificate,
-    name: str,
-    now: datetime,
-    pool: Sequence[x509.Certificate] = (),
+    certificate: x509.Certificate, name: str, now: datetime, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return what is wrong with it for a server of that name, all after `x509: `."""
     return (

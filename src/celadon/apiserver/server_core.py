@@ -371,11 +371,7 @@ class KnownGets:
         return answer
 
     def learn(
-        self,
-        request: HttpRequest,
-        rules: _Rules | None,
-        notes: Notes,
-        answer: HttpAnswer,
+        self, request: HttpRequest, rules: _Rules | None, notes: Notes, answer: HttpAnswer
     ) -> None:
         """Take notice of an answer of the layers, which began by these rules."""
         endpoint, info = notes.endpoint, notes.info

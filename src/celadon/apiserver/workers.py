@@ -285,12 +285,7 @@ class _Work:
                  "owner", "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
-        self,
-        workers: Workers,
-        owner: str,
-        function: Callable[..., Any],
-        allowed: float,
-        size: int,
+        self, workers: Workers, owner: str, function: Callable[..., Any], allowed: float, size: int
     ) -> None:
         # An error that is set knows the frames that it came through, and they know the work: what
         # they all held would stay until garbage is collected, which is seldom. So the future goes
@@ -462,11 +457,7 @@ class Workers:
         self.lender = _Lender()
 
     async def run(
-        self,
-        owner: str,
-        function: Callable[[], T],
-        allowed: float = REQUEST_SECONDS,
-        size: int = 0,
+        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS, size: int = 0
     ) -> tuple[T, float]:
         """Return what the function gives, and the processor time it took; `size` is what its
         request holds in memory. Raises what it raises, StatusError 504 when it was ended,

@@ -353,10 +353,7 @@ class _Reader:
         pieces: list[Piece] = []
         for begin, end in pairwise([0, *cuts, len(operands)]):
             part = self._run(
-                starts[begin : end + 1],
-                operands[begin:end],
-                signs[begin : end - 1],
-                is_whole=False,
+                starts[begin : end + 1], operands[begin:end], signs[begin : end - 1], is_whole=False
             )
             if not begin:
                 pieces.append(part)

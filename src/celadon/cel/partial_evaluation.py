@@ -114,8 +114,7 @@ class _Partial:
                 return self._attribute(node, chain_of(node))
             case syntax.ListLiteral():
                 return self._collect(
-                    node.elements,
-                    lambda items: runtime.list_with_optionals(items, node.optional),
+                    node.elements, lambda items: runtime.list_with_optionals(items, node.optional)
                 )
             case syntax.MapLiteral():
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]

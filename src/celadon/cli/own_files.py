@@ -135,10 +135,7 @@ def _faults(
 
 
 def _of_alternatives(
-    value: object,
-    alternatives: Sequence[JsonObject],
-    path: Path,
-    definitions: JsonObject,
+    value: object, alternatives: Sequence[JsonObject], path: Path, definitions: JsonObject
 ) -> Iterator[Fault]:
     result = [list(_faults(value, alternative, path, definitions)) for alternative in alternatives]
     if not all(result):

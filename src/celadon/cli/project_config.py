@@ -737,10 +737,7 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     """Declare the options that choose a configuration file."""
     group = parser.add_argument_group("configuration")
     group.add_argument(
-        "--profile",
-        default="",
-        metavar="NAME",
-        help="also use [profiles.NAME] of celadon.toml",
+        "--profile", default="", metavar="NAME", help="also use [profiles.NAME] of celadon.toml"
     )
     group.add_argument(
         "--no-config", action="store_true", help="ignore celadon.toml and pyproject.toml"

@@ -325,9 +325,7 @@ class FieldSelector:
         """Return the terms by their fields, for a match with the values of all of these."""
         return KeyConditions(
             Requirement(
-                term.field,
-                Operator.NOT_EQUALS if term.negated else Operator.EQUALS,
-                (term.value,),
+                term.field, Operator.NOT_EQUALS if term.negated else Operator.EQUALS, (term.value,)
             )
             for term in self.terms
         )

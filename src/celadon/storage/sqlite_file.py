@@ -336,8 +336,7 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
         raise contract.NotAStore(path, "the database of another application")
     if version > len(MIGRATIONS):
         raise contract.NewerSchema(
-            path,
-            f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
+            path, f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}"
         )
     return int(version)
 

@@ -183,10 +183,7 @@ def new_token() -> str:
 
 
 async def fresh_server(
-    options: ServerOptions,
-    users: Mapping[str, User],
-    port: int,
-    clock: VirtualClock | None = None,
+    options: ServerOptions, users: Mapping[str, User], port: int, clock: VirtualClock | None = None
 ) -> apiserver.ApiServer:
     """Return a server that has started, in the running loop. `users` by their tokens, for as long
     as the server runs; `port` is where its clients will find it; `clock` makes workloads run."""

@@ -49,12 +49,7 @@ class Denied(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        code: int = 403,
-        reason: str = "",
-        details: JsonObject | None = None,
+        self, message: str, *, code: int = 403, reason: str = "", details: JsonObject | None = None
     ) -> None:
         if not LEAST_CODE <= code <= MOST_CODE:
             raise ValueError(f"a denial has a code from {LEAST_CODE} to {MOST_CODE}, not {code}")

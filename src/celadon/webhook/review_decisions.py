@@ -50,11 +50,7 @@ def original_request(
         return request
     obj, old = request.object, request.old_object
     trial = dataclasses.replace(
-        request,
-        kind=kind,
-        resource=resource,
-        subresource=request.original_subresource,
-        size=None,
+        request, kind=kind, resource=resource, subresource=request.original_subresource, size=None
     )
     try:
         return dataclasses.replace(

@@ -290,11 +290,7 @@ def _judge(handler: Handler, response: JsonDict, result: object) -> None:
 
 
 def _change(
-    handler: Handler,
-    response: JsonDict,
-    request: Request,
-    before: JsonDict | None,
-    result: object,
+    handler: Handler, response: JsonDict, request: Request, before: JsonDict | None, result: object
 ) -> None:
     if isinstance(result, Denied):
         _deny(response, result)

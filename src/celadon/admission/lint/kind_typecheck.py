@@ -636,11 +636,5 @@ def _operation(
         for absent in _absent_if(condition, is_true=is_true)
     )
     return lint_context.FieldWrite(
-        expression,
-        steps,
-        path,
-        value,
-        str(op.value),
-        is_absent=is_absent,
-        conditions=conditions,
+        expression, steps, path, value, str(op.value), is_absent=is_absent, conditions=conditions
     )

@@ -193,10 +193,7 @@ def _restrict(request: Request, _: World) -> kube.StatusError | None:
 
 _UPDATE: Final = frozenset({Operation.UPDATE})
 APPROVAL: Final = Behaviour(
-    validate=_approve,
-    resources=_REQUESTS,
-    subresources=frozenset({"approval"}),
-    operations=_UPDATE,
+    validate=_approve, resources=_REQUESTS, subresources=frozenset({"approval"}), operations=_UPDATE
 )
 SIGNING: Final = Behaviour(
     validate=_sign, resources=_REQUESTS, subresources=frozenset({"status"}), operations=_UPDATE

@@ -310,10 +310,7 @@ def _validates(behaviour: Behaviour) -> bool:
 
 
 def _validated(
-    steps: Iterable[tuple[str, Behaviour]],
-    request: Request,
-    world: World,
-    stands: Stands | None,
+    steps: Iterable[tuple[str, Behaviour]], request: Request, world: World, stands: Stands | None
 ) -> Opinion:
     warnings: tuple[str, ...] = ()
     annotations: dict[str, str] = {}

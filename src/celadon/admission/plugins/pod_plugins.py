@@ -406,10 +406,7 @@ NODE_SELECTORS: Final = Behaviour(
 )
 ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=PODS)
 TOPOLOGY: Final = Behaviour(
-    mutate=_label_binding,
-    resources=PODS,
-    subresources=frozenset({"binding"}),
-    operations=CREATE,
+    mutate=_label_binding, resources=PODS, subresources=frozenset({"binding"}), operations=CREATE
 )
 
 

@@ -683,11 +683,7 @@ CHECKS: Final = (
     StandardCheck("runAsUser", RESTRICTED, 35, unless_own_users(not_user_zero)),
     StandardCheck("seccompProfile_restricted", RESTRICTED, 19, required_seccomp, SECCOMP),
     StandardCheck(
-        "seccompProfile_restricted",
-        RESTRICTED,
-        25,
-        unless_windows(required_seccomp),
-        SECCOMP,
+        "seccompProfile_restricted", RESTRICTED, 25, unless_windows(required_seccomp), SECCOMP
     ),
 )
 """In the order of messages: by level, then by name. Of one name the later release comes last."""

@@ -83,9 +83,7 @@ def foreign(value: object) -> ForeignValue:
     pairs = sorted(f"{_shown(key)}:{_shown(entry)}" for key, entry in entries.items())
     members = ", ".join(f"{_inside(key)}:{_inside(entry)}" for key, entry in entries.items())
     return ForeignValue(
-        "map[ref.Val]ref.Val",
-        f"map[{' '.join(pairs)}]",
-        f"map[ref.Val]ref.Val{{{members}}}",
+        "map[ref.Val]ref.Val", f"map[{' '.join(pairs)}]", f"map[ref.Val]ref.Val{{{members}}}"
     )
 
 

@@ -682,11 +682,7 @@ def _mutation(
 
 
 def _patch(
-    expression: str,
-    path: FieldPath,
-    chosen: str,
-    scope: PolicyScope,
-    stored: frozenset[str | None],
+    expression: str, path: FieldPath, chosen: str, scope: PolicyScope, stored: frozenset[str | None]
 ) -> list[FieldError]:
     text = trim_space(expression)
     if not text:

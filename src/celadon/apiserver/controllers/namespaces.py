@@ -42,10 +42,7 @@ _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
     loops.condition(
-        _DISCOVERY_FAILURE,
-        "False",
-        "ResourcesDiscovered",
-        "All resources successfully discovered",
+        _DISCOVERY_FAILURE, "False", "ResourcesDiscovered", "All resources successfully discovered"
     ),
     loops.condition(
         "NamespaceDeletionGroupVersionParsingFailure",

@@ -357,9 +357,7 @@ class Adjustment:
 
 
 def adjusted(
-    bounds: Mapping[str, SeatBounds],
-    demands: Mapping[str, SeatDemand],
-    current: Mapping[str, int],
+    bounds: Mapping[str, SeatBounds], demands: Mapping[str, SeatDemand], current: Mapping[str, int]
 ) -> Adjustment:
     """Return the seats of each level for the next period. Those that nothing limits take what they
     take, and the others share what is left, if that is little."""

@@ -211,14 +211,7 @@ class Verbs:
         outlet = Outlet() if forms.are_shared else None
         line = self.lines.writer(forms, self.texts)
         request = WatchRequest(
-            endpoint,
-            options,
-            float(seconds),
-            definition,
-            standing,
-            forms.call.work,
-            outlet,
-            line,
+            endpoint, options, float(seconds), definition, standing, forms.call.work, outlet, line
         )
         events = self.watching.open(request)
         forms.check()

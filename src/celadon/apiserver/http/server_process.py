@@ -565,10 +565,7 @@ async def _serve(
 
 
 async def _serve_api(
-    settings: ServerSettings,
-    prepared: _Prepared,
-    api: ApiServer,
-    ready: Callable[[Serving], None],
+    settings: ServerSettings, prepared: _Prepared, api: ApiServer, ready: Callable[[Serving], None]
 ) -> None:
     try:
         with _start_errors():

@@ -469,16 +469,10 @@ STATIC_CONFIGURATIONS: Final = Description(
     "ALPHA",
 )
 COMPILATION_SECONDS: Final = Description(
-    "apiserver_cel_compilation_duration_seconds",
-    "CEL compilation time in seconds.",
-    (),
-    "BETA",
+    "apiserver_cel_compilation_duration_seconds", "CEL compilation time in seconds.", (), "BETA"
 )
 EVALUATION_SECONDS: Final = Description(
-    "apiserver_cel_evaluation_duration_seconds",
-    "CEL evaluation time in seconds.",
-    (),
-    "BETA",
+    "apiserver_cel_evaluation_duration_seconds", "CEL evaluation time in seconds.", (), "BETA"
 )
 POLICY_SECONDS: Final = Description(
     "celadon_validating_admission_policy_duration_seconds",
@@ -582,10 +576,7 @@ FLOW_SMOOTHED_DEMAND: Final = Description(
     "ALPHA",
 )
 FLOW_TARGET_SEATS: Final = Description(
-    "apiserver_flowcontrol_target_seats",
-    "Seat allocation targets",
-    ("priority_level",),
-    "ALPHA",
+    "apiserver_flowcontrol_target_seats", "Seat allocation targets", ("priority_level",), "ALPHA"
 )
 FLOW_EXECUTING_SEATS: Final = Description(
     "apiserver_flowcontrol_current_executing_seats",

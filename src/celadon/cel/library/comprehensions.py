@@ -75,7 +75,5 @@ _BLOCK = Function(
 
 def bindings(version: int = LATEST_BINDINGS) -> Library:
     return Library(
-        f"bindings/{version}",
-        functions=(_BLOCK,) if version >= 1 else (),
-        macros=BINDINGS_MACROS,
+        f"bindings/{version}", functions=(_BLOCK,) if version >= 1 else (), macros=BINDINGS_MACROS
     )

@@ -418,13 +418,7 @@ _LOGIC = (
 
 _ORDERING = (
     _ordering(
-        syntax.LESS,
-        "less",
-        "<",
-        equality.less,
-        "Smaller than.",
-        inline_operators.LESS,
-        holds=True,
+        syntax.LESS, "less", "<", equality.less, "Smaller than.", inline_operators.LESS, holds=True
     ),
     _ordering(
         syntax.LESS_EQUALS,

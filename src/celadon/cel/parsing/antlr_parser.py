@@ -403,10 +403,7 @@ def _paths_of(network: antlr_grammar.Network) -> _Paths:
 
 
 def predict(
-    network: antlr_grammar.Network,
-    decision: antlr_grammar.State,
-    precedence: int,
-    look: Lookahead,
+    network: antlr_grammar.Network, decision: antlr_grammar.State, precedence: int, look: Lookahead
 ) -> int:
     """Return the number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     paths = _paths_of(network)

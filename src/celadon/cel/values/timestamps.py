@@ -27,8 +27,7 @@ MAX_SECONDS: Final = 253402300799
 SECONDS_PER_DAY: Final = 86400
 
 _TIMESTAMP = late_pattern(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))",
-    re.ASCII,
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _DURATION_GROUP = late_pattern(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _UNITS = {

@@ -514,14 +514,7 @@ class Judge:
             verdict = _refusal(refused.status) or verdict
         self._note_failed_open((*before.calls, *chain.after.calls), document_request)
         result = _result(
-            document_request,
-            verdict,
-            sets.validating,
-            matched,
-            texts,
-            before,
-            chain.after,
-            sent,
+            document_request, verdict, sets.validating, matched, texts, before, chain.after, sent
         )
         if before.mutation is not None:
             result = _with_mutation(result, before.mutation, sets.mutating)

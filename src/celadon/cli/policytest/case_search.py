@@ -431,10 +431,7 @@ class SearchResult:
 
 
 def search(
-    documents: Sequence[Document],
-    name: str,
-    version: str,
-    definitions: Sequence[Document] = (),
+    documents: Sequence[Document], name: str, version: str, definitions: Sequence[Document] = ()
 ) -> SearchResult:
     """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""

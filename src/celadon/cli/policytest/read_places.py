@@ -194,9 +194,7 @@ def with_value_at(data: JsonObject, steps: Sequence[str | int], value: object) -
 
 
 def with_second_item(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: Json,
+    data: JsonObject, steps: Sequence[str | int], value: Json
 ) -> dict[str, Json] | None:
     """Return a copy in which the first list on the way has one more item: the first one with the
     value there. None where there is no such list, or nothing in it."""

@@ -67,11 +67,7 @@ class MergedParts:
         self._live_parts: list[JsonObject | Sequence[Any]] = []
 
     def joined(
-        self,
-        type_: merge_types.MergeType,
-        live: JsonObject,
-        obj: JsonDict,
-        config: JsonObject,
+        self, type_: merge_types.MergeType, live: JsonObject, obj: JsonDict, config: JsonObject
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
         self._live_parts.append(live)

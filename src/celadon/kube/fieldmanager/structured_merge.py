@@ -34,11 +34,7 @@ class Joiner(Protocol):
     """Whoever has something to do with what a merge puts into an object."""
 
     def joined(
-        self,
-        type_: MergeType,
-        live: JsonObject,
-        merged: dict[str, Json],
-        config: JsonObject,
+        self, type_: MergeType, live: JsonObject, merged: dict[str, Json], config: JsonObject
     ) -> None:
         """Called after a struct or a map was merged; `merged` may be changed. Its members that are
         identical objects with those of `config` were taken over."""
@@ -67,11 +63,7 @@ def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = Non
 
 
 def _merged_maps(
-    type_: MergeType,
-    rule: MapRule,
-    live: JsonObject,
-    config: JsonObject,
-    joiner: Joiner | None,
+    type_: MergeType, rule: MapRule, live: JsonObject, config: JsonObject, joiner: Joiner | None
 ) -> dict[str, object]:
     result = dict(live)
     for name, value in config.items():

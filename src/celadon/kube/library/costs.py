@@ -251,10 +251,7 @@ def _bound_walk(value: Argument, *others: Argument) -> Polynomial:
 
 
 FIRST: Final = CostRule(
-    _track_first,
-    _estimate_first,
-    bound=cost_rules.bound_first,
-    written=cost_rules.write_first,
+    _track_first, _estimate_first, bound=cost_rules.bound_first, written=cost_rules.write_first
 )
 """Walking over the first argument."""
 
@@ -376,18 +373,12 @@ def _bound_equals(left: Argument, right: Argument) -> Polynomial:
 
 
 _REPLACE: Final = CostRule(
-    track_first_twice,
-    _estimate_replace,
-    bound=bound_first_twice,
-    written=write_first_twice,
+    track_first_twice, _estimate_replace, bound=bound_first_twice, written=write_first_twice
 )
 _SPLIT: Final = _REPLACE._replace(estimated=_estimate_split)
 _JOIN: Final = CostRule(_track_join, _estimate_join, bound=_bound_join)
 _EQUALS: Final = CostRule(
-    _track_equals,
-    _estimate_equals,
-    bound=_bound_equals,
-    written=cost_rules.write_comparison,
+    _track_equals, _estimate_equals, bound=_bound_equals, written=cost_rules.write_comparison
 )
 
 COSTS: Final[Mapping[str, CostRule]] = {

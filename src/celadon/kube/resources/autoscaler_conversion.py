@@ -80,8 +80,7 @@ STATUSES: Final[Mapping[str, tuple[_Field, ...]]] = {
     ),
     "pods": _source(_NAME, ("currentAverageValue", _NOW[1], "0"), _SELECTOR),
     "resource": _source(
-        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
-        ("currentAverageValue", _NOW[1], "0"),
+        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])), ("currentAverageValue", _NOW[1], "0")
     ),
     "containerResource": _source(
         *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),

@@ -425,8 +425,7 @@ _USERS: Final = KnownTemplate(
             f": variables.runAsUserRule == 'MustRunAsNonRoot' && !{_NON_ROOT})",
         ),
         *_groups(
-            "runAsGroup",
-            f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})",
+            "runAsGroup", f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})"
         ),
         *_groups(
             "supplementalGroups",

@@ -127,10 +127,7 @@ class DecisionLog:
     """`clock` is Unix time, `dice` gives numbers from 0 to 1."""
 
     def __init__(
-        self,
-        settings: DecisionLogSettings,
-        clock: Callable[[], float],
-        dice: Callable[[], float],
+        self, settings: DecisionLogSettings, clock: Callable[[], float], dice: Callable[[], float]
     ) -> None:
         self._settings = settings
         self._clock = clock

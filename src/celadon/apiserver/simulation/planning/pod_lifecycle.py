@@ -420,11 +420,7 @@ def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
 
 
 def _backing_off(
-    progress: _Progress,
-    container: JsonObject,
-    status: JsonObject,
-    wait: float,
-    field_path: str,
+    progress: _Progress, container: JsonObject, status: JsonObject, wait: float, field_path: str
 ) -> JsonDict:
     progress.waits.append(wait)
     pause = min(FIRST_BACKOFF * 2.0 ** min(status["restartCount"] - 1, 10), LAST_BACKOFF)
@@ -493,11 +489,7 @@ class Step:
 
 
 def next_step(
-    pod: JsonObject,
-    where: Addresses,
-    habits: Habits,
-    now: datetime,
-    sources: Sources | None = None,
+    pod: JsonObject, where: Addresses, habits: Habits, now: datetime, sources: Sources | None = None
 ) -> Step:
     """Return what comes next for a pod that runs, or is about to. Without `sources`, all that it
     needs is there."""

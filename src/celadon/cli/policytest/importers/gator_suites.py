@@ -280,12 +280,7 @@ class _Gator:
                 self._assertion(assertion_path, assertion, name + suffix, about, value)
 
     def _assertion(
-        self,
-        path: Path,
-        assertion: JsonObject,
-        name: str,
-        about: Document,
-        value: JsonObject,
+        self, path: Path, assertion: JsonObject, name: str, about: Document, value: JsonObject
     ) -> None:
         """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
@@ -325,12 +320,7 @@ class _Gator:
             )
 
     def _review(
-        self,
-        path: Path,
-        name: str,
-        request: JsonObject,
-        value: JsonObject,
-        expect: JsonObject,
+        self, path: Path, name: str, request: JsonObject, value: JsonObject, expect: JsonObject
     ) -> None:
         """A case about a request, as far as an API server would send it."""
         fields = request_fields(request)
@@ -422,10 +412,7 @@ def _native_source(template: JsonObject) -> JsonObject | None:
 
 
 def _policy(
-    name: str,
-    constraint: JsonObject,
-    source: JsonObject,
-    match: JsonObject,
+    name: str, constraint: JsonObject, source: JsonObject, match: JsonObject
 ) -> Iterator[JsonDict]:
     """The policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
