@@ -15,7 +15,6 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from types import TracebackType
 from typing import Any, Final, Self
 
 from celadon import apiserver
@@ -277,12 +276,7 @@ class HandlerAccess:
         self._server = await fresh_server(self._options, self.users, self._port, self._clock)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.server.stop()
         self._server = None
 

@@ -12,7 +12,6 @@ import itertools
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
 
 from celadon.apiserver.clientconfig import ClusterLocation
@@ -171,12 +170,7 @@ class ClusterCopy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def found(self, key: _Key) -> cluster.Page | None:

@@ -29,7 +29,6 @@ from contextlib import suppress
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass, field, replace
@@ -138,12 +137,7 @@ class Turn:
             self._end()
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:
