@@ -151,11 +151,7 @@ class Chain:
     __slots__ = ("_admitters", "_notes", "draft", "request", "rounds", "verdict")
 
     def __init__(
-        self,
-        request: Request,
-        draft: Draft | None,
-        admitters: Admitters,
-        notes: NoteTaker = SILENT,
+        self, request: Request, draft: Draft | None, admitters: Admitters, notes: NoteTaker = SILENT
     ) -> None:
         """Take a request and who is asked about it; with a draft, `request.object` is what it is
         making."""

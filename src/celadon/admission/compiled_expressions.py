@@ -137,7 +137,6 @@ _KEPT: Final = frozenset(
     }
 )
 
-
 _MOST_LEVELS: Final = 20
 """Lists in lists whose types a variable keeps. Of deeper ones, which only a chain of variables can
 make, cel-go knows the whole type; what looks into types here would need too deep a stack."""
@@ -418,7 +417,6 @@ class PolicyScope:
 # expression of a policy can reach a limit, and nothing needs to be counted (`policy.compile`).
 # So this must be quick rather than tight, and never too low.
 
-
 _MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
 
 
@@ -458,7 +456,6 @@ def _json_size(value: object) -> int:
 # what is given up is not charged.
 #
 # As k8s.io/apiserver `pkg/admission/plugin/cel/composition.go`.
-
 
 Activation = Mapping[str, Any]
 Run = Callable[[Expression, Activation], Any]

@@ -132,7 +132,6 @@ _HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, object]], dict[
 # capacity is a bare amount. After k8s.io/kubernetes `pkg/apis/resource/v1beta1/conversion.go`
 # and its like.
 
-
 _OLDER: Final = frozenset({"v1alpha3", "v1beta1"})
 _BARE: Final = "v1alpha3"
 _BEFORE: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess")

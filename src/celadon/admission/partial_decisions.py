@@ -35,7 +35,6 @@ __all__ = ["Missing", "PartialVerdict", "judged_partly"]
 # oldObject.x > 3`). Where it does not, the policy is undecided, and nothing is guessed. Costs
 # are not counted where something is unknown.
 
-
 _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 
 

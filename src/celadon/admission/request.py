@@ -34,7 +34,6 @@ _OPTIONS_KINDS: Final = {
     Operation.DELETE: "DeleteOptions",
 }
 
-
 ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
 """A user to judge requests for when nobody in particular asks."""
 

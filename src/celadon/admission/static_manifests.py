@@ -50,7 +50,6 @@ __all__ = [
 # URLs. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/loader`; the texts
 # are those of their errors.
 
-
 _POLICY_NAME: Final = FieldPath("spec", "policyName")
 
 
@@ -173,7 +172,6 @@ def _of_webhooks(
 # `pkg/admission/plugin/{policy,webhook}/ manifest/loader`, with the scheme of those packages:
 # the `admissionregistration.k8s.io` kinds and `List`.
 
-
 R = TypeVar("R", bound=registration.RegistrationObject)
 
 VERSION: Final = "v1"
@@ -216,10 +214,7 @@ VALIDATING_WEBHOOKS: Final = StaticPlugin(
     _WEBHOOK_SCHEME,
 )
 MUTATING_WEBHOOKS: Final = StaticPlugin(
-    "MutatingAdmissionWebhook",
-    "webhook",
-    (registration.MUTATING_WEBHOOKS_KIND,),
-    _WEBHOOK_SCHEME,
+    "MutatingAdmissionWebhook", "webhook", (registration.MUTATING_WEBHOOKS_KIND,), _WEBHOOK_SCHEME
 )
 STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
     plugin.name: plugin

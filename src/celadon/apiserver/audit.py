@@ -39,7 +39,6 @@ from celadon.records import dataclass, field, replace
 #
 # The first rule that matches a request decides. As k8s.io/apiserver `pkg/audit/policy`.
 
-
 REQUEST_RECEIVED: Final = "RequestReceived"
 RESPONSE_STARTED: Final = "ResponseStarted"
 RESPONSE_COMPLETE: Final = "ResponseComplete"
@@ -286,7 +285,6 @@ def _rule(rule: JsonObject, policy: JsonObject) -> AuditRule:
 # library that kube-apiserver rotates with (lumberjack): `audit-2026-01-31T08-15-00.000.log` in
 # UTC.
 
-
 DEFAULT_MEGABYTES: Final = 100
 """What 0 means (lumberjack)."""
 
@@ -394,7 +392,6 @@ class AuditLog:
 # One event of audit.k8s.io/v1 as JSON, its members in upstream's order.
 #
 # As k8s.io/apiserver `pkg/audit/request.go` and `pkg/apis/audit/v1/types.go`.
-
 
 UNAUTHORIZED: Final = 401
 MAX_AGENT: Final = 1024

@@ -63,7 +63,6 @@ EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1beta1",
 )
 
-
 _SHAPE: Final[Shape] = {
     "current-context": str,
     "clusters": [
@@ -310,7 +309,6 @@ def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
 # prints an `ExecCredential`. It has no terminal. As k8s.io/client-go
 # `plugin/pkg/client/auth/exec`.
 
-
 EXEC_SECONDS: Final = 60.0
 MOST_PRINTED: Final = 1 << 20
 """Bytes; a token has some thousand."""
@@ -464,10 +462,7 @@ class ClientCredentials:
     exec plugin may be told about the server."""
 
     def __init__(
-        self,
-        user: KubeconfigUser,
-        clock: Callable[[], float],
-        target: ExecTarget | None = None,
+        self, user: KubeconfigUser, clock: Callable[[], float], target: ExecTarget | None = None
     ) -> None:
         self._user = user
         self._clock = clock
@@ -571,10 +566,7 @@ class ClusterLocation:
 
 
 def given_cluster(
-    path: Path | None,
-    context: str,
-    environment: Mapping[str, str],
-    clock: Callable[[], float],
+    path: Path | None, context: str, environment: Mapping[str, str], clock: Callable[[], float]
 ) -> ClusterLocation:
     """Return the cluster by a kubeconfig: that of `path`, else those of `$KUBECONFIG`, else
     `~/.kube/config`. `context` is the file's own where it is empty. Raises KubeconfigError."""

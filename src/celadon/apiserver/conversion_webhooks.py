@@ -57,7 +57,6 @@ _MOST_BYTES: Final = 8 << 20
 
 T = TypeVar("T")
 
-
 CALL, MALFORMED, PARTIAL, INVALID = (
     f"conversion_webhook_{item}_failure"
     for item in ("call", "malformed_response", "partial_response", "invalid_converted_object")
@@ -101,9 +100,7 @@ class ConversionWebhook:
     definition: str
 
 
-def conversion_webhooks(
-    definitions: Sequence[JsonObject],
-) -> Mapping[GroupKind, ConversionWebhook]:
+def conversion_webhooks(definitions: Sequence[JsonObject]) -> Mapping[GroupKind, ConversionWebhook]:
     """Return the conversion webhooks of the definitions that have one, by the kind that they
     convert."""
     result = {}

@@ -61,10 +61,7 @@ _Extension = TypeVar("_Extension", bound=x509.ExtensionType)
 
 
 async def handshake_failure(
-    error: ssl.SSLError,
-    address: tuple[str, int],
-    name: str,
-    pool: Sequence[x509.Certificate] = (),
+    error: ssl.SSLError, address: tuple[str, int], name: str, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return the text about a handshake with `address` that was to prove the name `name`. `pool` is
     what was trusted, as far as it is known."""
@@ -103,10 +100,7 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
 
 
 def certificate_failure(
-    certificate: x509.Certificate,
-    name: str,
-    now: datetime,
-    pool: Sequence[x509.Certificate] = (),
+    certificate: x509.Certificate, name: str, now: datetime, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return what is wrong with it for a server of that name, all after `x509: `."""
     return (
@@ -247,7 +241,6 @@ def _covers(pattern: str, name: str) -> bool:
 #
 # As k8s.io/client-go `transport` (`rootCertPool`), with its texts.
 
-
 _MALFORMED: Final = (
     "unable to load root certificates: failed to parse certificate: x509: malformed certificate"
 )
@@ -306,7 +299,6 @@ def _certificates(text: bytes) -> tuple[x509.Certificate, ...]:
 # As `net/http` (`ReadResponse`, `readTransfer`) and `net/textproto` (`ReadMIMEHeader`). Only
 # what has arrived is looked at: an answer whose first lines are in order is read by the HTTP
 # client, which words what else is wrong with it in its own way.
-
 
 LINE_BYTES: Final = 1024
 """So much of the first line is looked at, and quoted."""

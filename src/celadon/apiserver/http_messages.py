@@ -190,16 +190,13 @@ JSON: Final = "application/json"
 
 TEXT: Final = "text/plain; charset=utf-8"
 
-
 _NO_PARAMETERS: Final[Mapping[str, Sequence[str]]] = {}
-
 
 LONG_HEAD: Final = 8 << 10
 """Bytes of a target with all headers: what may take long to read."""
 
 _SHORT: Final = 128
 """Bytes of a query that is worth remembering: clients ask with the same few again and again."""
-
 
 _BAD_ESCAPE: Final = late_pattern("%(?![0-9a-fA-F]{2})")
 
@@ -439,7 +436,6 @@ class BrokenStream(Exception):
 # As k8s.io/apiserver `pkg/endpoints/handlers/responsewriters/writers.go`: quality values are
 # not looked at, and an encoding with one is not recognised. Streams stay as they are.
 
-
 THRESHOLD: Final = 128 * 1024
 """Bytes of a body up to which it is sent as it is."""
 
@@ -482,7 +478,6 @@ class NetworkFailure(Exception):
 # and refuses what only `json.dumps` can write (a number kept as text, a lone surrogate). So it
 # writes the kinds that cannot have such numbers; of an answer of 700 bytes, `json.dumps` takes
 # 40 µs and msgspec 4.
-
 
 WITH_ANY_NUMBERS: Final = frozenset(
     {
@@ -594,7 +589,6 @@ def _fast(obj: JsonObject) -> bytes | None:
 # --- Room for answers --------------------------------------------------------
 #
 # What the answers of all webhooks together may take of a server's memory, until they were read.
-
 
 FREE_BYTES: Final = 256 << 10
 """Of each answer, which are not counted."""

@@ -30,7 +30,6 @@ __all__ = ["LeaderElection", "LeaseError", "LeaseRefused", "leases_path"]
 # Failures are logged when there were several in a row: one can be a write that came second. As
 # k8s.io/client-go `tools/leaderelection`.
 
-
 LEASE_SECONDS: Final = 15
 RENEW_WITHIN: Final = 10.0
 RETRY: Final = 2.0

@@ -57,7 +57,6 @@ from celadon.storage import (
 # without a name. Upstream has the same form with some prefixes that nobody else sees
 # (k8s.io/kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go`).
 
-
 ROOT: Final = "/registry"
 CLAIMS: Final = f"{ROOT}/ranges/"
 """Keys of no object, which say that something was given to one. As kube-apiserver's allocations."""
@@ -89,7 +88,6 @@ def object_key(resource: Resource, namespace: str, name: str) -> str:
 #
 # Decoded, an object takes many times its text: a hostile one of 3 MB, of nothing but empty
 # lists, a hundred megabytes. So what is remembered is counted by weight, not by number.
-
 
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
@@ -146,7 +144,6 @@ class ObjectMemory(Generic[_K, _V]):
 # Values that Celadon has not written: somebody else has access to etcd. (Files have checksums.)
 #
 # They are read as upstream reads what it finds there, or are refused with its words.
-
 
 _UNKNOWN: Final = GroupVersionKind("", "", "")
 
@@ -628,7 +625,6 @@ def decoded(entry: Entry, revision: int) -> JsonObject:
 #
 # Which objects a request's selectors choose.
 
-
 _FALSE_WHEN_ABSENT: Final = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 _ZERO_WHEN_ABSENT: Final = frozenset({"status.replicas", "status.successful"})
 _SUCCEEDED: Final = "status.successful"
@@ -689,7 +685,6 @@ def _absent(field: str) -> str:
 # bytes. They are kept by the identity of the object, which is shared (INVARIANT (shared
 # objects)), as long as there is room: a list of 10,000 objects is joined from them in a tenth
 # of the time it takes to write it anew.
-
 
 _MOST: Final = 64 << 20
 """What the texts that are kept may weigh, with their objects."""

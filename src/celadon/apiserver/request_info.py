@@ -50,7 +50,6 @@ LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "
 """Verbs and subresources whose requests last as long as they like."""
 _NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
 
-
 _NEED_NO_ENCODING: Final = "/$&+,:;=@!'()*~"
 """In paths, beside letters and digits."""
 
@@ -201,7 +200,6 @@ def is_true(request: HttpRequest, parameter: str) -> bool:
 # All options are read before any is judged, and only then do the fields of a selector have to
 # be fields of the resource. As k8s.io/apiserver `pkg/endpoints/handlers/get.go` (`listOpts`)
 # and k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
-
 
 LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
@@ -380,7 +378,6 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
 #
 # As k8s.io/apiserver `pkg/storage/continue.go`: the revision the pages are read at, and the key
 # to go on from, relative to the prefix of the list.
-
 
 VERSION: Final = "meta.k8s.io/v1"
 _STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")

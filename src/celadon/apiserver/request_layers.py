@@ -175,7 +175,6 @@ kilobyte may take long."""
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
 
-
 FORKED_VERBS: Final = BODY_VERBS | {"get", "list"}
 ELSEWHERE_SECONDS: Final = 10.0
 """So long no request of a kind is given a fork again that could not do it."""

@@ -36,7 +36,6 @@ from celadon.records import dataclass
 # As k8s.io/apiserver `pkg/admission/plugin/manifest/loader.go`: not below sub-folders, by name,
 # empty files passed over; what is not a document yet is found out when somebody asks for it.
 
-
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 
 Signature = tuple[tuple[str, int, int, int], ...]
@@ -138,7 +137,6 @@ def _document(file: str, data: bytes) -> StaticDocument:
 # A version that cannot be used leaves the one before in force, and is counted and logged each time
 # somebody looks. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/source`; a
 # file system that tells of changes is not asked, files are looked at every few seconds instead.
-
 
 POLL_SECONDS: Final = 60.0
 """After so long the files are read, whether or not they look changed."""

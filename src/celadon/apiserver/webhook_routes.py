@@ -37,7 +37,6 @@ __all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]
 # Service in the store. As k8s.io/apiserver `pkg/util/webhook/serviceresolver.go` and
 # `pkg/util/proxy` of k8s.io/kube-aggregator, with their texts.
 
-
 SUFFIX: Final = ".svc"
 
 Address = tuple[str, int]
@@ -162,7 +161,6 @@ def as_json(body: bytes) -> bytes:
 #
 # Services of webhooks that are reached elsewhere than in a cluster's network, as the command
 # line says it: `NAMESPACE/NAME[:PORT]=HOST:PORT`, the right side also as the URL of a host.
-
 
 Services = dict[tuple[str, str, int], tuple[str, int]]
 

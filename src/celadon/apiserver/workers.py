@@ -27,7 +27,6 @@ from celadon.kube import StatusError, status
 # Their doors are marked `on_loop`: whoever comes from a worker is served by the loop, and
 # waits. On the loop itself a marked method costs one look at a thread-local.
 
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -112,7 +111,6 @@ def _answer(future: Future[Any], method: Callable[..., Any], args: Any, kwargs: 
 
 # --- Turns on the loop -------------------------------------------------------
 
-
 TURN_SECONDS: Final = 0.002
 """Of work on the event loop, after which others have their turn."""
 
@@ -135,7 +133,6 @@ class Turns:
 # --- Short work aside --------------------------------------------------------
 #
 # What is bounded, and what many wait for, does not take turns with the works of users.
-
 
 A = TypeVar("A")
 
@@ -214,7 +211,6 @@ def _is_in_loop() -> bool:
 # is therefore its own; what belongs to the loop it asks for (through the doors of the loop,
 # above), and the loop is never interrupted.
 
-
 T = TypeVar("T")
 
 SWITCH_SECONDS: Final = 0.0001
@@ -289,12 +285,7 @@ class _Work:
                  "owner", "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
-        self,
-        workers: Workers,
-        owner: str,
-        function: Callable[..., Any],
-        allowed: float,
-        size: int,
+        self, workers: Workers, owner: str, function: Callable[..., Any], allowed: float, size: int
     ) -> None:
         # An error that is set knows the frames that it came through, and they know the work: what
         # they all held would stay until garbage is collected, which is seldom. So the future goes
@@ -466,11 +457,7 @@ class Workers:
         self.lender = _Lender()
 
     async def run(
-        self,
-        owner: str,
-        function: Callable[[], T],
-        allowed: float = REQUEST_SECONDS,
-        size: int = 0,
+        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS, size: int = 0
     ) -> tuple[T, float]:
         """Return what the function gives, and the processor time it took; `size` is what its
         request holds in memory. Raises what it raises, StatusError 504 when it was ended,

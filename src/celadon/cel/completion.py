@@ -27,7 +27,6 @@ __all__ = ["OpenCall", "OpenMessage", "TypingContext", "type_in", "typing_contex
 # Only the tokens before the place are looked at, so that nothing behind it, and no error in it,
 # is in the way. Names that macros around the place bind are typed by what they iterate over.
 
-
 _OPENING: Final = {")": "(", "]": "[", "}": "{"}
 _NAMES: Final = frozenset({tokens.IDENTIFIER, tokens.ESC_IDENTIFIER})
 _OPERANDS: Final = frozenset({*_NAMES, *tokens.LITERALS, *_OPENING})

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 # The environment has some of its own (`checking.validators`, which also runs them), libraries
 # bring others (cel-go `cel/validator.go`).
 
-
 _Node = TypeVar("_Node", bound="Expr")
 
 

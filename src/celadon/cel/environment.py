@@ -204,10 +204,7 @@ class Environment:
         folded: dict[int, Value] = {}
         if self.switches.fold_constants:
             folded = fold(
-                checked,
-                functions,
-                constants,
-                strict_map_keys=self.switches.strict_map_keys,
+                checked, functions, constants, strict_map_keys=self.switches.strict_map_keys
             )
         return Context(
             checked,

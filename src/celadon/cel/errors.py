@@ -107,7 +107,6 @@ def no_such_overload(detail: str = "") -> EvaluationError:
 # A `str` that came from JSON may hold lone surrogates, which no UTF-8 text can. They become
 # U+FFFD, as they do when Go decodes the same JSON.
 
-
 DEFAULT_DESCRIPTION = "<input>"
 
 #: The offset of what cel-go's parser made up in place of something it could not read.
@@ -165,7 +164,6 @@ class Source:
 #
 # Each phase has its own `Issues`. The layout of the text is cel-go's (`common/error.go`,
 # `common/errors.go`) to the letter, because Kubernetes puts it into API responses.
-
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
 MAX_ISSUES = 100

@@ -78,7 +78,6 @@ def _comments(gap: str, *, is_head: bool) -> tuple[str, tuple[str, ...]]:
 # A `Group` stands on one line, or every `Break` that is its own ends a line. What is in an
 # `Indented` piece stands further to the right on all lines but the one it begins on.
 
-
 STEP = 2
 """Columns of one level."""
 
@@ -120,7 +119,6 @@ Piece = Token | Break | Space | Indented | Group
 #
 # Without recursion, and in time proportional to the text: whether a group fits is known after
 # at most `width` characters.
-
 
 _Pending = tuple[Piece, int, bool]
 """With the column of its lines, and whether it stands on one."""
@@ -246,7 +244,6 @@ def _fits(behind: list[_Pending], group: list[_Pending], room: int) -> bool:
 # - The branches of a ternary stand on lines that begin with `?` and `:`.
 # - Three calls in a row, as of an authorizer, each begin a line.
 
-
 UNLIMITED: Final = 1 << 30
 """A width at which only comments, and texts of several lines, end lines."""
 
@@ -356,10 +353,7 @@ class _Reader:
         pieces: list[Piece] = []
         for begin, end in pairwise([0, *cuts, len(operands)]):
             part = self._run(
-                starts[begin : end + 1],
-                operands[begin:end],
-                signs[begin : end - 1],
-                is_whole=False,
+                starts[begin : end + 1], operands[begin:end], signs[begin : end - 1], is_whole=False
             )
             if not begin:
                 pieces.append(part)

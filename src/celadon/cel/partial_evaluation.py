@@ -33,7 +33,6 @@ from celadon.records import dataclass
 # rarely; programs are what is fast. Order of precedence as in cel-go: in `&&` and `||` an
 # unknown outranks an error; a strict call returns its leftmost unknown or error argument.
 
-
 #: Ours, not cel-go's (Go grows its stack).
 TOO_DEEP = "expression is nested too deeply to be evaluated partially"
 
@@ -115,8 +114,7 @@ class _Partial:
                 return self._attribute(node, chain_of(node))
             case syntax.ListLiteral():
                 return self._collect(
-                    node.elements,
-                    lambda items: runtime.list_with_optionals(items, node.optional),
+                    node.elements, lambda items: runtime.list_with_optionals(items, node.optional)
                 )
             case syntax.MapLiteral():
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]
@@ -338,7 +336,6 @@ def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> 
 #
 # The expression that is left after a partial evaluation: what is known became literals, decided
 # branches are gone.
-
 
 _LITERALS = frozenset({bool, int, Uint, str, bytes})
 

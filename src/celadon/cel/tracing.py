@@ -44,7 +44,6 @@ __all__ = [
 # Nodes are named by their ids, loops by those of their comprehensions; 0 is outside of all
 # loops.
 
-
 KEPT_ROUNDS: Final = 10
 """Of each loop; and the last one, which decides `all` and `exists`."""
 
@@ -166,7 +165,6 @@ class TraceRecorder:
 #
 # For whoever changes expressions and writes them down again. What runs is never such a tree.
 
-
 _WITHOUT_MACROS: Final = ParseOptions(macros=(), escape_syntax=True)
 
 
@@ -188,7 +186,6 @@ def unexpanded_tree(text: str) -> Ast | None:
 # same position only the outermost is written there; what else is made by the expansion is left
 # out, and its parts that are written (arguments, the receiver) are parts of what is left. A
 # copy of an operand stands where the operand does, and is left out, too.
-
 
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _SIGNS = frozenset({"-", "!"})

@@ -63,7 +63,6 @@ from celadon.records import dataclass
 # Analytics; the tables AKSAudit and AKSAuditAdmin), Google Cloud "audit logs for GKE" and
 # `google.cloud.audit.AuditLog`.
 
-
 _LISTS: Final = (
     *("items", "events", "logEvents", "records", "Records", "entries", "value", "results"),
 )

@@ -31,7 +31,6 @@ from celadon.records import dataclass
 #
 # Where expressions stand in objects: the fields of each kind, and the rules in schemas.
 
-
 Pattern = tuple[str, ...]
 
 _EACH: Final = "*"
@@ -126,7 +125,6 @@ def _matching(value: object, pattern: Sequence[str], path: Path = ()) -> Iterato
 # and quoted scalars into literal blocks. In flow collections and in JSON, everything stays on
 # one line. So does a scalar with a comment behind it, which would be about another line
 # otherwise.
-
 
 _STEP: Final = 2
 _KEY: Final = late_pattern(r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^\s#]*)[ ]*:")
@@ -437,7 +435,6 @@ def _children(value: Any) -> Iterator[tuple[str | int, Any]]:  # noqa: ANN401 - 
 #     [fmt]
 #     line-width = 100
 #     exclude = ["*/drafts"]
-
 
 DEFAULT_WIDTH: Final = 80
 MIN_WIDTH: Final = 20

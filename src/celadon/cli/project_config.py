@@ -30,18 +30,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
-from celadon.cli.reading.documents import (
-    NOTHING_EXCLUDED,
-    STDIN_NAME,
-    Document,
-    DocumentReader,
-    Exclusion,
-    Problem,
-    Text,
-    encoded_like,
-    read_text,
-    read_texts,
-)
+from celadon.cli.reading import documents
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
 from celadon.late_patterns import late_pattern
@@ -55,7 +44,6 @@ from celadon.records import dataclass
 # What all commands share stands at the top (`project_config`); a command's own table has the
 # name of the command. The nearest file that has what is looked for counts, from the working
 # directory upwards; in one folder celadon.toml goes before pyproject.toml.
-
 
 _FILES: Final = (("celadon.toml", ()), ("pyproject.toml", ("tool", "celadon")))
 FILE_NAMES: Final = tuple(name for name, _ in _FILES)
@@ -519,7 +507,7 @@ _UNIT_TESTS: Final = "\nsuite:"
 """How tests of Helm's plugin unittest begin."""
 
 
-def passed_over(text: Text, named: Sequence[str]) -> str:
+def passed_over(text: documents.Text, named: Sequence[str]) -> str:
     """Return what a file of a folder is, if it is no manifest; empty if it is one, or is among
     those that were named."""
     if text.file in named:
@@ -602,8 +590,8 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
     resources."""
     files: dict[bool, set[str]] = {True: set(), False: set()}
     member = of_comments = ""
-    text = read_text(kustomization)
-    for line in () if isinstance(text, Problem) else text.content.split("\n"):
+    text = documents.read_text(kustomization)
+    for line in () if isinstance(text, documents.Problem) else text.content.split("\n"):
         comment = line.startswith("#")
         if member_match := _MEMBER.match(line):
             # A sentence with a colon is no member.
@@ -617,13 +605,15 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
 
 
 def read_manifests(
-    arguments: Sequence[str], problems: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
-) -> Iterator[Document | Problem]:
+    arguments: Sequence[str],
+    problems: list[documents.Problem],
+    exclusion: documents.Exclusion = documents.NOTHING_EXCLUDED,
+) -> Iterator[documents.Document | documents.Problem]:
     """Yield the documents of all files that the arguments mean, and what is wrong with files. What
     was passed over is added to `problems`."""
-    reader = DocumentReader()
-    for text in read_texts(arguments, exclusion):
-        if isinstance(text, Problem):
+    reader = documents.DocumentReader()
+    for text in documents.read_texts(arguments, exclusion):
+        if isinstance(text, documents.Problem):
             yield text
         elif other := passed_over(text, arguments):
             problems.append(other_file(text.file, other))
@@ -631,12 +621,12 @@ def read_manifests(
             yield from reader.read(text)
 
 
-def other_file(file: str, subject: str) -> Problem:
+def other_file(file: str, subject: str) -> documents.Problem:
     """Return that a file was passed over, as a problem for whoever wants none."""
-    return Problem(file, 0, f"no manifest: it is among the {subject}")
+    return documents.Problem(file, 0, f"no manifest: it is among the {subject}")
 
 
-def summary(problems: Iterable[Problem]) -> str:
+def summary(problems: Iterable[documents.Problem]) -> str:
     """Return one line about all that was passed over."""
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
@@ -652,7 +642,6 @@ def summary(problems: Iterable[Problem]) -> str:
 #
 # It keeps its encoding and line ends. One that changed meanwhile, or has line ends of both
 # kinds, stays as it is.
-
 
 _NO_END: Final = "\\ No newline at end of file\n"
 
@@ -706,15 +695,15 @@ def replace_content(path: Path, data: bytes) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
-def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
+def changed_file(text: documents.Text, content: str, count: int) -> ChangedFile | None:
     """Return a file with other content, changed in so many places; None if it must stay as it
     is."""
-    if text.file == STDIN_NAME or not count:
+    if text.file == documents.STDIN_NAME or not count:
         return None
     data = Path(text.file).read_bytes()
-    if encoded_like(text.content, data) != data:
+    if documents.encoded_like(text.content, data) != data:
         return None
-    encoded = encoded_like(content, data)
+    encoded = documents.encoded_like(content, data)
     if encoded is None:
         return None
     return ChangedFile(text.file, text.content, content, encoded, count)
@@ -740,10 +729,7 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     """Declare the options that choose a configuration file."""
     group = parser.add_argument_group("configuration")
     group.add_argument(
-        "--profile",
-        default="",
-        metavar="NAME",
-        help="also use [profiles.NAME] of celadon.toml",
+        "--profile", default="", metavar="NAME", help="also use [profiles.NAME] of celadon.toml"
     )
     group.add_argument(
         "--no-config", action="store_true", help="ignore celadon.toml and pyproject.toml"

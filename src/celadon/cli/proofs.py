@@ -174,9 +174,7 @@ def read_subjects(
     return subjects_among(read_manifests(paths, unread, exclusion))
 
 
-def subjects_among(
-    documents: Iterable[Document | Problem],
-) -> tuple[list[Subject], list[Problem]]:
+def subjects_among(documents: Iterable[Document | Problem]) -> tuple[list[Subject], list[Problem]]:
     """Return the policies and definitions among documents, and what is wrong with documents."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []

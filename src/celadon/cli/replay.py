@@ -198,7 +198,6 @@ class ReplayReport:
 # messages in the annotation `validation.policy.admission.k8s.io/validation_failure`, which also
 # says what else such a binding did. Warnings of bindings that do not audit are in no event.
 
-
 _REFUSED: Final = 400
 _NO_OLD_OBJECT: Final = "the log does not have the old object"
 _STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))

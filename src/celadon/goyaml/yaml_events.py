@@ -36,10 +36,8 @@ from celadon.late_patterns import late_pattern
 # It is twenty times slower than libyaml for ordinary text: see `yaml_events` for when it is
 # asked.
 
-
 _LONGEST_KEY = 1024
 """Characters from the beginning of a key to its colon."""
-
 
 _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 """What is wrong with half a surrogate pair, and with a number beyond the last character."""
@@ -99,7 +97,6 @@ class FlowParser(yaml.SafeLoader):
 # Where PyYAML has no libyaml (in a browser) it finds the same faults at the same places, and
 # names them otherwise. Clients know libyaml's words: go-yaml, which the API server reads with,
 # has them.
-
 
 _BLOCK_END: Final = "expected <block end>"
 _IN_SEQUENCES: Final = "while parsing a block collection"

@@ -139,7 +139,6 @@ def key_text(value: str | int | float | bool | None) -> str | None:
 # the beginning of a document it is a part of it. As k8s.io/apimachinery `pkg/util/yaml`
 # `YAMLReader`.
 
-
 _SEPARATOR: Final = b"---"
 _BLANK: Final = b" \t\r\n\v\f"
 
@@ -220,7 +219,6 @@ def strict_error(repeated: Iterable[str]) -> str:
 #
 # A kilobyte of YAML can ask for the memory of a data centre; here it is refused.
 
-
 MAX_DEPTH: Final = 10_000
 """Nested flow collections, and nested indentations, in one document (go-yaml `scannerc.go`)."""
 
@@ -275,7 +273,6 @@ class UnreadableError(Exception):
 # go-yaml `scannerc.go` counts flow collections and indentations apart, and gives up at the first
 # that is too much, whatever else is wrong. What it has read becomes JSON, which has a limit of its
 # own.
-
 
 _SCANNED_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
 

@@ -450,7 +450,6 @@ def _check_names(content: bytes) -> None:
 
 # --- Signatures --------------------------------------------------------------
 
-
 _SIGNATURES: Final = {
     bytes.fromhex(text): value
     for text, value in {

@@ -43,7 +43,6 @@ Step: TypeAlias = str | int
 """A field, a `MapKey`, a `SpelledStep`, or the index of an item. All texts are what stands in the
 object, so steps lead through it as they are."""
 
-
 _new: Final = object.__new__
 
 

@@ -28,7 +28,6 @@ JsonDict: TypeAlias = dict[str, Any]
 #
 # Deep copies of JSON values, without the bookkeeping of `copy.deepcopy`, and whether two are alike.
 
-
 _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
@@ -235,7 +234,6 @@ DEFINITION: Final[Shape] = {
     "status": {"conditions": [Needed({"type": str, "status": str})]},
 }
 """Of a CustomResourceDefinition: what must be known before anything can be of its objects."""
-
 
 _PLAIN: Final = 2
 """The form of `marshal` in which equal texts have the same bytes, whoever shares them."""

@@ -26,7 +26,6 @@ __all__ = ["JSONPathError", "Steps", "parse_jsonpath", "printed", "selected"]
 # is wrong; the last part takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`:
 # bare words pass, so does anything after a closing brace.
 
-
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _SLICE: Final = late_pattern(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 _DICT_KEY: Final = late_pattern(r"'([^']*)'")
@@ -320,7 +319,6 @@ def _is_word(char: str) -> bool:
 # As k8s.io/client-go `util/jsonpath/jsonpath.go` with missing keys allowed. Where that reports
 # an error (an index beyond the end, a filter on what is no list, a comparison of a text with a
 # number) nothing is selected: None, between the functions of this module.
-
 
 Values: TypeAlias = Sequence[Json]
 

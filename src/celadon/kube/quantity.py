@@ -46,7 +46,6 @@ __all__ = [
 # text is printed in canonical form: no fraction, the largest suffix that leaves an integer.
 # Facts and texts are those of Kubernetes 1.36.
 
-
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
 
@@ -91,7 +90,6 @@ _PARTS: Final = late_pattern(
 )
 _EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
-
 _BITS: Final = 64
 """Of an int64. A decimal number that ends with so many zeros does so in binary, too."""
 
@@ -129,7 +127,6 @@ BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei"
 
 _DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES.items()}
 _BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
-
 
 _AT_ONCE: Final = frozenset({0, 1, 2, 3, 6, 9})
 """Powers of ten that Go multiplies by in one step."""
@@ -443,7 +440,6 @@ def _binary_text(value: int) -> str:
 #
 # Arithmetic on resource lists (resource name to quantity text) as pods need it.
 
-
 ResourceList = Mapping[str, str]
 """Amounts as text by the name of the resource, as `requests` and `limits` have them."""
 
@@ -552,7 +548,6 @@ def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str
 #
 # As k8s.io/kubernetes `pkg/apis/core/helper/qos`.
 
-
 QOS_RESOURCES: Final = ("cpu", "memory")
 """The resources that count."""
 
@@ -593,7 +588,6 @@ def qos_class(spec: JsonObject) -> str:
 #
 # Go keeps a number and its power of ten as they were written, and prints them with `%#v`. Servers
 # before 1.34 show that in errors; nobody else asks.
-
 
 _sent: Final[ContextVar[dict[str, str] | None]] = ContextVar("celadon_sent", default=None)
 

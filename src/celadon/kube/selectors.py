@@ -326,9 +326,7 @@ class FieldSelector:
         """Return the terms by their fields, for a match with the values of all of these."""
         return KeyConditions(
             Requirement(
-                term.field,
-                Operator.NOT_EQUALS if term.negated else Operator.EQUALS,
-                (term.value,),
+                term.field, Operator.NOT_EQUALS if term.negated else Operator.EQUALS, (term.value,)
             )
             for term in self.terms
         )
@@ -416,7 +414,6 @@ def _term(part: str, text: str) -> FieldTerm | None:
 # these have their own words for a field they do not know. As k8s.io/kubernetes
 # `pkg/apis/*/v*/conversion.go`.
 
-
 STANDARD: Final = frozenset({"metadata.name", "metadata.namespace"})
 ALIASES: Final = {(GroupKind("", "Pod"), "spec.host"): "spec.nodeName"}
 _JOB: Final = GroupKind("batch", "Job")
@@ -456,7 +453,6 @@ def resolve_fields(selector: FieldSelector, resource: Resource) -> FieldSelector
 # Grammar, quirks and texts follow k8s.io/apimachinery `pkg/labels`: `in` and `notin` are words
 # only where an operator stands, an empty list holds the empty string, and `a=` compares with
 # it.
-
 
 LONG: Final = 32 << 10
 """Characters of a selector that is taken apart piece by piece."""

@@ -38,7 +38,6 @@ from celadon.kube.releases import is_since, since
 # As the `strategy.go` of each kind in k8s.io/kubernetes `pkg/registry` and
 # k8s.io/apiextensions-apiserver `pkg/registry`, and `pkg/api/node/util.go`.
 
-
 _STANDARD_FINALIZERS: Final = frozenset(
     {well_known_values.FOREGROUND, well_known_values.ORPHAN, "kubernetes"}
 )
@@ -166,7 +165,6 @@ def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
 # NetworkPolicies.
 #
 # As k8s.io/kubernetes `pkg/api/service/warnings.go` and the `strategy.go` of the other kinds.
-
 
 ENDPOINTS_MANAGER: Final = (
     "endpoints.kubernetes.io/managed-by",
@@ -351,7 +349,6 @@ def _decoded(text: str | None) -> bytes:
 # As k8s.io/kubernetes `pkg/api/{persistentvolume,persistentvolumeclaim,storage}/util.go` and
 # `pkg/registry/storage/csidriver/strategy.go`.
 
-
 DEPRECATED_SOURCES: Final = (
     ("cephfs", "cephfs", "v1.28, non-functional in v1.31+"),
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11, non-functional in v1.16+"),
@@ -436,7 +433,6 @@ def _tokens(driver: JsonObject) -> object:
 # Of a changed object the template is looked at again only if the object has a new generation.
 # As the `strategy.go` of each kind in k8s.io/kubernetes `pkg/registry/{apps,batch,core}`, and
 # `pkg/api/job/warnings.go`.
-
 
 MANY_COMPLETIONS: Final = 100_000
 MUCH_PARALLELISM: Final = 10_000

@@ -63,7 +63,6 @@ __all__ = [
 # created before the pod, without an owner: whose they are by
 # `persistentVolumeClaimRetentionPolicy` is written into them later.
 
-
 CLAIM: Final = "PersistentVolumeClaim"
 """The kind."""
 
@@ -103,7 +102,6 @@ def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
 # As k8s.io/kubernetes `pkg/controller` (`GetPodFromTemplate`), `pkg/controller/daemon`,
 # `statefulset` and `job`. Of several equal pods it is the first one. A pod of a DaemonSet is
 # for a node; since nobody knows the nodes, its name is `NODE_NAME`.
-
 
 NODE_NAME: Final = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
@@ -303,7 +301,6 @@ def _template(owner: JsonObject) -> JsonObject:
 # A Deployment becomes a ReplicaSet, a ReplicaSet a Pod; a CronJob a Job, a Job a Pod; a
 # StatefulSet claims and, if it gets them all, a Pod. Names that upstream makes of a hash or of
 # the time are made by rules that always give the same: see the hashes of templates and `SCHEDULED`.
-
 
 SCHEDULED: Final = "2026-01-01T00:00:00Z"
 """The time for which a CronJob makes its Job; a fixed one, so that names stay what they are."""

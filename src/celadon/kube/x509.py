@@ -23,7 +23,6 @@ from celadon.records import dataclass
 #
 # As much of ASN.1 as certificates and keys need. As golang.org/x/crypto/cryptobyte.
 
-
 INTEGER: Final = 0x02
 BIT_STRING: Final = 0x03
 OCTET_STRING: Final = 0x04
@@ -164,7 +163,6 @@ def _signs(fields: DerReader) -> bool:
 #
 # Who a certificate is for: texts by kind of attribute, as Go's `parseName` reads them.
 
-
 SET: Final = 0x31
 NUMERIC, PRINTABLE, TELETEX, IA5, UTF8, BMP = 0x12, 0x13, 0x14, 0x16, 0x0C, 0x1E
 """Tags of texts."""
@@ -253,7 +251,6 @@ def _text(tag: int, content: bytes) -> str | None:
 # The curves are those that Go's `crypto/x509` knows: NIST's, and Ed25519 (RFC 8032). Nothing
 # here needs to be fast or to hide how long it takes: it only finds out whether a key fits a
 # certificate.
-
 
 Point: TypeAlias = tuple[int, int] | None
 """None is the neutral element."""
@@ -509,7 +506,6 @@ def _edwards_sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, in
 #
 # Blocks of PEM in a text, as Go's `encoding/pem` finds them: what is no block is skipped.
 
-
 _BLOCK: Final = late_pattern(
     rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
     rb"(?P<headers>(?:(?!-----)[^\n:]+:[^\n]*\n)*+)"  # which no body is tried on again
@@ -572,7 +568,6 @@ def bundle_fault(text: bytes) -> str:
 #
 # As `X509KeyPair` of Go's `crypto/tls`. Of a certificate only what leads to its public key is
 # looked at: what is wrong elsewhere in it goes unnoticed.
-
 
 RSA: Final = bytes.fromhex("2a864886f70d010101")
 ELLIPTIC: Final = bytes.fromhex("2a8648ce3d0201")

@@ -24,7 +24,6 @@ INT_MIN = -(1 << 63)
 INT_MAX = (1 << 63) - 1
 UINT_MAX = (1 << 64) - 1
 
-
 _CONTEXT: Final = z3.main_ctx()
 _TRUE_ID: Final = TRUE.get_id()
 _FALSE_ID: Final = FALSE.get_id()

@@ -52,7 +52,6 @@ _LABEL: Final = z3.Concat(
 )
 """Names of namespaces: DNS labels."""
 
-
 ANYBODY: Final = User("somebody", ("system:authenticated",))
 """Who sends a request where that does not matter."""
 
@@ -63,7 +62,6 @@ ANYBODY: Final = User("somebody", ("system:authenticated",))
 #
 # Policies see a custom resource as it is written, with all of its metadata, and its numbers as JSON
 # has them; rules of its definition see it otherwise (`celadon.prove.definitions`).
-
 
 _TEXT: Final = Schema(type="string")
 _METADATA: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

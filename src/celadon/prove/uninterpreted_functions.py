@@ -158,7 +158,6 @@ _TOTAL_OF_TEXTS: Final[Mapping[str, int]] = {
 }
 """Functions that never fail if they are given so many texts."""
 
-
 SEARCHES: Final = frozenset({"matches", "find", "findAll"})
 """Functions of a text and a pattern."""
 
@@ -208,7 +207,6 @@ _KINDS: Final[Mapping[type, object]] = {
     Maybe: cel.NONE,
 }
 """One value of each kind, which have the same type."""
-
 
 _ZEROS: Final[Mapping[int, Term]] = {
     z3.Z3_BOOL_SORT: FALSE,

@@ -274,11 +274,7 @@ class Store(Protocol):
         """Return the entry, now or at a revision. Raises RevisionError."""
 
     def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
+        self, prefix: str, start: str = "", limit: int | None = None, revision: int | None = None
     ) -> Page:
         """Return entries whose key begins with `prefix` and is not before `start`, now or at a
         revision. To go on after a page: `start` is its last key and a NUL, `revision` is the

@@ -218,7 +218,6 @@ def _superseded_bytes(event: contract.Event) -> int:
 # run over by a tenth, so that forgetting, which costs about as much as writing, comes in
 # pieces.
 
-
 SLACK: Final = 10
 """The number of events, and that of bytes, may be exceeded by its tenth part."""
 
@@ -533,7 +532,6 @@ class KeyspaceReads:
 # Who carries out a batch of writes: the caller, or a thread that gathers many callers' writes.
 #
 # A writer is given a function that carries out a batch. Only one batch is under way at a time.
-
 
 MAX_BATCH: Final = 512
 """Jobs in one batch; the first of them waits for the last."""

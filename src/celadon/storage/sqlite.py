@@ -30,7 +30,6 @@ from celadon.storage.local_store import Clocks, LocalStore
 # beside the data takes some room as long as there is any. When the disk is full it gives it
 # back, and takes it again as soon as it can.
 
-
 MOST: Final = 2 << 20
 """Bytes: more than what waits in the write-ahead log (`pages_in_log`), which has to go into the
 data file before deletions can be written over it."""

@@ -37,7 +37,6 @@ from celadon.storage.contract import FileDamaged as FileDamaged
 # It has two places that are written in turns, each with a checksum. It is not flushed: after a
 # loss of power it may say less than there is, never more.
 
-
 _PLACES: Final = 2
 _DISTANCE: Final = 512
 """Bytes between places: a sector each."""
@@ -109,7 +108,6 @@ class DurableMark:
 # sum of their checksums: a change that is gone, or an older page in place of a newer one, makes
 # the sum another. The sum is kept current by triggers of the database, in the transaction that
 # changes it.
-
 
 MASK: Final = (1 << 62) - 1
 """Checksums and their sums have 62 bits: two of them can be added in SQLite's signed 64."""
@@ -338,8 +336,7 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
         raise contract.NotAStore(path, "the database of another application")
     if version > len(MIGRATIONS):
         raise contract.NewerSchema(
-            path,
-            f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
+            path, f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}"
         )
     return int(version)
 
@@ -383,7 +380,6 @@ def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[str, str, 
 # read behind the file has the header that it had before, every page that has changed meanwhile
 # is in it, and SQLite makes of both what it would make of them after a crash: the state of the
 # last commit in the log.
-
 
 ATTEMPTS: Final = 100
 HEADER_BYTES: Final = 32

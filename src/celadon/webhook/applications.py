@@ -39,7 +39,6 @@ __all__ = ["Application", "named_application", "run_application"]
 #
 # What `MODULE:NAME` names: a module is imported, as from the current folder, and has it.
 
-
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """ASGI 3."""
 
@@ -74,7 +73,6 @@ def _told(error: Exception) -> str:
 # --- Asgi lifespan -----------------------------------------------------------
 #
 # The life of an application: told when the server begins, and when it has ended.
-
 
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 LIFESPAN: Final = "lifespan"
@@ -133,7 +131,6 @@ class _Life:
 # One request over ASGI: a complete request in, a complete answer out.
 #
 # Answers to reviews are small, so what an application sends in parts is sent on as one.
-
 
 _OURS: Final = frozenset({"content-type", "content-length", "transfer-encoding", "connection"})
 """Headers of an answer that the connection writes itself."""
@@ -221,7 +218,6 @@ class AsgiCall:
 #
 # What is counted of a review that somebody else answers: little is read of its bytes.
 
-
 UNKNOWN: Final = "unknown"
 _OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 
@@ -269,7 +265,6 @@ def is_allowed(body: bytes) -> bool | None:
 #
 # What the application cannot be asked, or does not answer, is an HTTP error, as for policies:
 # the failure policy of the webhook's configuration decides then.
-
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 _MOST_PATHS: Final = 100

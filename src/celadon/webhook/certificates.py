@@ -42,7 +42,6 @@ __all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertific
 #
 # The Leases of a cluster, for an election among replicas of the webhook.
 
-
 _LEASE: Final[Shape] = {
     "metadata": METADATA,
     "spec": {
@@ -106,7 +105,6 @@ def _lease_errors() -> Iterator[None]:
 # when all configurations have had both for a while, the webhook's certificate is signed by the
 # new one; the old one goes when it ends. `renewed` takes the next step, if there is one.
 # Nothing here talks to anybody.
-
 
 AUTHORITY_NAME: Final = "celadon-webhook-ca"
 SERVER_NAME: Final = "celadon-webhook"
@@ -291,7 +289,6 @@ def _decoded(data: Mapping[str, str], name: str) -> bytes:
 # pair is shown to whoever connects next; one that cannot be used is logged, and the old one
 # stays.
 
-
 WATCH_SECONDS = 300.0
 
 
@@ -399,7 +396,6 @@ class SecretCertificate:
 # Whoever replaces the configuration, a deployment tool for instance, has it put right again at
 # once. A name that no configuration has may be a mistake, or the configuration is still to
 # come: `remarks` tells of it.
-
 
 REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1"
 KINDS: Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
@@ -520,7 +516,6 @@ def bundle_patch(configuration: JsonObject, bundle: str) -> list[JsonDict]:
 # with `celadon.dev/renew: authority` or `certificate` is renewed now. What keeps any of this
 # from being done is a remark: logged when it comes and when it goes, and shown for as long as
 # it lasts.
-
 
 RENEW: Final = "celadon.dev/renew"
 LOOK_SECONDS: Final = 60.0

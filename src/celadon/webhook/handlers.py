@@ -23,7 +23,6 @@ from celadon.records import dataclass, field
 #
 # No, and why: what a handler raises or returns to refuse a request.
 
-
 REASONS: Final[Mapping[int, str]] = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -50,12 +49,7 @@ class Denied(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        code: int = 403,
-        reason: str = "",
-        details: JsonObject | None = None,
+        self, message: str, *, code: int = 403, reason: str = "", details: JsonObject | None = None
     ) -> None:
         if not LEAST_CODE <= code <= MOST_CODE:
             raise ValueError(f"a denial has a code from {LEAST_CODE} to {MOST_CODE}, not {code}")
@@ -81,7 +75,6 @@ class Denied(Exception):
 #
 # Handlers see one version of a kind, that of their rules: an API server converts objects for
 # them.
-
 
 Object = JsonDict
 """A Kubernetes object as JSON: `object["metadata"]["name"]`."""
@@ -192,7 +185,6 @@ def handler_request(request: admission.Request) -> Request:
 #
 # A handler sees one version of a kind unless it asks for several: with `matchPolicy:
 # Equivalent` the API server converts what comes in another.
-
 
 WRITES: Final = ("CREATE", "UPDATE")
 _VERSION: Final = late_pattern(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")

@@ -46,7 +46,6 @@ __all__ = [
 # and gets no token. Policies of the cluster need what they look up; a certificate of its own
 # needs one Secret, one Lease and the `caBundle` of its configurations.
 
-
 _FOLLOW: Final = ("list", "watch")
 """Of caches: what they do not know, only namespaces are asked for."""
 
@@ -145,7 +144,6 @@ def _granted(
 #
 # The values with which the Helm chart (`deploy/helm/celadon`) makes the same installation.
 
-
 _OF_THE_CHART: Final = frozenset({"clientConfig", "sideEffects", "admissionReviewVersions"})
 
 
@@ -196,7 +194,6 @@ def _webhooks(configuration: JsonObject) -> list[JsonDict]:
 #
 # The Pods are fit for namespaces with the Pod Security level `restricted`, and need no writable
 # disk but a small one in memory.
-
 
 USER: Final = 65532
 """The user without a name of minimal images."""

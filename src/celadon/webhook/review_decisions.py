@@ -50,11 +50,7 @@ def original_request(
         return request
     obj, old = request.object, request.old_object
     trial = dataclasses.replace(
-        request,
-        kind=kind,
-        resource=resource,
-        subresource=request.original_subresource,
-        size=None,
+        request, kind=kind, resource=resource, subresource=request.original_subresource, size=None
     )
     try:
         return dataclasses.replace(
@@ -159,7 +155,6 @@ def described(problems: Sequence[str], most: int = 5) -> str:
 # to ask somebody else (an authorizer behind a network, an object that is in no cache yet)
 # raises `Unanswered`; the decision is given up, the answer is found, and the decision is made
 # anew by a world that has it now. So a world lives as long as one review.
-
 
 MOST_QUESTIONS: Final = 100
 """Of one review: what asks for more is not decided."""
@@ -334,7 +329,6 @@ class Decider:
 # it. They see it in the version of the client's request, as in the server; what they have made
 # is converted to the version of the review again.
 
-
 ALLOWED: Final = admission.Verdict()
 
 
@@ -401,7 +395,6 @@ class Mutator(Admitters):
 #
 # `--audit-only`: nothing is denied, everybody is told what would have been.
 
-
 WOULD_DENY: Final = "would_deny"
 """The annotation with the message of the denial."""
 
@@ -439,7 +432,6 @@ __all__ = ["LoadError", "MutationRules", "PolicySource", "Rulebook", "SourceStat
 # What can be loaded replaces what was in force between two reviews; what cannot leaves it
 # there, and says so in the log, in `/metrics` and in `/readyz?verbose`. Loading goes on in a
 # thread of its own, since compiling takes a while.
-
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at the files."""

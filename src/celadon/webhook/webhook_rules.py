@@ -117,7 +117,6 @@ class InstallationSettings:
 # covers go, and what is left is put together by operations. A star stays in a rule of its own,
 # since the API does not let it stand beside others.
 
-
 ANY: Final = "*"
 OPERATIONS: Final = tuple(operation.value for operation in Operation)
 
@@ -212,7 +211,6 @@ def ordered(operations: Iterable[str]) -> tuple[str, ...]:
 # absent. The union of several selectors takes at each key what any of them takes there. That
 # may be more than they take together, never less. What no selector can say (absent, or one of
 # these) is not asked for.
-
 
 Selector = JsonObject
 """A LabelSelector as in the API."""
@@ -467,7 +465,6 @@ def rule_document(rule: registration.Rule) -> JsonObject:
 # --- Policy configuration ----------------------------------------------------
 #
 # The Validating- and the MutatingWebhookConfiguration that send a webhook what policies match.
-
 
 EVERYTHING: Final = Coverage(
     "Fail", "Equivalent", (registration.Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}

@@ -128,7 +128,6 @@ class Finding:
 # stay unseen. So a field that its kind does not have, but one very much like it, is read as the
 # other one. Rules work on the corrected document; findings are about the one that was written.
 
-
 Steps = tuple[str | int, ...]
 
 _ROUNDS: Final = 10

@@ -53,7 +53,6 @@ from celadon.records import dataclass, replace
 # there and an object are called by the name of the kind, and a qualified name may be one of its
 # types.
 
-
 _Chain: TypeAlias = tuple[str, ...]
 """A name and the fields selected from it: `object.metadata.name`."""
 
@@ -179,7 +178,6 @@ def _has_objects(type_: types.Type) -> bool:
 
 MAX_KINDS: Final = 200
 """Kinds of one policy that are looked at: more than a server has built in."""
-
 
 _DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
 """Fields whose reading says that an expression tells kinds apart."""
@@ -504,7 +502,6 @@ def _tried(case: lint_context.MutatingCase, request: Request) -> Iterator[Trial]
 # Objects are followed through literals, the branches of conditions, lists and what `map` makes
 # of the items of a list. Of JSON patches only paths that are constants are known.
 
-
 ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"
 
@@ -641,11 +638,5 @@ def _operation(
         for absent in _absent_if(condition, is_true=is_true)
     )
     return lint_context.FieldWrite(
-        expression,
-        steps,
-        path,
-        value,
-        str(op.value),
-        is_absent=is_absent,
-        conditions=conditions,
+        expression, steps, path, value, str(op.value), is_absent=is_absent, conditions=conditions
     )

@@ -37,7 +37,6 @@ from celadon.records import dataclass, field, replace
 #
 # Which kinds the rules of a policy are about, wildcards and subresources included.
 
-
 ALL: Final = "*"
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
 
@@ -98,7 +97,6 @@ def matched_kinds(
 #
 # A path is a variable and the fields below it: `("object", "spec", "containers", ITEM,
 # "image")`.
-
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -167,7 +165,6 @@ class Access:
 # --- Mutating subjects -------------------------------------------------------
 #
 # Mutating policies as the rules about them see them: compiled, with what they write.
-
 
 MutationPath = tuple[str, ...]
 """The names on the way to a field; items of lists have no step of their own."""
@@ -348,7 +345,6 @@ class Bundle:
 # --- Types of kinds ----------------------------------------------------------
 #
 # The types of kinds as they are on data.
-
 
 _MOST: Final = 64
 """Built-in kinds that are kept; what a large workspace has policies about."""

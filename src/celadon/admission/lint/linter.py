@@ -403,7 +403,6 @@ class _Compiler:
 #
 # All rules, in the order of their codes. A new family is one line here.
 
-
 RULES: Final = (
     *api_rules.RULES,
     *value_rules.TYPE_RULES,

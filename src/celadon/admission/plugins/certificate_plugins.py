@@ -26,7 +26,6 @@ from celadon.late_patterns import late_pattern
 # A request is DER: nested elements of a tag, a length and content. Only the way to the subject is
 # read.
 
-
 _PEM: Final = late_pattern(
     r"-----BEGIN CERTIFICATE REQUEST-----(?P<body>[^-]*)-----END CERTIFICATE REQUEST-----"
 )
@@ -194,10 +193,7 @@ def _restrict(request: Request, _: World) -> kube.StatusError | None:
 
 _UPDATE: Final = frozenset({Operation.UPDATE})
 APPROVAL: Final = Behaviour(
-    validate=_approve,
-    resources=_REQUESTS,
-    subresources=frozenset({"approval"}),
-    operations=_UPDATE,
+    validate=_approve, resources=_REQUESTS, subresources=frozenset({"approval"}), operations=_UPDATE
 )
 SIGNING: Final = Behaviour(
     validate=_sign, resources=_REQUESTS, subresources=frozenset({"status"}), operations=_UPDATE

@@ -135,7 +135,6 @@ def unaskable_name(name: str) -> str:
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/alwayspullimages`.
 
-
 ALWAYS: Final = "Always"
 
 
@@ -194,7 +193,6 @@ IMAGE_PULLING: Final = Behaviour(
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/podresize`.
 
-
 OS_LABEL: Final = "kubernetes.io/os"
 _DIGITS: Final = {"cpu": 3, "memory": 0}
 """How many digits behind the point are counted when resources are compared and shown."""
@@ -252,7 +250,6 @@ POD_RESIZING: Final = Behaviour(
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/runtimeclass`. What it fills in stands in the rules
 # of `celadon.kube.defaulting`; here is what it refuses.
-
 
 OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 STRANGE_OVERHEAD: Final = (
@@ -409,10 +406,7 @@ NODE_SELECTORS: Final = Behaviour(
 )
 ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=PODS)
 TOPOLOGY: Final = Behaviour(
-    mutate=_label_binding,
-    resources=PODS,
-    subresources=frozenset({"binding"}),
-    operations=CREATE,
+    mutate=_label_binding, resources=PODS, subresources=frozenset({"binding"}), operations=CREATE
 )
 
 
@@ -423,7 +417,6 @@ TOPOLOGY: Final = Behaviour(
 # As k8s.io/kubernetes
 # `plugin/pkg/admission/{podtolerationrestriction,extendedresourcetoleration}`; there is no
 # configuration for a whole cluster.
-
 
 DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"

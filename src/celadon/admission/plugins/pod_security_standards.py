@@ -191,7 +191,6 @@ def context_of(owner: JsonObject) -> JsonObject:
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
 
-
 BASELINE_CAPABILITIES: Final = frozenset(
     {
         "AUDIT_WRITE",
@@ -483,7 +482,6 @@ def _runs_on_host(owner: JsonObject) -> bool:
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
 
-
 VOLUMES: Final = (
     "configMap",
     "csi",
@@ -669,12 +667,7 @@ CHECKS: Final = (
     StandardCheck("sysctls", BASELINE, 32, sysctls_within(SYSCTLS_1_32)),
     StandardCheck("windowsHostProcess", BASELINE, 0, host_process),
     StandardCheck("allowPrivilegeEscalation", RESTRICTED, 8, privilege_escalation),
-    StandardCheck(
-        "allowPrivilegeEscalation",
-        RESTRICTED,
-        25,
-        unless_windows(privilege_escalation),
-    ),
+    StandardCheck("allowPrivilegeEscalation", RESTRICTED, 25, unless_windows(privilege_escalation)),
     StandardCheck("capabilities_restricted", RESTRICTED, 22, dropped_capabilities, CAPABILITIES),
     StandardCheck(
         "capabilities_restricted",
@@ -691,11 +684,7 @@ CHECKS: Final = (
     StandardCheck("runAsUser", RESTRICTED, 35, unless_own_users(not_user_zero)),
     StandardCheck("seccompProfile_restricted", RESTRICTED, 19, required_seccomp, SECCOMP),
     StandardCheck(
-        "seccompProfile_restricted",
-        RESTRICTED,
-        25,
-        unless_windows(required_seccomp),
-        SECCOMP,
+        "seccompProfile_restricted", RESTRICTED, 25, unless_windows(required_seccomp), SECCOMP
     ),
 )
 """In the order of messages: by level, then by name. Of one name the later release comes last."""

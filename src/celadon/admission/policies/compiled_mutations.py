@@ -37,7 +37,6 @@ from celadon.records import dataclass, field, replace
 #
 # As k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 
-
 INVALID: Final = "Invalid"
 FORBIDDEN: Final = "Forbidden"
 
@@ -141,7 +140,6 @@ class MutationNotes:
 # Of these only the names are not known. Such a configuration is constructed once, with one item
 # that stands for all; each kind has a plan for merging it (`MergePlanner`). Where an object
 # does not let itself be merged by the plan, the expression is evaluated.
-
 
 _Path = tuple[str, ...]
 _OBJECT: Final = "object"

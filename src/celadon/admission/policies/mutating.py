@@ -271,7 +271,6 @@ class _Failed(Exception):
 # the request in the end. As k8s.io/apiserver
 # `pkg/admission/plugin/policy/mutating/dispatcher.go`.
 
-
 _Candidate = matching.Candidate[CompiledMutatingPolicy]
 _Candidates = tuple[Standing, ...]
 _Hooks = matching.Hooks[MutatingAdmissionPolicy, CompiledMutatingPolicy]

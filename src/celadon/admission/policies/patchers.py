@@ -36,7 +36,6 @@ from celadon.kube.registry import JsonPatchError, apply_json_patch
 #
 # An apply configuration with one of them fits no schema; the text that says so shows the value.
 
-
 NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
 """A null of an expression; one that is in the data of a request is JSON's."""
 
@@ -84,9 +83,7 @@ def foreign(value: object) -> ForeignValue:
     pairs = sorted(f"{_shown(key)}:{_shown(entry)}" for key, entry in entries.items())
     members = ", ".join(f"{_inside(key)}:{_inside(entry)}" for key, entry in entries.items())
     return ForeignValue(
-        "map[ref.Val]ref.Val",
-        f"map[{' '.join(pairs)}]",
-        f"map[ref.Val]ref.Val{{{members}}}",
+        "map[ref.Val]ref.Val", f"map[{' '.join(pairs)}]", f"map[ref.Val]ref.Val{{{members}}}"
     )
 
 
@@ -198,7 +195,6 @@ def _written_address(address: value_functions.netaddr.Addr) -> str:
 # is known by its identity.
 #
 # As k8s.io/apiserver `pkg/cel/mutation/dynamic/objects.go`.
-
 
 _SCALARS = frozenset({str, bool, int, float})
 _JSON = _SCALARS | {dict, list}
@@ -318,7 +314,6 @@ def _inner(value: object, data: DataValues) -> object:
 #
 # As the conversions to `structpb.Value` in cel-go `common/types`, which know no integers beyond
 # those that a double holds exactly (they become texts), and the encoding of that.
-
 
 LARGEST_EXACT: Final = (1 << 53) - 1
 _EXPONENT_FROM: Final = 1e21

@@ -72,7 +72,6 @@ class Observer(Protocol):
 _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 _Hooks = matching.Hooks[ValidatingAdmissionPolicy, compiled_policy.CompiledPolicy]
 
-
 _Planned = tuple[Callable[[JsonObject], Json], _Candidate, tuple[Note, ...] | None]
 """What returns True where a candidate has nothing against a request; the candidate; the notes on
 its bindings, where all of these match every request."""

@@ -32,7 +32,6 @@ from celadon.records import dataclass
 # the decoder's own document and change it in place; `version` is that of the document, since
 # the versions differ in what they fill in.
 
-
 ALL_SCOPES: Final = "*"
 
 _WEBHOOK: Final = {"failurePolicy": FAIL, "matchPolicy": EQUIVALENT, "timeoutSeconds": 10}
@@ -453,7 +452,6 @@ def converted(document: JsonObject, version: str) -> dict[str, object]:
 # Who keeps policies current sees them again and again: with each change of any of them, and of
 # their statuses. One whose spec is what it was comes out as the very same value, so that an
 # engine does not compile it again.
-
 
 AnyKind = TypeVar("AnyKind")
 

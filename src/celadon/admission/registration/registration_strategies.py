@@ -304,7 +304,6 @@ def _validate(
 # error, so the client sees 422, not 403. As k8s.io/kubernetes
 # `pkg/registry/admissionregistration/{validatingadmissionpolicy,validatingadmissionpolicybinding}`.
 
-
 ALL: Final = "*"
 _PARAM_KIND: Final = FieldPath("spec", "paramKind")
 _PARAM_REF: Final = FieldPath("spec", "paramRef")
@@ -442,7 +441,6 @@ def _refusal(
 #
 # Validation of the status of a validating policy, the only part that its `/status` can change.
 
-
 _PATH: Final = FieldPath("status")
 
 
@@ -482,7 +480,6 @@ def _expression_warning(warning: JsonObject, path: FieldPath) -> list[FieldError
 #
 # What may be in such files is in `celadon.admission.static_manifests`. As k8s.io/kubernetes
 # `pkg/apis/admissionregistration/validation/static_suffix.go`.
-
 
 GATE: Final = "ManifestBasedAdmissionControlConfig"
 """The feature gate, alpha in 1.36: with it there can be files, and the names are refused."""

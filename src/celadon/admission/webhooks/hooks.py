@@ -290,7 +290,6 @@ def _evaluated(
 #
 # As k8s.io/apiserver `pkg/admission/plugin/webhook/errors/statuserror.go`.
 
-
 WITHOUT_SIDE_EFFECTS: Final = frozenset({"None", "NoneOnDryRun"})
 
 

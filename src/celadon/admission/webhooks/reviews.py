@@ -33,7 +33,6 @@ from celadon.records import dataclass, field
 #
 # AdmissionReview: the envelope in which an API server asks a webhook, and gets its answer.
 
-
 GROUP: Final = "admission.k8s.io"
 API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 """Both have the same fields."""
@@ -152,7 +151,6 @@ def _clean(path: str) -> str:
 #
 # The order of complaints is the API server's; none of what an answer says beside counts before
 # it is verified. As k8s.io/apiserver `pkg/admission/plugin/webhook/request/admissionreview.go`.
-
 
 SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
 _META_KINDS: Final = frozenset(

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 # As k8s.io/kube-aggregator `pkg/apiserver/handler_discovery.go`: the aggregated document if the
 # other server has one, else the list of resources of each version; what cannot be had is stale.
 
-
 REFRESH_SECONDS: Final = 60.0
 SECONDS: Final = 5.0
 """For an answer."""
@@ -62,7 +61,6 @@ OPENAPI: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"
 _OPENAPI_READER: Final = User("system:aggregator")
 _NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
-
 
 T = TypeVar("T")
 
@@ -267,7 +265,6 @@ def _is_aggregated(media_type: str) -> bool:
 
 
 # --- Aggregator --------------------------------------------------------------
-
 
 _DESCRIPTIONS: Final = f"{OPENAPI}/apis/"
 

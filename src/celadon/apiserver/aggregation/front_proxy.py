@@ -499,12 +499,7 @@ class FrontProxy:
             return refusal(503, "error trying to reach service: context deadline exceeded")
 
     async def _upgraded(
-        self,
-        service: RemoteApiService,
-        request: HttpRequest,
-        user: User,
-        host: str,
-        audit_id: str,
+        self, service: RemoteApiService, request: HttpRequest, user: User, host: str, audit_id: str
     ) -> HttpAnswer:
         """Return the answer to a client that wants to go on with another protocol."""
         target = encoded_path(urllib.parse.unquote(request.path)) + encoded_query(request)

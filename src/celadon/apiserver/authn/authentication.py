@@ -35,7 +35,6 @@ from celadon.records import dataclass, field
 # quotes is an error. As k8s.io/apiserver `pkg/authentication/token/tokenfile` and Go's
 # `encoding/csv`.
 
-
 COLUMNS: Final = 3
 
 

@@ -23,7 +23,6 @@ _USAGES: Final = frozenset(
     {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 )
 
-
 _COMMON_NAME: Final = bytes.fromhex("550403")
 _ORGANIZATION: Final = bytes.fromhex("55040a")
 _UID: Final = bytes.fromhex("2b0601040183c25302")

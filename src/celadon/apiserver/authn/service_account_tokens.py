@@ -145,7 +145,6 @@ def _reference(obj: JsonObject) -> dict[str, str]:
 # A value of a wrong type refuses the token, also one that nobody asks for; a member that upstream
 # does not know may be anything.
 
-
 _TEXT: Final = "string"
 _DATE: Final = "NumericDate"
 _AUDIENCE: Final = "Audience"

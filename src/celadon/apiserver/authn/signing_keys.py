@@ -49,9 +49,7 @@ def new_elliptic_key() -> bytes:
     """Return a fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
     hundred."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 

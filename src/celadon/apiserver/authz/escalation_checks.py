@@ -109,12 +109,7 @@ class EscalationChecks:
         if resource is None:
             return False
         bind = replace(
-            attributes,
-            verb="bind",
-            group=ref.group,
-            version="*",
-            resource=resource,
-            name=ref.name,
+            attributes, verb="bind", group=ref.group, version="*", resource=resource, name=ref.name
         )
         return self._may(bind)
 

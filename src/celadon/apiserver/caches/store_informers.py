@@ -117,9 +117,7 @@ class ChangeCount:
 #
 # The roles and bindings in the store, as an authorizer that is ready to answer.
 
-
 RESOURCES: Final = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
-
 
 _MANY: Final = 500
 """Rules and subjects that are looked at on the event loop."""

@@ -36,10 +36,7 @@ class ApiServiceAvailability:
     urgent = False
 
     def __init__(
-        self,
-        services: loops.StatusWrites,
-        aggregator: Aggregator,
-        timestamp: Callable[[], str],
+        self, services: loops.StatusWrites, aggregator: Aggregator, timestamp: Callable[[], str]
     ) -> None:
         self._services = services
         self._aggregator = aggregator

@@ -476,7 +476,6 @@ class Controllers:
 # As k8s.io/kubernetes `cmd/kube-controller-manager/names` and k8s.io/controller-manager
 # `pkg/healthz`, `app.IsControllerEnabled`.
 
-
 ROOT_CERTIFICATES: Final = "root-ca-certificate-publisher-controller"
 CONTROLLERS: Final = (
     "clusterrole-aggregation-controller",
@@ -638,7 +637,6 @@ def resource_path(resource: Resource, namespace: str = "", name: str = "") -> st
 #
 # A status does not pass admission: no policy can keep a controller from saying what is. Who
 # wrote it is kept where upstream's controllers are known by a name.
-
 
 _OWNER: Final = "the statuses that controllers write"
 

@@ -32,7 +32,6 @@ K = TypeVar("K")
 # Names of one group are given to who came first. As k8s.io/apiextensions-apiserver
 # `pkg/controller/{status,establish,apiapproval}`.
 
-
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
@@ -268,7 +267,6 @@ class DefinitionController:
 # A CustomResourceDefinition that is to be deleted takes its objects with it, and goes last.
 #
 # As k8s.io/apiextensions-apiserver `pkg/controller/finalizer/crd_finalizer.go`.
-
 
 FINALIZER: Final = delete.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"

@@ -34,7 +34,6 @@ from celadon.records import dataclass, field
 #
 # As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
 
-
 _OPTIONS: Final = {"propagationPolicy": "Background"}
 _PODS: Final = GroupResource("", "pods")
 _DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
@@ -43,10 +42,7 @@ _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
     loops.condition(
-        _DISCOVERY_FAILURE,
-        "False",
-        "ResourcesDiscovered",
-        "All resources successfully discovered",
+        _DISCOVERY_FAILURE, "False", "ResourcesDiscovered", "All resources successfully discovered"
     ),
     loops.condition(
         "NamespaceDeletionGroupVersionParsingFailure",

@@ -151,7 +151,6 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 # What comes is charged by the request that brings it (`quota_charging`). As k8s.io/kubernetes
 # `pkg/controller/resourcequota`.
 
-
 RESYNC_SECONDS: Final = 300.0
 """Until a quota is counted anew in any case (`--resource-quota-sync-period`)."""
 

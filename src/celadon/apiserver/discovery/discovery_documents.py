@@ -35,7 +35,6 @@ from celadon.records import dataclass
 # have theirs from the catalogue; those of custom resources come after them, by name. Versions
 # of a group are listed with the preferred one first.
 
-
 _VERSION: Final = late_pattern(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
 
@@ -205,7 +204,6 @@ def storage_version_hash(resource: Resource) -> str:
 #
 # As k8s.io/apiserver `pkg/endpoints/discovery`, with members in the order in which Go writes
 # them.
-
 
 AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
 
@@ -491,7 +489,6 @@ def _aggregated_body(
 # --- Root paths --------------------------------------------------------------
 #
 # `/`: the paths that a server knows, sorted.
-
 
 ALWAYS: Final = (
     "/api",

@@ -195,7 +195,6 @@ def _line(check: HealthCheck, excluded: set[str]) -> str:
 #
 # `/version`: which Kubernetes a server speaks for.
 
-
 _EMULATING_SINCE: Final = (1, 31)
 _EFFECTIVE_SINCE: Final = (1, 33)
 """The release since which a server says what it emulates."""
@@ -273,7 +272,6 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
 # Text for whoever does not name one of the kinds in the Accept header, else that kind as JSON
 # or YAML. As k8s.io/apiserver `pkg/server/{statusz,flagz}`, where the sign between a word and
 # its value is drawn by lot, so that nobody reads it by machine.
-
 
 COMPONENT: Final = "apiserver"
 TEXT: Final = "text/plain"
@@ -399,7 +397,6 @@ def _flag_lines(portrait: SelfPortrait) -> Iterator[str]:
 # As k8s.io/kubernetes `pkg/serviceaccount/openidmetadata.go` and
 # `pkg/routes/openidmetadata.go`. An issuer that is no `https` URL without query and fragment
 # has no such documents.
-
 
 CONFIGURATION: Final = "/.well-known/openid-configuration"
 KEYS: Final = "/openid/v1/jwks"

@@ -44,7 +44,6 @@ from celadon.records import dataclass, field, replace
 # Clients that know version 3 do not ask for it. Parameters that many operations share stand
 # once; upstream names them by a hash of all that it says of them, its texts included.
 
-
 _NOT_IN_VERSION_2: Final = frozenset({"default", "oneOf", "anyOf", "allOf", "not", "nullable"})
 
 SHARED: Final[Mapping[str, str]] = {

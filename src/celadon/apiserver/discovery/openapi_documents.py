@@ -365,7 +365,6 @@ def _mentioned(value: JsonObject) -> set[str]:
 # version of the kind and of its own. All others tell of every one that a scheme knows, served or
 # not: those of custom resources of the scheme of client-go, which lacks some groups.
 
-
 _NEVER_SERVED: Final = (
     *("admission.k8s.io/v1", "admission.k8s.io/v1beta1", "apiextensions.k8s.io/v1beta1"),
     *("apiregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2"),
@@ -447,7 +446,6 @@ def _built_in_kind(name: str) -> GroupVersionKind | None:
 
 
 # --- Documents of other paths ------------------------------------------------
-
 
 _VERSION_TYPE: Final = "io.k8s.apimachinery.pkg.version.Info"
 _ADDRESSES: Final = {

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # maps, and for the names and types of fields; texts there are none. A field that is a struct
 # and no pointer has the default `{}`, one that is always written has its zero value.
 
-
 SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 """How clients say who they are."""
 _TIME: Final = {"type": "string", "format": "date-time"}
@@ -172,7 +171,6 @@ def _extensions(field: Schema) -> JsonDict:
 # As the routes of k8s.io/apiserver `pkg/endpoints/installer.go` look in OpenAPI. Clients go by
 # `x-kubernetes-action`, `x-kubernetes-group-version-kind` and the parameters: kubectl leaves
 # the checking of fields to servers whose PATCH has `fieldValidation`.
-
 
 QUERY: Final = {
     **dict.fromkeys(("allowWatchBookmarks", "follow", "force"), "boolean"),

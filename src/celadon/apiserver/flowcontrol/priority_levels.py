@@ -28,7 +28,6 @@ from celadon.records import dataclass, field
 # watches is told of it afterwards, which takes seats for some milliseconds more. As
 # k8s.io/apiserver `pkg/util/flowcontrol/request` and `watch_tracker.go`.
 
-
 _MOST_OF_A_WRITE: Final = 10
 _MOST_OF_A_LIST: Final = 100
 _OBJECTS_OF_A_SEAT: Final = 100
@@ -358,9 +357,7 @@ class Adjustment:
 
 
 def adjusted(
-    bounds: Mapping[str, SeatBounds],
-    demands: Mapping[str, SeatDemand],
-    current: Mapping[str, int],
+    bounds: Mapping[str, SeatBounds], demands: Mapping[str, SeatDemand], current: Mapping[str, int]
 ) -> Adjustment:
     """Return the seats of each level for the next period. Those that nothing limits take what they
     take, and the others share what is left, if that is little."""

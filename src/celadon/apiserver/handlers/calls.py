@@ -175,10 +175,8 @@ class Call:
 # Server-side apply reads its YAML in a way of its own (k8s.io/apiserver
 # `pkg/endpoints/handlers/patch.go`).
 
-
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
-
 
 MAX_DEPTH: Final = 10_000
 """Levels of a JSON document (Go's `encoding/json`)."""

@@ -44,7 +44,6 @@ from celadon.records import dataclass
 # is no such pod, container, port or node; after that it is a connection that is refused. As
 # k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/kubelet/client`.
 
-
 KUBELET_PORT: Final = 10250
 HTTP_PORT: Final = 80
 ADDRESS_TYPES: Final = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
@@ -307,7 +306,6 @@ def _no_answer(address: str) -> StatusError:
 # The logs of a pod: nothing as long as it has no node, then a node that does not answer.
 #
 # As k8s.io/kubernetes `pkg/registry/core/pod/rest/log.go` and `ValidatePodLogOptions`.
-
 
 LOG: Final = "log"
 _OPTIONS: Final = GroupKind("", "PodLogOptions")

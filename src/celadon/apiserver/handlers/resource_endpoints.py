@@ -49,7 +49,6 @@ _OF_ONE: Final = MappingProxyType({"list": "get", "watch": "get", "deletecollect
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
 
-
 TERMINATING: Final = "Terminating"
 """The condition of a definition that is being deleted."""
 

@@ -50,7 +50,6 @@ from celadon.records import dataclass, field
 #
 # Reviews and token requests: creates that are answered at once, and stored nowhere.
 
-
 TOKEN: Final = "token"
 
 
@@ -212,14 +211,7 @@ class Verbs:
         outlet = Outlet() if forms.are_shared else None
         line = self.lines.writer(forms, self.texts)
         request = WatchRequest(
-            endpoint,
-            options,
-            float(seconds),
-            definition,
-            standing,
-            forms.call.work,
-            outlet,
-            line,
+            endpoint, options, float(seconds), definition, standing, forms.call.work, outlet, line
         )
         events = self.watching.open(request)
         forms.check()
@@ -403,7 +395,6 @@ def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
 # --- Deprecations ------------------------------------------------------------
 #
 # What a request for a deprecated version is told, whatever becomes of it.
-
 
 DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"

@@ -50,7 +50,6 @@ from celadon.records import dataclass
 # As k8s.io/kubernetes `pkg/apis/authorization/validation` and k8s.io/apimachinery
 # `pkg/apis/meta/v1/validation` (selector requirements, unknown operators allowed).
 
-
 _SPEC: Final = FieldPath("spec")
 _METADATA: Final = FieldPath("metadata")
 SELECTORS_GATE: Final = "AuthorizeWithSelectors"
@@ -180,7 +179,6 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
 #
 # May I, may they: the reviews of authorization.k8s.io. As k8s.io/kubernetes
 # `pkg/registry/authorization`.
-
 
 _NAMELESS: Final = GroupKind(well_known_values.AUTHORIZATION_GROUP, "")
 """Upstream's refusals of reviews name no kind."""
@@ -403,7 +401,6 @@ def token_review(
 # TokenRequest: a token for a service account, for some time and audiences.
 #
 # As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
-
 
 TOKEN_REQUEST: Final = GroupKind("authentication.k8s.io", "TokenRequest")
 MIN_SECONDS: Final = 600

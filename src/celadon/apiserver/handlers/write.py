@@ -88,7 +88,6 @@ from celadon.storage import Condition
 #
 # `celadon.kube.fieldmanager` does the work; here is what it needs to know of a request.
 
-
 MANAGER_BYTES: Final = 128
 """Of the name that a User-Agent gives (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
 

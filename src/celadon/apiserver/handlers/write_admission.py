@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # k8s.io/kubernetes `plugin/pkg/admission/eventratelimit`: every limit counts a request, and the
 # last of those that are reached is told of.
 
-
 EVENT: Final = kube.GroupKind("", "Event")
 """Not that of `events.k8s.io`."""
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -120,7 +119,6 @@ def _source_and_object(event: kube.JsonObject) -> str:
 #
 # It is the one mutating plugin that writes. As k8s.io/kubernetes
 # `plugin/pkg/admission/namespace/autoprovision`; off unless it is enabled.
-
 
 AUTO_PROVISION: Final = "NamespaceAutoProvision"
 """The name of the plugin."""

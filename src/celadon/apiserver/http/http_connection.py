@@ -32,7 +32,6 @@ from celadon.records import dataclass, field
 #
 # Answers as HTTP/1.1 writes them: the head, and the chunks of a stream.
 
-
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 WITHOUT_BODY: Final = frozenset({204, 304})

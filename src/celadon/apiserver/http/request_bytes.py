@@ -25,7 +25,6 @@ from celadon.records import dataclass
 # As Go's `net/url`, ParseRequestURI: what it takes is taken, also where an HTTP server has no
 # use for it, and what it refuses is refused.
 
-
 _ORDINARY: Final = late_pattern(rb"/[!-$&-~\x80-\xff]*")
 """Nothing in it needs a second look."""
 
@@ -106,7 +105,6 @@ def _check_literal(host: bytes) -> None:
 # where a proxy before us may have believed the other of the two. As Go's `net/http`
 # (readRequest, readTransfer), `net/textproto` (readMIMEHeader) and
 # `golang.org/x/net/http/httpguts`.
-
 
 _HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 _METHOD: Final = late_pattern(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -401,7 +399,6 @@ def _tokens(values: Iterable[str], pattern: re.Pattern[str]) -> frozenset[str]:
 # strictly as Go reads them (`net/http/internal`, NewChunkedReader): their lines end with both
 # characters, and what is not content may not be much more than the content. Chunks of a few
 # bytes each cost far more than what they bring, so that there may not be any number of them.
-
 
 _LONGEST_LINE: Final = 4096
 _MOST_TRAILER: Final = 4096

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
 #
 # What a server process sets up once: its socket, its open files, its memory, its threads.
 
-
 GARBAGE: Final = 2_000
 """New containers before a collection looks at them: those of some requests. Nothing else happens
 while it looks; it looks at ten times as many each tenth time."""
@@ -121,7 +120,6 @@ def settle_memory() -> None:
 # Namespaces and CustomResourceDefinitions come first, whatever the order of the files; what is
 # there already stays as it is.
 
-
 FIRST: Final = ("Namespace", "CustomResourceDefinition")
 CREATED: Final = 201
 EXISTS: Final = 409
@@ -163,7 +161,6 @@ def collection_path(resource: Resource, namespace: str) -> str:
 # What is new is created, what has changed replaces what is stored, and what is in no file any
 # more is deleted, if a file had brought it. Whatever is wrong with a file is logged, and what
 # it brought before stays. The server's own status and metadata stay, as with `kubectl replace`.
-
 
 Placed: TypeAlias = tuple[str, JsonObject]
 NOT_FOUND: Final = 404
@@ -568,10 +565,7 @@ async def _serve(
 
 
 async def _serve_api(
-    settings: ServerSettings,
-    prepared: _Prepared,
-    api: ApiServer,
-    ready: Callable[[Serving], None],
+    settings: ServerSettings, prepared: _Prepared, api: ApiServer, ready: Callable[[Serving], None]
 ) -> None:
     try:
         with _start_errors():

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from celadon.apiserver.self_signed import Pair
     from celadon.storage.etcd import EtcdSettings
 
-
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
 
@@ -185,7 +184,6 @@ class ServerSettings:
 # What knows of keys and certificates is loaded when one is made or looked at: it takes an
 # eighth of the start of a server that has none.
 
-
 YEARS: Final = datetime.timedelta(days=3650)
 SOON: Final = datetime.timedelta(days=30)
 AUTHORITY_NAME: Final = "celadon"
@@ -287,7 +285,6 @@ def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -
 # --- Kubeconfig --------------------------------------------------------------
 #
 # The file that tells kubectl and all client libraries where the server is and who they are.
-
 
 NAME: Final = "celadon"
 

@@ -124,7 +124,6 @@ def feature_gates(
 # As k8s.io/component-base `compatibility`, whose texts these are, with the bounds of
 # k8s.io/apiserver `pkg/util/compatibility`.
 
-
 _COMPONENT: Final = "kube"
 _VERSION: Final = late_pattern(r"\s*+v?([0-9]++(?:\.[0-9]++)*+)")
 _EMULATING: Final = (1, 31)

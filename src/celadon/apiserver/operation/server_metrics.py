@@ -51,7 +51,6 @@ from celadon.records import dataclass
 #
 # Linux tells it in `/proc`; elsewhere only the time that was used is known.
 
-
 _BEGAN: Final = time.time()
 _STATUS: Final = Path("/proc/self/statm")
 _FILES: Final = Path("/proc/self/fd")
@@ -107,7 +106,6 @@ def _memory(column: int) -> Mapping[Labels, float]:
 #
 # As k8s.io/component-base `metrics/prometheus/slis`: each check that is made for one of the
 # paths of health as a whole is counted, and its last outcome is kept.
-
 
 _LABELS: Final = ("name", "type")
 LAST: Final = Description(

@@ -137,7 +137,6 @@ class CountedCalls:
 # As k8s.io/apiserver `pkg/admission/plugin/manifest/metrics`: by plugin, and by a hash of the
 # name that a server has among others.
 
-
 SUCCESS: Final = "success"
 FAILURE: Final = "failure"
 _ID_BYTES: Final = 16

@@ -158,7 +158,6 @@ def texts(values: Iterable[Any], member: str) -> list[str]:
 # are looked at in order until one has not finished; if none is left (or the pod says that it is
 # initialized) the containers speak, the first of them with the last word.
 
-
 _GATED: Final = "SchedulingGated"
 _NODE_LOST: Final = "NodeLost"
 _COMPLETED: Final = {

@@ -89,7 +89,6 @@ from celadon.kube.well_known_values import (
 #
 # The targets of autoscalers: what each metric is and what it should be.
 
-
 AUTOSCALER: Final = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
 SHOWN_METRICS: Final = 2
 
@@ -559,7 +558,6 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "storageClassName": _storage_class_name,
 }
 """By the names in the data."""
-
 
 ReadCell: TypeAlias = Callable[[Any, Row], Cell]
 """The cell of a value, which is the object of the row or a part of it."""

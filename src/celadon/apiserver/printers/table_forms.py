@@ -173,7 +173,6 @@ def _date(value: str, now: float) -> str:
 #
 # How the objects of each resource are shown in a table: columns, cells, conditions, order.
 
-
 PODS: Final = "pods"
 FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
 

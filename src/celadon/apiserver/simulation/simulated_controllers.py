@@ -59,7 +59,6 @@ VOLUME_ATTRIBUTES_CLASSES: Final = GroupVersionResource(
     "storage.k8s.io", "v1", "volumeattributesclasses"
 )
 
-
 _ORPHAN: Final = "pod:"
 """How the items begin that are pods without a Job; names have no colon."""
 FEW: Final = 100
@@ -751,7 +750,6 @@ def _asked(autoscaler: JsonObject | None) -> object:
 # --- All of them -------------------------------------------------------------
 #
 # Which controllers a simulated cluster has.
-
 
 _MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]]] = (
     deployments.DeploymentController,

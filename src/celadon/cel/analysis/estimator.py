@@ -73,10 +73,7 @@ class Sizes(Protocol):
 
 
 def estimate(
-    checked: CheckedAst,
-    functions: Mapping[str, Function],
-    sizes: Sizes | None,
-    switches: Switches,
+    checked: CheckedAst, functions: Mapping[str, Function], sizes: Sizes | None, switches: Switches
 ) -> Range:
     """Return the cost range of a whole expression; anything at all if it is nested too deeply."""
     estimator = _OlderEstimator if switches.older_sizes else _Estimator

@@ -603,7 +603,6 @@ _CHECK: Final[dict[type, Callable[[_Checker, Any], Expr]]] = {
 # are dispatched by name at run time, everything is dyn. What the checker would refuse becomes a
 # run-time error where it is reached (cel-go `interpreter/planner.go` on parse-only trees).
 
-
 Locals = frozenset[str]
 
 

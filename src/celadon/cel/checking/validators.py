@@ -180,7 +180,6 @@ TIMESTAMP = Validator(
     _literal_argument("timestamp", _is_timestamp, check_messages.INVALID_TIMESTAMP),
 )
 MATCHES = Validator(
-    "cel.validator.matches",
-    _literal_argument("matches", _is_regex, check_messages.INVALID_MATCHES),
+    "cel.validator.matches", _literal_argument("matches", _is_regex, check_messages.INVALID_MATCHES)
 )
 HOMOGENEOUS_LITERALS = Validator("cel.validator.homogeneous_literals", _check_homogeneous)

@@ -303,7 +303,6 @@ LOGICAL: dict[str, MeteredCall] = {
 # shape. Unlike the absorbing quantifiers, the others run on after an error, because cel-go's
 # fold does: the accumulator then *is* the error.
 
-
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
 CONDITION = {tree_context.Quantifier.ALL: 2, tree_context.Quantifier.EXISTS: 3}
 #: Reading the accumulator, in a step or as the result.

@@ -83,7 +83,6 @@ def _general(w: PlainWriter, node: Call) -> str:
 #: generated parentheses far from CPython's limit of 200.
 MAX_EXPRESSION = 400
 
-
 _PARAMETERS: Final = {
     "a": "the variables, by name",
     "exact": "the metered variant, which decides where this one gives up",

@@ -136,7 +136,6 @@ class _Place(NamedTuple):
 #: Calls that may leave operands after the first unevaluated.
 _LAZY = frozenset({syntax.LOGICAL_AND, syntax.LOGICAL_OR, syntax.CONDITIONAL, "or", "orValue"})
 
-
 #: How often a loop is thought to run.
 _ROUNDS: Final = 2
 

@@ -44,7 +44,6 @@ from celadon.records import dataclass
 # Facts: cel-go `ext/formatting.go` and `ext/formatting_v2.go`. Doubles are rounded from their
 # exact value, ties to even, which Python's own formatting does as well.
 
-
 Renderer: TypeAlias = Callable[[Any, int | None], str]
 _Known: TypeAlias = dict[int, str]
 """Lists and maps that are written, by identity."""

@@ -46,7 +46,6 @@ from celadon.cel.values.typed_lists import LIST_CLASSES, shown_size
 # list is the square of the list's size, and a negative depth of `flatten` subtracts from the
 # cost, wrapping around below zero.
 
-
 #: A longer range is not built (it could take all memory), but charged as if it were.
 LONGEST_RANGE = 4_000_000
 
@@ -210,7 +209,6 @@ DISTINCT = cost.CostRule(_track_first, _estimate_distinct, bound=_bound_distinct
 # merge sort, well defined when NaN is among the keys (a comparison with NaN fails, and a
 # failure is "not less"). Longer lists are sorted stably here; Go leaves the order of their
 # equal keys open.
-
 
 _INSERTION_SORT_LIMIT = 12
 

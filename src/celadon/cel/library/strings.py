@@ -24,7 +24,6 @@ from celadon.cel.values.text import MAX_LENGTH, check_length
 #
 # `strings.quote`: a string as a CEL literal that prints on one line.
 
-
 _SURROGATES = range(0xD800, 0xE000)
 _ESCAPES: dict[int, str] = {
     **dict.fromkeys(_SURROGATES, "\ufffd"),
@@ -56,7 +55,6 @@ _WHITE_SPACE = (
 _NOTHING = Argument(ZERO, is_constant=True, value="")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
-
 
 _LARGE_SEARCH = 1_000_000
 """So many comparisons of characters may be made to save turning a text around."""
@@ -476,7 +474,6 @@ _PLAIN_FORMAT = _format(
     ("'%.2f'.format([1234.567])", "'1234.57'"),
     ("'%s'.format([[1.5, 'a']])", "'[1.5, a]'"),
 )
-
 
 #: Implementations that refuse an offset past the end, by overload id.
 _CHECKED_OFFSETS: dict[str, Impl] = {

@@ -86,7 +86,6 @@ _LEADING_DOT = _optional(_token(".", "leading_dot"))
 _ARGUMENTS = _optional(Rule("exprList", "args"))
 _IDENTIFIER = _token(tokens.IDENTIFIER, "id")
 
-
 _SIGN = _optional(_token("-", "sign"))
 _LITERAL_NAMES = {
     tokens.INT: "Int",
@@ -132,14 +131,8 @@ GRAMMAR: dict[str, Definition] = {
     "unary": Definition(
         (
             Alternative((Rule("member", "e"),), "MemberExpr"),
-            Alternative(
-                (_repeat("+", _token("!", "ops+")), Rule("member", "e")),
-                "LogicalNot",
-            ),
-            Alternative(
-                (_repeat("+", _token("-", "ops+")), Rule("member", "e")),
-                "Negate",
-            ),
+            Alternative((_repeat("+", _token("!", "ops+")), Rule("member", "e")), "LogicalNot"),
+            Alternative((_repeat("+", _token("-", "ops+")), Rule("member", "e")), "Negate"),
         )
     ),
     "member": Definition(
@@ -276,7 +269,6 @@ OLDER_GRAMMAR: dict[str, Definition] = {
 # which state it is.
 #
 # No rule of this grammar can match nothing. That keeps the sets simple.
-
 
 #: Stands in a set of kinds for "the rule may end here".
 END = "<end of rule>"

@@ -134,7 +134,6 @@ class TokenStream:
 # If no alternative can go on, one that has completed its rule is taken, in the hope that the
 # caller can do more with the token. If there is none, the decision fails.
 
-
 #: States to return to, the next one first. Its end is None: anything.
 Stack: TypeAlias = "tuple[antlr_grammar.State, Stack] | None"
 #: What comes at a position ahead; 1 is the current token.
@@ -405,10 +404,7 @@ def _paths_of(network: antlr_grammar.Network) -> _Paths:
 
 
 def predict(
-    network: antlr_grammar.Network,
-    decision: antlr_grammar.State,
-    precedence: int,
-    look: Lookahead,
+    network: antlr_grammar.Network, decision: antlr_grammar.State, precedence: int, look: Lookahead
 ) -> int:
     """Return the number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     paths = _paths_of(network)

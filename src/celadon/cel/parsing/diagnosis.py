@@ -311,10 +311,7 @@ class Reader:
             return self._unspecified(offset)
         try:
             value = decode_literal(
-                kind,
-                token.text,
-                negative="sign" in node.parts,
-                older=self._options.older_texts,
+                kind, token.text, negative="sign" in node.parts, older=self._options.older_texts
             )
         except LiteralError as error:
             self._report(str(error), offset)

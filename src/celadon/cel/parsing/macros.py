@@ -43,7 +43,6 @@ from celadon.cel.syntax import (
 # Generated nodes have fresh ids and the position of the call's `(`. Arguments are used as they
 # are, with their ids; what is needed twice must be copied.
 
-
 #: `Macro.arg_count` of a macro that takes any number of arguments.
 ANY_COUNT = -1
 

@@ -42,7 +42,6 @@ from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp,
 # Well-known messages are CEL's own values (a `Struct` is a map, an `Int64Value` an int, an
 # `Any` what it holds); every other message is a `Message`.
 
-
 Reader = Callable[[MessageTypes, Any], Any]
 
 _UNSIGNED = frozenset({FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64})
@@ -385,7 +384,6 @@ def _wrapped(value: Any) -> ProtoMessage:
 # What JSON has no form for becomes text, as in the JSON of protobuf itself: integers that a
 # double cannot hold, bytes (base64), timestamps, durations. Messages take the form they have in
 # JSON.
-
 
 #: Integers up to this size survive as JSON numbers.
 MAX_SAFE: Final = (1 << 53) - 1

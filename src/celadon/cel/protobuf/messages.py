@@ -30,7 +30,6 @@ from celadon.records import dataclass
 # NaN equals nothing. An `Any` that cannot be unpacked is compared by its bytes; so are fields
 # that the descriptor does not know.
 
-
 Unpack = Callable[[str, bytes], "ProtoMessage | None"]
 """The message that an `Any` with this type URL and these bytes holds; None if it cannot be told."""
 
@@ -120,7 +119,6 @@ def _comparable(data: object) -> object:
 # Fields of messages as CEL sees them: their types, whether they are set, how they are read.
 #
 # What a field's descriptor says is settled once; reading then only runs what was settled.
-
 
 Convert = Callable[[Any], Any]
 

@@ -39,9 +39,7 @@ from celadon.cel.types import INT, STRING, Type, object_type, opaque
 # them. Of several threads that ask for the same at the same time, all get the class that came
 # first.
 
-
 # Imported for their descriptors, which the default pool then has.
-
 
 _BUILT_IN = {
     message.DESCRIPTOR.full_name: message.DESCRIPTOR

@@ -267,7 +267,6 @@ class Program:
 #
 # What assertions look at: the kind of thing on either side of a position.
 
-
 EDGE, OTHER, LETTER, LINE_END = range(4)
 """The end of the text, a character of no interest, a word character, a newline."""
 
@@ -310,7 +309,6 @@ def holds(kind: pattern_tree.AssertionKind, before: int, after: int | None) -> b
 # written as ranges, other cases as sets, `$` as `\Z`, words as ASCII words. What `re` could
 # read differently is not translated: a repetition of something that can be empty, where engines
 # disagree on when to stop.
-
 
 # `\B` of `re` is false in an empty text, Go's is true.
 _ASSERTIONS = {

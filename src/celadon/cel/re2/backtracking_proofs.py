@@ -271,7 +271,6 @@ def _extend(front: _Front, reach: _Reach, overshoot: int, paths: int) -> None:
 # is cached, and the caches are emptied when they grow large: then, as in the worst case, each
 # position takes time in proportion to the size of the program.
 
-
 Slots = tuple[int, ...]
 """Start and end of the match, then of each group; -1 where a group took no part."""
 

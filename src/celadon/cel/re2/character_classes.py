@@ -22,7 +22,6 @@ from celadon.cel.re2.unicode15 import load_categories, load_scripts
 # the categories. Because of the canonical form Go cannot find scripts whose name has several
 # words (`Old_Italic`, `SignWriting`); neither can we.
 
-
 _DIGIT: pattern_tree.CharSet = ((0x30, 0x39),)
 _UPPER: pattern_tree.CharSet = ((0x41, 0x5A),)
 _LOWER: pattern_tree.CharSet = ((0x61, 0x7A),)

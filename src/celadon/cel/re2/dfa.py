@@ -235,7 +235,6 @@ def _keep(automaton: Dfa) -> None:
 #
 # Recursive, so only for trees of bounded height: `MAX_HEIGHT`.
 
-
 MAX_HEIGHT = 60
 
 

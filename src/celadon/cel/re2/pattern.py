@@ -36,7 +36,6 @@ from celadon.records import dataclass
 # from the spares, or a new one when there is none, and puts it back when it is done; one that
 # failed in between is not put back. Taking and putting are single operations of a list.
 
-
 T = TypeVar("T")
 
 
@@ -63,7 +62,6 @@ class Spares(Generic[T]):
 #
 # `^docker.io/` is a prefix, `:latest$` a suffix, `^(a|b)$` one of two texts. Each function made
 # here raises TypeError when its argument is not a `str`, as `re` does.
-
 
 _END = pattern_tree.Assertion(pattern_tree.AssertionKind.END_TEXT)
 

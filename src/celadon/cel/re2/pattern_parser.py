@@ -26,7 +26,6 @@ from celadon.records import dataclass
 # left is much more often free of choices (see `backtracking_proofs`), besides having the height Go
 # measures.
 
-
 # Go recurses once per level of common prefixes. Ours stops here: deeper ones, which take a pattern
 # like `a|ab|abc|...` with as many branches, stay as they are.
 _MAX_DEPTH = 40
@@ -184,7 +183,6 @@ def _merge_runs(subs: list[pattern_tree.Node]) -> list[pattern_tree.Node]:
 # in classes, instructions, height. It looks at instructions only once the number of nodes it
 # has allocated times the product of all repetition counts is large, so that number is kept here
 # as Go's allocator, which reuses what was released, would have it.
-
 
 MAX_HEIGHT = 1000
 

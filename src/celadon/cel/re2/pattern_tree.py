@@ -62,7 +62,6 @@ class RegexError(ValueError):
 # A `CharSet` is a tuple of inclusive pairs, so sets compare, hash and cache as values. All
 # functions take and return normalized sets except `normalize`, which makes one from any pairs.
 
-
 CharSet = tuple[tuple[int, int], ...]
 
 MAX_CODE_POINT = 0x10FFFF

@@ -425,7 +425,6 @@ def _map(entries: Mapping[Value, Value], path: str) -> Value:
 # (cel-go `common/types/pb`). `CONSTRUCTORS` maps a full message name to the function that turns the
 # given fields into that value; a field that is not given has its protobuf default.
 
-
 Fields = Mapping[str, Any]
 Constructor = Callable[[Fields], Any]
 

@@ -43,7 +43,6 @@ _COMPARERS = frozenset({*_ORDERED, float})
 #: cel-go's "receiver types": missing an operator, they answer without its name.
 RECEIVERS = frozenset({str, Timestamp, Duration})
 
-
 Pay = Callable[[int], None]
 """Is told of parts before they are compared. May raise."""
 

@@ -376,7 +376,6 @@ def _container(value: Any, memo: dict[int, str]) -> str:
 #
 # What is not known yet: how a caller says it, and how a result does. See `partial_evaluation`.
 
-
 ANY = None
 """In `AttributePattern.keys`: any key at this place."""
 

@@ -160,10 +160,8 @@ def _balanced(left: list[Value], right: list[Value]) -> JoinedList:
 # holds an error, which is the result where somebody takes it out. Of that error nothing can be
 # made either, if the optional passes through one more attribute.
 
-
 #: Contents that come back as they were, at a glance.
 _SETTLED = frozenset({str, int, bool, float, type(None), list, dict, bytes, Timestamp, Duration})
-
 
 _NO_VALUE = "unsupported conversion to ref.Val: "
 """How the text begins that says what Go value is none of CEL: its class, and what it prints."""
@@ -324,7 +322,6 @@ def _equal(a: object, b: object, pay: Pay | None = None) -> bool:
 # --- Sizes -------------------------------------------------------------------
 #
 # The size of a value as the cost model counts it.
-
 
 _LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})

@@ -285,7 +285,6 @@ class FileBlock:
 # items stand at a fixed indentation. None of these is ever in memory as a whole. Any other text
 # is read as `celadon check` would read it, within the same limits.
 
-
 CHUNK: Final = 1 << 19
 """Bytes that are read at once, and about as many make a block."""
 _PEEKED: Final = 1 << 16

@@ -218,7 +218,6 @@ def given_objects(
 # other and never written anywhere; links, devices and whatever else a tar may hold are passed
 # over.
 
-
 MAX_MEMBERS: Final = 10_000_000
 MAX_HEADER_BYTES: Final = 4 << 20
 """Of one file: names, attributes and maps of holes, which are read as a whole."""
@@ -496,7 +495,6 @@ def _formed(
 
 
 # --- object stores --------------------------------------------------------------------------------
-
 
 _MISSING: Final = "pip install 'celadon[fleet]'"
 

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # Findings about one block can be put behind those about the block before it, so it does not
 # matter who audited which.
 
-
 DENY: Final = "deny"
 WARN: Final = "warn"
 AUDIT: Final = "audit"

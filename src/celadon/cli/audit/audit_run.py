@@ -52,7 +52,6 @@ from celadon.records import dataclass, field
 # nothing. What they find is put together in the order of the blocks. What a worker owes that
 # has ended before its time (somebody has killed it) is audited here.
 
-
 Blocks = Callable[[], Iterator[Block]]
 W = TypeVar("W")
 
@@ -359,7 +358,6 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
 
 
 # --- Comparison --------------------------------------------------------------
-
 
 _WORDS: Final = {
     audit_report.DENY: "denied",

@@ -12,7 +12,6 @@ import itertools
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
 
 from celadon.apiserver.clientconfig import ClusterLocation
@@ -36,7 +35,6 @@ from celadon.webhook import cluster
 # A list is of one revision as long as the server remembers it. Where it does not any more
 # (410), the list goes on with the newest objects behind the last one that was seen, so nothing
 # is seen twice and nothing that stays is missed. What fails for a moment is asked for again.
-
 
 PAGE: Final = 500
 PAUSES: Final = (1.0, 4.0, 10.0)
@@ -158,7 +156,6 @@ async def patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
 #
 # What several releases judge is listed once.
 
-
 _Key = tuple[str, ...]
 
 
@@ -173,12 +170,7 @@ class ClusterCopy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def found(self, key: _Key) -> cluster.Page | None:

@@ -402,7 +402,6 @@ def _varint(message: bytes, index: int) -> tuple[int, int]:
 # As k8s.io/apiserver `pkg/storage/{etcd3,value}` and k8s.io/apimachinery
 # `pkg/runtime/serializer/{protobuf,cbor}`.
 
-
 _ENCRYPTED: Final = b"k8s:enc:"
 _CBOR: Final = b"\xd9\xd9\xf7"
 _JSON: Final = b"{"

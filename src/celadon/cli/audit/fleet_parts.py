@@ -156,7 +156,6 @@ class _Piece:
 #
 # Files of kind Fleet: the sources of an audit, by name.
 
-
 KIND: Final = "Fleet"
 
 _TEXT: Final = {"type": "string", "minLength": 1}
@@ -300,7 +299,6 @@ def _beside(folder: str, path: str) -> str:
 # A record becomes an object of its fields, those left out that `==` does not compare: they are
 # made anew. Tuples, sets and maps with keys that are no texts become arrays. A value of a union
 # is an array too: the name of its type, and the value.
-
 
 _SCALARS: Final = (str, int, float, bool, types.NoneType)
 _LISTS: Final = (list, set, frozenset)

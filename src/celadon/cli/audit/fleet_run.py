@@ -102,7 +102,6 @@ class KeptPages:
 # Policies are compiled once in each worker, and what a source has to be looked up is indexed
 # once for all of its parts that the worker gets.
 
-
 T = TypeVar("T")
 _Given = audit_inputs.Input | SnapshotObjects | Problem
 
@@ -255,7 +254,6 @@ def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
 # as there are workers, so results do not pile up. Work that fails, because its worker has died
 # or for whatever reason, is given out again, by itself; what fails again and again is a
 # failure, which says so.
-
 
 ATTEMPTS: Final = 3
 """How often work is given out."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # ResourceQuota is not asked: what exists is counted in its quotas already, and what was used
 # when a request came nobody knows.
 
-
 _ENTRY: Final = " is forbidden: "
 """Behind it stands why, in refusals that say so."""
 COUNTED: Final = "what exists is counted already"

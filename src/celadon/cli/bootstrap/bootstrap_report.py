@@ -500,7 +500,6 @@ def _head(graph: _Graph, sent: SentRequest, refusal: Refusal) -> _Head | None:
 # removed at first may be once something else has been. What a server has from its own files
 # (static policies) nobody removes through the API.
 
-
 _COMMANDS: Final = {Operation.DELETE: "delete", Operation.UPDATE: "replace"}
 """What kubectl calls the ways to take something away: to have it no more, or to have it mended."""
 

@@ -91,10 +91,7 @@ class Engines:
 
 
 def engines_of(
-    sets: PolicySets,
-    version: str,
-    makers: EngineMakers = ANEW,
-    problems: Iterable[Problem] = (),
+    sets: PolicySets, version: str, makers: EngineMakers = ANEW, problems: Iterable[Problem] = ()
 ) -> Engines:
     """Return the engines of policies and a release."""
     mutating = makers.mutating(sets.mutating, version) if sets.mutating.policies else None

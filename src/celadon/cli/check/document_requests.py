@@ -234,7 +234,6 @@ _REFUSED_DEFINITION: Final = (
     "not judged: the CustomResourceDefinition of this kind is refused, so there is no such kind"
 )
 
-
 _KUSTOMIZE: Final = "kustomize.config.k8s.io"
 
 
@@ -385,7 +384,6 @@ def _no_old(document: Document, namespace: str) -> Problem:
 #
 # In its order: validation of the kind (422), then the LimitRanges of the namespace (403),
 # unless all plugins are asked. Of subresources, only a changed status and a scale are validated.
-
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R", bound=registration.RegistrationObject)
 
-
 E = TypeVar("E", bound=admission.PolicyEngine)
 
 

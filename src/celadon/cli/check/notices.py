@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # The engine notes on its way to a verdict why each policy and binding spoke or did not; here
 # that is gathered over all objects.
 
-
 _MATCHED: Final = frozenset(
     {
         Outcome.EVALUATED,

@@ -335,11 +335,7 @@ class _Taking:
 
     def _about(self, hook: Hook, outcome: Outcome) -> WebhookCall:
         return WebhookCall(
-            self.place(hook),
-            hook.configuration,
-            hook.name,
-            mutating=self.mutating,
-            outcome=outcome,
+            self.place(hook), hook.configuration, hook.name, mutating=self.mutating, outcome=outcome
         )
 
 

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 # Its fields stand where the template stands that they were copied from, so that what is wrong
 # with a pod is shown at its line of the workload.
 
-
 _WRITES: Final = frozenset({admission.Operation.CREATE, admission.Operation.UPDATE})
 _BETWEEN: Final = "ReplicaSet"
 """As valid as the Deployment that it is made of."""
@@ -515,14 +514,7 @@ class Judge:
             verdict = _refusal(refused.status) or verdict
         self._note_failed_open((*before.calls, *chain.after.calls), document_request)
         result = _result(
-            document_request,
-            verdict,
-            sets.validating,
-            matched,
-            texts,
-            before,
-            chain.after,
-            sent,
+            document_request, verdict, sets.validating, matched, texts, before, chain.after, sent
         )
         if before.mutation is not None:
             result = _with_mutation(result, before.mutation, sets.mutating)

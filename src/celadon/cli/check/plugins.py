@@ -103,7 +103,6 @@ GivenWorld = ObjectWorld | OverlaidWorld
 #
 # Which plugins are asked, and what they are told: what the options of a command say.
 
-
 EXTENSIONS: Final = frozenset(
     {
         "MutatingAdmissionPolicy",

@@ -34,7 +34,6 @@ _VERBS: Final = {
     "delete": Operation.DELETE,
 }
 
-
 _USER: Final[Shape] = {"username": str, "uid": str, "groups": [str], "extra": {str: [str]}}
 _REVIEW: Final[Shape] = {"request": Needed({"operation": str, "userInfo": _USER})}
 _EVENT: Final[Shape] = {

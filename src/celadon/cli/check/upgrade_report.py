@@ -163,7 +163,6 @@ class UpgradeReport:
 
 # --- Comparison --------------------------------------------------------------
 
-
 _UNSERVED: Final = Answer(NOT_SERVED, is_refused=True)
 
 
@@ -495,10 +494,7 @@ def _add_unserved(differences: Differences, release: str, problems: Iterable[Pro
                 instead = replacement(subject.gvk)
         hint = f" ({problem.help})" if problem.help and not instead else ""
         subject.answers[release] = Answer(
-            NOT_SERVED,
-            is_refused=True,
-            message=f"{problem.message}{hint}",
-            replacement=instead,
+            NOT_SERVED, is_refused=True, message=f"{problem.message}{hint}", replacement=instead
         )
 
 

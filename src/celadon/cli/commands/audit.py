@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from celadon.cli.check.manifests import Manifests
     from celadon.cli.check.upgrade_report import UpgradeReport
 
-
 _DEFAULT_RESULTS: Final = 10_000
 
 DESCRIPTION: Final = """\

@@ -131,7 +131,6 @@ def _together(values: Iterable[Values]) -> Values:
 # The script finds the command, then the option before the cursor, and offers what fits.
 # `--option=` is three words for bash, since `=` parts words.
 
-
 _SCRIPT: Final = r"""# bash completion of celadon, written by `celadon completion bash`
 
 _celadon() {{
@@ -214,7 +213,6 @@ def _offer(values: Values) -> str:
 #
 # Completion for fish: a line for each option, under the condition that its command was named.
 
-
 _HEAD: Final = """\
 # fish completion of celadon, written by `celadon completion fish`
 
@@ -281,7 +279,6 @@ def _quoted(text: str) -> str:
 # --- Zsh completion ----------------------------------------------------------
 #
 # Completion for zsh: a function with `_arguments` for each command, and one that finds them.
-
 
 _SPECIAL: Final = late_pattern(r"([\\:\[\]])")
 _ZSH_COMPLETION_FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/"}

@@ -20,7 +20,6 @@ from celadon.cli.exits import Exit
 # What runs Celadon on a first project: hooks of pre-commit, jobs of GitHub and GitLab. All of
 # them run the same three commands, `COMMANDS`.
 
-
 COMMANDS: Final = (
     "celadon lint policies",
     "celadon test policies",
@@ -93,7 +92,6 @@ policies:
 #
 # The rule is one that everybody understands, in a form to copy: a guarded field, a message that
 # says what was found, a namespace that is left out.
-
 
 POLICY: Final = """\
 # Who keeps a Deployment running is written on it.

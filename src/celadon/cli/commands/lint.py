@@ -287,7 +287,6 @@ def _report(
 #
 # The rules as documentation: `--explain`, `--list-rules`, docs/lint.md.
 
-
 _HEAD: Final = """\
 # The rules of celadon lint
 

@@ -240,7 +240,6 @@ def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]
 # A server lists its documents under `paths`, each with the address it is at. Saved documents
 # are `.json` files, however they are named; the list itself (`index.json`) may be among them.
 
-
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 _ENTRY: Final = "/openapi/v3"
 _TIMEOUT: Final = 30.0
@@ -396,7 +395,6 @@ def _context(url: str, access: Access) -> ssl.SSLContext | None:
 # --- Schema sources ----------------------------------------------------------
 #
 # Where `celadon schema` gets schemas from: packs, OpenAPI documents, files with CRDs.
-
 
 _MAX_PACK_BYTES: Final = 256 * 1024 * 1024
 """Of the JSON inside a pack."""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 G = TypeVar("G")
 
-
 REQUESTS_SHOWN: Final = 3
 """What `-v` alone means."""
 
@@ -188,11 +187,7 @@ def _add_release(group: argparse._ArgumentGroup) -> None:
         ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
     ):
         group.add_argument(
-            name,
-            action="append",
-            default=[],
-            metavar="VERSION",
-            help=f"1.35 or kube=1.35: {text}",
+            name, action="append", default=[], metavar="VERSION", help=f"1.35 or kube=1.35: {text}"
         )
 
 

@@ -52,9 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATHS", help="files, folders or patterns (default: `.`)"
     )
     parser.add_argument(
-        "--run",
-        metavar="REGEX",
-        help="only cases in whose `FILE::CASE` this is found (RE2)",
+        "--run", metavar="REGEX", help="only cases in whose `FILE::CASE` this is found (RE2)"
     )
     parser.add_argument("-x", "--fail-fast", action="store_true", help="stop at the first failure")
     parser.add_argument(

@@ -260,7 +260,6 @@ def _differences(trial: TrialRequest, base: TrialRequest) -> Iterator[str]:
 
 # --- The command -------------------------------------------------------------
 
-
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one
 that it lets pass; for each mutation one that it changes, and one that is left as it is. They are

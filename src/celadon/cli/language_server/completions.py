@@ -129,7 +129,6 @@ def functions_of(environment: Environment) -> list[Function]:
 # fields of the matched kind at that place; in `JSONPatch{…}`, and in any other type with
 # fields, theirs.
 
-
 _OBJECT: Final = "Object"
 _JSON_PATCH: Final = "JSONPatch"
 _OPERATIONS: Final = ("add", "copy", "move", "remove", "replace", "test")

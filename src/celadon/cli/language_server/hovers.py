@@ -248,7 +248,6 @@ def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signatu
 # A use is `variables.x` outside of literals and comments in an expression of the same policy,
 # so that uses in expressions with errors are found as well.
 
-
 _VARIABLES: Final = "variables"
 _USE: Final = late_pattern(
     r"//[^\n]*"
@@ -581,7 +580,6 @@ def _cut(text: str) -> str:
 # --- Margin notes ------------------------------------------------------------
 #
 # What is shown beside the text: what expressions cost, and which tests a policy has.
-
 
 _POLICIES: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 _POLICY_FILES: Final = late_pattern(r"^policies:", re.MULTILINE)

@@ -46,7 +46,6 @@ from celadon.records import dataclass, field
 # files that cannot be read, or hold something else than objects, something is said only if they
 # name a group whose objects have expressions: others have their own tools.
 
-
 _ACTION: Final = late_pattern(
     r"\{\{-?\s*"
     r"(?:/\*|[.$(]|(?:if|else|end|with|range|define|include|template|block)\b"
@@ -327,7 +326,6 @@ def _word(lines: Lines, line: int, column: int) -> Span:
 # While something is typed, YAML itself is often broken: a quote is not closed yet, `a ? b : `
 # is no plain scalar. If the document cannot be read, it is read again with what stands behind
 # the key on the line in quotes.
-
 
 _KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]++(.*))?")
 _EXPRESSIONS: Final = frozenset({"expression", "messageExpression", "valueExpression", "rule"})

@@ -105,7 +105,6 @@ def compare_recorded(
 
 # --- Denials -----------------------------------------------------------------
 
-
 _BLOCKED: Final = "was blocked due to the following policies"
 _OF_WEBHOOK: Final = re.compile(
     r'\Aadmission webhook "([^"]*)" denied the request: (.*)\Z', re.ASCII | re.DOTALL

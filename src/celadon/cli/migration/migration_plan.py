@@ -266,7 +266,6 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
 
 # --- The plan ----------------------------------------------------------------
 
-
 _EXAMPLES: Final = 3
 _ABOUT_SENDERS: Final = ("request.userInfo", "authorizer")
 

@@ -38,7 +38,6 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KI
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
-
 _LOOKED_UP: Final = (("", "Namespace"), ("", "ConfigMap"))
 """Kinds of objects that policies look up: labels, and params."""
 

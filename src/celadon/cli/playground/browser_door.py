@@ -108,7 +108,6 @@ _QUESTIONS: Final[dict[str, Callable[[Json], JsonObject]]] = {
 # In policies, webhooks and definitions the kinds that they match say which fields `object` has;
 # a bare expression has the variables of its panes.
 
-
 _SORTS: Final = {
     Sort.FIELD: "property",
     Sort.VARIABLE: "variable",

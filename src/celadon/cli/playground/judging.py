@@ -73,7 +73,6 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 # Documents are known by identity (`panes` keeps those of a pane that is as it was),
 # policy sets and engines by the release that they are for.
 
-
 _Made = TypeVar("_Made")
 
 
@@ -120,7 +119,6 @@ class _LastOfRelease(Generic[_Made]):
 # Choosing a mode says what decides. A policy that is still there from another mode would decide
 # behind the back of whoever chose this one, so it is a problem until something of the mode is
 # there.
-
 
 NAMES: Final = {
     Mode.VALIDATING: "Validating policy",
@@ -378,7 +376,6 @@ def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) 
 #
 # What another release of Kubernetes would say to the same state, and what its CEL has besides.
 
-
 _COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations", "mutation")
 """Members of an object's result."""
 
@@ -439,7 +436,6 @@ def _names(release: str) -> set[str]:
 #
 # The explanation is that of `celadon explain`, with the rules of custom resources beside
 # policies and webhooks; costs are those of its expressions.
-
 
 _MOST_RULES: Final = 200
 """Evaluations of rules of a custom resource that are shown: a long list has one for each item."""

@@ -123,7 +123,6 @@ def _loop(loop: Loop, text: str) -> JsonObject:
 # What is left out has its default. Whatever comes from a link is hostile input: every member is
 # looked at, and a state that is none is refused in a sentence.
 
-
 FORMAT: Final = 1
 """The version of this form, which links name."""
 
@@ -378,7 +377,6 @@ def _are_texts(value: object) -> bool:
 #
 # Variables come from the pane of that name, and `object`, `oldObject` and `params` from theirs;
 # their types are dynamic, as those of objects in policies.
-
 
 _NAMED: Final = (Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS)
 """Panes that are variables of the same name."""

@@ -182,7 +182,6 @@ def _side(label: str, items: Sequence[Document | Problem], state: State) -> Diff
 # A request as the panes that ask for it: whoever puts them into the page sees it decided. What is
 # proved of a policy without a binding is seen with one that denies everywhere.
 
-
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 

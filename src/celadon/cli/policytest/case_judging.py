@@ -241,11 +241,7 @@ class Bench:
     def _own_setting(self, case: Case) -> Cluster:
         manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
         circumstances = Circumstances(
-            self.version,
-            self._test.now,
-            case.user,
-            case.namespace,
-            plugins=self._test.plugins,
+            self.version, self._test.now, case.user, case.namespace, plugins=self._test.plugins
         )
         cluster = cluster_of(
             manifests,

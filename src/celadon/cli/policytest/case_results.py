@@ -430,7 +430,6 @@ class Expectation:
 # `file_tests` makes tests of files of kind PolicyTest; whoever has tests in another form
 # makes the same.
 
-
 DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 """When objects of tests are created, unless they say so: a test means the same every day."""
 

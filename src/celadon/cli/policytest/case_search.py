@@ -214,7 +214,6 @@ def _wanted_labels(
 # the kind does not have is none for it. Items of lists that a way makes get what an API server
 # asks of them.
 
-
 _CONTAINER: Final = {"name": "second", "image": "example.com/app:1"}
 _NEEDED: Final[dict[str, JsonObject]] = {
     "containers": {"name": "main", "image": "example.com/app:1"},
@@ -433,10 +432,7 @@ class SearchResult:
 
 
 def search(
-    documents: Sequence[Document],
-    name: str,
-    version: str,
-    definitions: Sequence[Document] = (),
+    documents: Sequence[Document], name: str, version: str, definitions: Sequence[Document] = ()
 ) -> SearchResult:
     """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""

@@ -283,7 +283,6 @@ class ShortBindings:
 #
 # What stands under `expect`, to an `Expectation`.
 
-
 _SHORT = tuple(
     verdict
     for verdict in case_results.CaseVerdict

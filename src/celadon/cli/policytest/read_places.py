@@ -186,11 +186,7 @@ class _Reader:
 # Objects with one value changed, wherever it stands and whatever is missing on the way to it.
 
 
-def with_value_at(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: object,
-) -> JsonDict | None:
+def with_value_at(data: JsonObject, steps: Sequence[str | int], value: object) -> JsonDict | None:
     """Return a copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
     changed: dict[str, object] = copy.deepcopy(dict(data))
@@ -198,9 +194,7 @@ def with_value_at(
 
 
 def with_second_item(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: Json,
+    data: JsonObject, steps: Sequence[str | int], value: Json
 ) -> dict[str, Json] | None:
     """Return a copy in which the first list on the way has one more item: the first one with the
     value there. None where there is no such list, or nothing in it."""
@@ -254,7 +248,6 @@ def _set(holder: object, step: str | int, value: object) -> bool:
 # --- Seed objects ------------------------------------------------------------
 #
 # Objects to begin a search with: small, and such as an API server takes.
-
 
 _NAME: Final = "example"
 _ANYTHING: Final = Schema(preserve_unknown=True)

@@ -116,7 +116,6 @@ def _quoted(text: str) -> str:
 #
 # `--watch`: which files have changed since they were looked at.
 
-
 _Stamp = tuple[int, int]
 
 

@@ -49,7 +49,6 @@ from celadon.kube.well_known_values import NAMESPACES
 # request to match are the reasons. The trials are made by the engine itself, with a policy that
 # has only `matchConstraints`.
 
-
 _VERSION: Final = "admissionregistration.k8s.io/v1"
 _CONSTRAINTS: Final = FieldPath("spec", "matchConstraints")
 _MATCH_RESOURCES: Final = FieldPath("spec", "matchResources")
@@ -520,7 +519,6 @@ def _looks_at_namespaces(judged: JudgedCase) -> bool:
 # --- Shared doubts -----------------------------------------------------------
 #
 # What the cases of a test leave out together.
-
 
 _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 

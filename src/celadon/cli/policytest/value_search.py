@@ -214,7 +214,6 @@ _MOST_STEPS: Final = 1500
 _MOST_TERMS: Final = 12
 _MOST_NEEDS: Final = 3
 
-
 _TEXTS: Final = ("x", "X", "1", "0", "x" * 300)
 """Texts that are tried where a pattern is to fit, or not."""
 _KNOWN: Final = frozenset({"_&&_", "_||_", "!_", "_?_:_"})

@@ -122,7 +122,6 @@ def summary(error: BaseException) -> str:
 # Every limit answers the question "what would this input do to the person who runs the
 # command": without them a kilobyte of YAML can ask for the memory of a data centre.
 
-
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 """Bytes of one file or of standard input. Larger inputs are better split than loaded at once."""
 
@@ -647,7 +646,6 @@ def _too_large(file: str, line: int, limit: int) -> Problem:
 # A document as Python holds it takes ten times the memory of its text; packed it takes less
 # than its text. Packing and unpacking one takes a fraction of the time that reading it takes.
 # The items of a list share the text of the list, which is kept as it is.
-
 
 BLOCK: Final = 250
 """Documents that are packed together: small enough to be nothing, large enough to pack well."""

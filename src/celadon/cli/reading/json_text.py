@@ -29,7 +29,6 @@ from celadon.records import dataclass, field
 # twice from its beginning: the thousandth item of a list costs as much as the item, not as the
 # list.
 
-
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
 
@@ -119,7 +118,6 @@ def first_word(text: str, start: int, word: str) -> int:
 
 
 # --- what was found once, remembered --------------------------------------------------------------
-
 
 _KEY: Final = late_pattern(r'"(?:[^"\\]++|\\.)*+"\s*:\s*')
 

@@ -112,7 +112,6 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 # of the value is the n-th of the source, where an escape, or a doubled quote, counts as the one
 # character that it stands for. White space is taken to stand right before what follows it.
 
-
 _PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*+\s++)*+")
 _HEADER: Final = late_pattern(r"[|>][^\n]*\n?")
 _DOUBLE: Final = late_pattern(

@@ -155,7 +155,6 @@ def _row(outcome: RuleOutcome) -> tuple[report_model.Cell, ...]:
 
 # --- Plans -------------------------------------------------------------------
 
-
 _COURSE_EFFECTS: Final = {
     Course.MOVE: "audit",
     Course.TRY: "warn",

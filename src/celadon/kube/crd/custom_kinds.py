@@ -128,7 +128,6 @@ def _identity(value: object) -> Hashable:
 # schema says of these places. A value of another type is refused without being shown: zero, or
 # an empty text, stands in its place.
 
-
 _MOST: Final = 2**31 - 1
 
 

@@ -342,7 +342,6 @@ def set_fields(data: JsonObject) -> Iterator[str]:
 # As `validationOptions` in k8s.io/apiextensions-apiserver
 # `pkg/apis/apiextensions/validation/validation.go`.
 
-
 MAX_SELECTABLE_FIELDS: Final = 8
 REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")

@@ -197,7 +197,6 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "k8slongname": lambda text: not name_rules.dns1123_subdomain(text),
 }
 
-
 _SINCE_1_35: Final = frozenset({"k8sshortname", "k8slongname"})
 """They came in 1.34, and are checked where the release before knows them."""
 _NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
@@ -386,7 +385,6 @@ def _number(value: float) -> str:
 # bound is compared in the kind of number that the value is: with an integer, fractions of a
 # bound are cut off. A bound that the type itself cannot hold is an error of its own, and is
 # compared as a double.
-
 
 _MAX_JSON_INTEGER: Final = (1 << 53) - 1
 """A double beyond it does not say which integer it is."""

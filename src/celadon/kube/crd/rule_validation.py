@@ -61,7 +61,6 @@ from celadon.records import dataclass, field
 #
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go` (`ValidFieldPath`).
 
-
 _TOKEN: Final = late_pattern(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
 """A delimiter, a text in single quotes, or what stands between delimiters."""
 _ESCAPE: Final = late_pattern(r"\\(.)", re.DOTALL)
@@ -158,7 +157,6 @@ def _step(name: str, schema: Schema, *, is_first: bool) -> FieldPath:
 # the node was before an update.
 #
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/compilation.go`.
-
 
 SELF: Final = "self"
 """The name of the node's value."""
@@ -362,7 +360,6 @@ def _expression(
 # What validation rules say when they fail, or cannot be evaluated.
 #
 # Texts of k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go`.
-
 
 MESSAGE_OUT_OF_BUDGET: Final = (
     "messageExpression evaluation failed due to running out of cost budget, no further validation "

@@ -42,7 +42,6 @@ from celadon.records import dataclass
 # Walks use a stack of their own where the depth is the writer's, so that a schema that is
 # nested hundreds deep is walked like any other.
 
-
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -375,7 +374,6 @@ class GivenSchema:
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`. A default
 # is judged twice by its rules: as an object that stays what it is, and as a new one. Rules of
 # what is around a default know nothing of it.
-
 
 _UNKNOWN_FIELDS: Final = "must not have unknown fields"
 

@@ -26,7 +26,6 @@ from celadon.records import dataclass, field
 NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()
 
-
 ALLOCATED_PORT: Final = "provided port is already allocated"
 """What is wrong with a node port that is taken."""
 

@@ -370,7 +370,6 @@ def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
 # here on everything. What rules look at from the root of the object is not looked at here: see
 # `SharingRules.roots`.
 
-
 _FILLING: Final[Mapping[str, bool]] = {
     "emptyObjectIfOnlyKeys": False,
     "pullPolicy": True,

@@ -163,7 +163,6 @@ def _has(value: object, steps: tuple[Step, ...], idle: str | None) -> bool:
 # not be done. Here this is read off the rules of a kind. Rules that take fields away which are
 # not enabled say so themselves when they do (`Run.is_disturbed`).
 
-
 STATUS: Final = "status"
 GENERATION: Final = "metadata.generation"
 _REPEATED: Final = ("default", "convert")
@@ -240,7 +239,6 @@ def _is_harmless(path: str, rule: Rule) -> bool:
 #
 # As `PrepareForUpdate` in the strategies of k8s.io/kubernetes `pkg/registry`. What holds for
 # many kinds stands in the data pack.
-
 
 PHASE_SINCE: Final = "lastPhaseTransitionTime"
 

@@ -27,7 +27,6 @@ from celadon.memoization import remembering
 # reference has no tag, so its pull policy is not `Always`. What was taken for a registry need
 # not be a valid host name, as long as it is a valid path component.
 
-
 _COMPONENT: Final = r"[a-z0-9]++(?:(?:\.|__?+|-++)[a-z0-9]++)*+"
 _DOMAIN_LABEL: Final = r"[a-zA-Z0-9]++(?:-++[a-zA-Z0-9]++)*+"
 _DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*+|\[[a-fA-F0-9:]+\])(?::[0-9]++)?"
@@ -82,7 +81,6 @@ def _split_domain(image: str) -> tuple[str, str]:
 Rule = JsonObject
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
-
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
 DROP_INIT_POLICIES: Final = "dropInitPolicies"
@@ -99,7 +97,6 @@ DROPPING: Final[Mapping[str, str]] = {
 with where below their target the field is."""
 IDLE: Final[Mapping[str, str]] = {DROP_INIT_POLICIES: "Always", PLAIN_PROC_MOUNT: "Default"}
 """The values that such functions leave where they are: an object with one does not use the gate."""
-
 
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
     "initContainers": {"fn": DROP_INIT_POLICIES},

@@ -30,7 +30,6 @@ from celadon.kube.status import StatusError
 # What is wrong with addresses and families is said here alone, before anything else about the
 # Service is.
 
-
 _SERVICE: Final = GroupKind("", "Service")
 _SPEC: Final = FieldPath("spec")
 _POLICY: Final = _SPEC.child("ipFamilyPolicy")
@@ -712,7 +711,6 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
 # --- Object functions --------------------------------------------------------
 #
 # The functions of the defaulting rules that work on a whole object, by their names there.
-
 
 OBJECT_FUNCTIONS: Final[Mapping[str, Apply]] = {
     "appArmorFromAnnotations": apparmor_from_annotations,

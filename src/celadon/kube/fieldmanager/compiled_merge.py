@@ -257,7 +257,6 @@ def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
 # depend on the object around it, as long as there is nothing at those paths; a plan with new
 # parts asks for that.
 
-
 Path = tuple[str | None, ...]
 """Fields from the root; None for the items of a list, of which there is one then."""
 

@@ -32,7 +32,6 @@ from celadon.memoization import LONGEST, remembering
 # An element is its canonical text, so that two elements are equal when their texts are. As
 # structured-merge-diff `fieldpath/{element,serialize-pe}.go`.
 
-
 FIELD: Final = "f:"
 KEY: Final = "k:"
 VALUE: Final = "v:"
@@ -324,7 +323,6 @@ def path_text(path: tuple[str, ...]) -> str:
 
 FieldsV1 = JsonDict
 """The JSON of a set."""
-
 
 # Objects are changed again and again, and most managers own what they have owned: so what was
 # written for them last is remembered with its set, and a third of what a patch takes spared. The

@@ -57,7 +57,6 @@ from celadon.records import dataclass
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/{conflict,structuredmerge}.go`.
 
-
 FIELD_MANAGER_CONFLICT: Final = "FieldManagerConflict"
 """The reason of each cause."""
 
@@ -156,7 +155,6 @@ def _named(config: JsonObject, kind: GroupVersionKind) -> str:
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/{lastapplied,lastappliedmanager,
 # lastappliedupdater}.go`.
-
 
 KUBECTL: Final = "kubectl"
 """The only manager that this is done for."""

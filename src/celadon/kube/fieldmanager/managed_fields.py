@@ -257,7 +257,6 @@ def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Json]:
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/capmanagers.go`.
 
-
 MAX_UPDATERS: Final = 10
 ANCIENT: Final = "ancient-changes"
 """The manager that the oldest become."""
@@ -298,7 +297,6 @@ def limit_updaters(managers: Managers) -> None:
 #
 # A scale has one field that is also a field of the object; who owns the one owns the other. As
 # k8s.io/apimachinery `pkg/util/managedfields/scalehandler.go`.
-
 
 Path = tuple[str, ...]
 PathOf = Callable[[str], Path | None]
@@ -364,7 +362,6 @@ def managers_of_parent(
 # An update to the object leaves the status, one to the status leaves the rest, and nobody gets
 # to own what he cannot change. What each kind keeps is known from the rules of its updates. As
 # `GetResetFields` of the strategies of k8s.io/kubernetes `pkg/registry`.
-
 
 ITEMS: Final = "[*]"
 """In a path: all items of the list before it."""

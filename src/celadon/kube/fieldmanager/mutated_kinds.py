@@ -49,7 +49,6 @@ from celadon.records import dataclass, field
 # configuration says has to be read, and defaulted only if it has consequences
 # (triggers, in `defaulting_rules`), which few configurations have.
 
-
 _CONTAINERS: Final = (dict, list)
 _DUPLICATES_SINCE: Final = "1.35"
 """Since when the object that is merged into may have items that occur twice."""
@@ -68,11 +67,7 @@ class MergedParts:
         self._live_parts: list[JsonObject | Sequence[Any]] = []
 
     def joined(
-        self,
-        type_: merge_types.MergeType,
-        live: JsonObject,
-        obj: JsonDict,
-        config: JsonObject,
+        self, type_: merge_types.MergeType, live: JsonObject, obj: JsonDict, config: JsonObject
     ) -> None:
         """Read what was taken over into a struct; a map is read with the struct it is in."""
         self._live_parts.append(live)
@@ -179,7 +174,6 @@ def atomic_parts(type_: merge_types.MergeType, value: object, path: str = "") ->
 # is odd, or only unusual, it is given up (`Unusual`), and the longer way decides, which knows
 # every text that could be due: `patchers` in `admission.policies`, then
 # `typed.conformity`.
-
 
 _ALLOWED: Final[Mapping[type, frozenset[str]]] = {
     str: frozenset({merge_types.STRING, merge_types.UNTYPED}),

@@ -34,11 +34,7 @@ class Joiner(Protocol):
     """Whoever has something to do with what a merge puts into an object."""
 
     def joined(
-        self,
-        type_: MergeType,
-        live: JsonObject,
-        merged: dict[str, Json],
-        config: JsonObject,
+        self, type_: MergeType, live: JsonObject, merged: dict[str, Json], config: JsonObject
     ) -> None:
         """Note that a struct or a map was merged; `merged` may be changed. Its members that are
         identical objects with those of `config` were taken over."""
@@ -67,11 +63,7 @@ def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = Non
 
 
 def _merged_maps(
-    type_: MergeType,
-    rule: MapRule,
-    live: JsonObject,
-    config: JsonObject,
-    joiner: Joiner | None,
+    type_: MergeType, rule: MapRule, live: JsonObject, config: JsonObject, joiner: Joiner | None
 ) -> dict[str, object]:
     result = dict(live)
     for name, value in config.items():
@@ -464,7 +456,6 @@ def _add_item(rule: ListRule, element: str, items: Sequence[Json], field_set: Fi
 # Values are printed as Go prints its own wrapping of them. As structured-merge-diff
 # `typed/{validate,helpers}.go`.
 
-
 _GO_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "bool",
@@ -473,7 +464,6 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
 }
-
 
 _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 

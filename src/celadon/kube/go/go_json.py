@@ -243,9 +243,7 @@ class _Scanner:
 # (`invalid character 'x' looking for beginning of value`). The fast path is Python's own
 # decoder; the text is found by a second reading that follows Go's scanner.
 
-
 Pairs = Sequence[tuple[str, Any]]
-
 
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _USUAL_DEPTH: Final = 32
@@ -405,7 +403,6 @@ _ONCE: Final = _decoder(_members_once)
 # Read, a number without fraction and exponent is an int64 if it is one, and everything else a
 # double. Written, a double without a fraction has none: 2.0 comes back as 2. As
 # sigs.k8s.io/json and Go's `encoding/json`.
-
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1

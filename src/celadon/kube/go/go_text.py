@@ -136,12 +136,10 @@ def type_text(value: object) -> str:
 #
 # Numbers and booleans in texts, as Go's `strconv` reads them.
 
-
 _INTEGER: Final = late_pattern(r"[+-]?[0-9]+", re.ASCII)
 _DIGITS: Final = late_pattern(r"[0-9]+", re.ASCII)
 _MOST_DIGITS: Final = 64
 """Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
-
 
 _BOOLEANS: Final = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
@@ -196,7 +194,6 @@ def parse_uint(text: str, bits: int = 64) -> int:
 #
 # Line breaks are skipped, the unused bits of the last character are ignored, anything else is
 # refused with the position of the first offending byte.
-
 
 _CHARACTER: Final = "[A-Za-z0-9+/]"
 _WELL_FORMED: Final = late_pattern(
@@ -262,7 +259,6 @@ def _skip_breaks(text: str, position: int) -> int:
 # --- Go media type -----------------------------------------------------------
 #
 # Media types, as Go's `mime.ParseMediaType` reads them.
-
 
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _PARAMETER: Final = rf';\s*+{_TOKEN}\s*+=\s*+(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+'

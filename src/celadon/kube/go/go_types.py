@@ -271,7 +271,6 @@ KEYS: Final[Mapping[str, str]] = {
 }
 """Struct: its maps whose keys are of a type with a name."""
 
-
 _MARKS: Final = ("{}", "[]")
 _FLOW_SUBJECT: Final = "io.k8s.api.flowcontrol."
 """Of the structs called Subject, only this has a kind of a type with a name."""

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # The rules for names are in `kube.name_rules`; those for `uuid`, `byte`, `date` and `datetime` are
 # kube-openapi's.
 
-
 _FORMAT: Final = costs.NAMED_FORMAT
 
 _UUID: Final = late_pattern(

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # `parse` is strict. `normalize` makes a strict text of the short and padded ones that Kubernetes'
 # `semver(text, true)` takes. Error texts are those of that package and of Go's `strconv`.
 
-
 _MAX_UINT64: Final = (1 << 64) - 1
 _DIGITS: Final = frozenset("0123456789")
 _ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789")

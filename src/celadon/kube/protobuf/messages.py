@@ -55,7 +55,6 @@ from celadon.records import dataclass
 # A JSON name in Go's spelling: capitalized, with its leading word in capitals when Go has it
 # so. Fields that upstream names in no such way keep the name made by these rules.
 
-
 _INITIALISMS: Final = frozenset(
     {
         *("api", "ca", "cidr", "cidrs", "csi", "dns", "fc", "fs", "gce", "gmsa", "grpc", "http"),
@@ -529,7 +528,6 @@ def encode(obj: JsonObject) -> bytes:
 # A frame is four bytes of length, most significant first, and a bare `WatchEvent` of meta.v1;
 # only the object in it is in an envelope. As k8s.io/apimachinery `pkg/util/framer` and the raw
 # serializer of `pkg/runtime/serializer/protobuf`.
-
 
 STREAM_MEDIA_TYPE: Final = MEDIA_TYPE + ";stream=watch"
 """What a watch is sent as, one frame after the other."""

@@ -221,7 +221,6 @@ def _skip(data: bytes, position: int, end: int) -> int:
 #
 # Numbers and booleans on the wire: the scalars that are no length-delimited bytes.
 
-
 _DOUBLE: Final = struct.Struct("<d")
 _LARGEST_PLAIN: Final = 1e21
 """From here on, Go's JSON writes a double with an exponent."""
@@ -304,7 +303,6 @@ SCALARS: Final = {
 # character for each byte that is no UTF-8. Reading here does both at once, so a string that a
 # client could read back is what everyone sees.
 
-
 _REPLACEMENT: Final = "\ufffd"
 _LONE: Final = late_pattern("[\ud800-\udfff]")
 
@@ -365,7 +363,6 @@ def read_raw_json(data: bytes, start: int, stop: int) -> object:
 #
 # As k8s.io/apimachinery `pkg/apis/meta/v1/time_proto.go` and `micro_time_proto.go`: the zero
 # time has no bytes, a `Time` has no fraction, a `MicroTime` whole microseconds.
-
 
 _EPOCH: Final = datetime.datetime(1970, 1, 1)
 _ZERO_TIME: Final = int((datetime.datetime(1, 1, 1) - _EPOCH).total_seconds())

@@ -38,7 +38,6 @@ from celadon.records import dataclass, field
 if TYPE_CHECKING:
     from celadon.kube.crd.custom_kinds import CustomKind
 
-
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""
 CONVERT: Final = "convert"

@@ -102,11 +102,7 @@ def patch_type(content_type: str, target: Target) -> str:
 
 
 def patched(
-    current: JsonObject,
-    body: bytes,
-    media_type: str,
-    target: Target,
-    field_validation: str = WARN,
+    current: JsonObject, body: bytes, media_type: str, target: Target, field_validation: str = WARN
 ) -> Patched:
     """Apply a patch. `current` is the object as the endpoint shows it, `media_type` as `patch_type`
     found it. StatusError when the patch cannot be read or does not apply."""

@@ -408,7 +408,6 @@ def _port(text: str) -> int:
 # k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`: unknown fields go, what
 # does not fit is the mutator's fault and so a 500.
 
-
 _FORMER_KINDS: Final = {
     "admissionregistration.k8s.io/v1alpha1": (
         "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"

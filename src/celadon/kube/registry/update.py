@@ -186,10 +186,7 @@ def resume(draft: Draft, target: Target) -> list[str]:
 
 
 def finish_update(
-    draft: Draft,
-    old: JsonObject,
-    target: Target,
-    special: Mapping[GroupKind, Strategy] = {},
+    draft: Draft, old: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
 ) -> JsonDict:
     """Return the object as validating admission sees it; `old` is the object as the endpoint shows
     it. The draft is used up."""

@@ -54,7 +54,6 @@ CUSTOM_VERBS: Final = (
 
 SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
-
 ESTABLISHED: Final = "Established"
 """The condition of a CustomResourceDefinition whose resources are served."""
 
@@ -251,11 +250,7 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
 def api_groups() -> tuple[ApiGroup, ...]:
     """Return the named groups in the order of discovery; the core group is not among them."""
     return tuple(
-        ApiGroup(
-            group["name"],
-            tuple(group["versions"]),
-            group["preferred"],
-        )
+        ApiGroup(group["name"], tuple(group["versions"]), group["preferred"])
         for group in schema_packs.load("resources")["groups"]
     )
 
@@ -356,7 +351,6 @@ def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
 # `Lookups` is what admission plugins, validation and policies read from: whoever asks them
 # brings one, over its store, its cache or a handful of files. `ObjectIndex` is one made of
 # plain objects. Nothing that is read through it may be changed.
-
 
 Space = tuple[str, str, str]
 """Group, resource and namespace; the namespace is empty for what is cluster-scoped."""
@@ -534,7 +528,6 @@ def scale_columns() -> tuple[Column, ...]:
 # How long ago, as tables show it: `5s`, `3m20s`, `47h`, `2y30d`.
 #
 # As `HumanDuration` in k8s.io/apimachinery `pkg/util/duration`: the further back, the coarser.
-
 
 UNKNOWN: Final = "<unknown>"
 """The age of what has no time of creation."""

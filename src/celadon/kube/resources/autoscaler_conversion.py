@@ -80,8 +80,7 @@ STATUSES: Final[Mapping[str, tuple[_Field, ...]]] = {
     ),
     "pods": _source(_NAME, ("currentAverageValue", _NOW[1], "0"), _SELECTOR),
     "resource": _source(
-        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
-        ("currentAverageValue", _NOW[1], "0"),
+        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])), ("currentAverageValue", _NOW[1], "0")
     ),
     "containerResource": _source(
         *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
@@ -257,7 +256,6 @@ def _condition(condition: JsonObject) -> JsonDict:
 # --- Behavior ----------------------------------------------------------------
 #
 # It travels as it is inside of an API server: fields have their names in Go, and none is left out.
-
 
 _DIRECTIONS: Final = ("scaleUp", "scaleDown")
 _RULES: Final = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")

@@ -30,7 +30,6 @@ GONE: Final = "gone"
 _GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
 """Gates that stand for all of a stage."""
 
-
 _COMPONENT: Final = "kube"
 _COMPONENTS_SINCE: Final = (1, 31)
 _OLDEST_SHOWN_SINCE: Final = (1, 35)

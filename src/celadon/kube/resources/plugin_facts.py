@@ -113,9 +113,7 @@ class UnusablePlugins(MalformedText):
 
 
 def enabled_plugins(
-    enable: Iterable[str] = (),
-    disable: Iterable[str] = (),
-    configured: Collection[str] = (),
+    enable: Iterable[str] = (), disable: Iterable[str] = (), configured: Collection[str] = ()
 ) -> frozenset[str]:
     """Return what `--enable-admission-plugins` and `--disable-admission-plugins` leave of the
     defaults; `configured` are those that have the configuration without which they cannot run.

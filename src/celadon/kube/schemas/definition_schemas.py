@@ -74,9 +74,7 @@ def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, sch
     }
 
 
-def _versions(
-    definition: Mapping[str, Json],
-) -> list[tuple[GroupVersionKind, Mapping[str, Json]]]:
+def _versions(definition: Mapping[str, Json]) -> list[tuple[GroupVersionKind, Mapping[str, Json]]]:
     spec = _map(definition, "spec")
     group, kind = _text(spec, "group"), _text(_map(spec, "names"), "kind")
     return [

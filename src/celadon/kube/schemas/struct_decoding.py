@@ -607,7 +607,6 @@ def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCod
 MOST: Final = 100
 """Complaints that a decoder collects."""
 
-
 LIKENESS: Final = 0.8
 """How much alike, from 0 to 1, a misspelt name is to the right one: one letter in five is wrong."""
 

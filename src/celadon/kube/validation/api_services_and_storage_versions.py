@@ -269,7 +269,6 @@ def _stored_versions_version(text: str) -> Errors:
 
 # --- API services ------------------------------------------------------------
 
-
 MAX_GROUP_PRIORITY: Final = 20_000
 MAX_VERSION_PRIORITY: Final = 1000
 STATUSES: Final = ("True", "False", "Unknown")

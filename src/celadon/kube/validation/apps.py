@@ -41,7 +41,6 @@ from celadon.kube.well_known_values import ROLLBACK_TO
 #
 # How a controller replaces its pods: strategies with numbers or percentages.
 
-
 DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
 DAEMON_SET_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
 OVER_100: Final = "must not be greater than 100%"
@@ -453,7 +452,6 @@ def replication_controller(obj: JsonObject) -> Errors:
 # What controllers count: pods in several states, none of which is more than all.
 #
 # As k8s.io/kubernetes `pkg/apis/{apps,core}/validation`.
-
 
 _STATUS: Final = FieldPath("status")
 _REPLICAS: Final = "replicas"

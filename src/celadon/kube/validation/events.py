@@ -145,7 +145,6 @@ ZEROS: Final[JsonObject] = {
 }
 """What such a field is when it is not there, where that is no empty text."""
 
-
 _REFERENCE: Final = {
     "Kind": "kind",
     "Namespace": "namespace",

@@ -42,7 +42,6 @@ from celadon.late_patterns import late_pattern
 #
 # When a Job has failed or succeeded: `podFailurePolicy` and `successPolicy`.
 
-
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")
 MAX_RULES: Final = 20

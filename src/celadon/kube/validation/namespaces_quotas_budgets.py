@@ -321,7 +321,6 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 # --- Disruption budgets ------------------------------------------------------
 
-
 EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 
 

@@ -169,7 +169,6 @@ SECRETS: Final = (
 """The secrets of a CSI volume that are looked at, in upstream's order; that for staging is not."""
 INLINE: Final = "may not be specified in the context of inline volumes"
 
-
 MOUNTED_WITH_OPTIONS = frozenset(
     {
         *("awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder"),
@@ -395,7 +394,6 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], field_checks.Error
 }
 """The kinds of volumes in upstream's order."""
 
-
 LASTING_LABELS: Final[Mapping[str, str]] = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -478,7 +476,6 @@ def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:
 
 
 # --- Statuses of claims ------------------------------------------------------
-
 
 RESIZE_STATUSES: Final = (
     "ControllerResizeInProgress",

@@ -51,7 +51,6 @@ from celadon.records import dataclass
 # As k8s.io/dynamic-resource-allocation `cel/compile.go`. An expression knows one variable,
 # `device`; what an attribute of a device is, nobody knows before it is looked at.
 
-
 DEVICE: Final = "device"
 TYPE_NAME: Final = "kubernetes.DRADevice"
 MAX_COST: Final = 1_000_000
@@ -154,7 +153,6 @@ def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
 # What claims, classes and slices share: names of devices, selectors, taints, configuration.
 #
 # As k8s.io/kubernetes `pkg/apis/resource/validation`.
-
 
 POOL_NAME_BYTES: Final = 253
 IDENTIFIER_BYTES: Final = 32

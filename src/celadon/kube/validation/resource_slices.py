@@ -46,7 +46,6 @@ from celadon.late_patterns import late_pattern
 #
 # As k8s.io/kubernetes `pkg/apis/resource/validation`.
 
-
 MAX_OPTIONS: Final = 10
 
 
@@ -624,7 +623,6 @@ def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
 # What is asked about the pools of a driver, and the answer, which is given once.
 #
 # Most is said by the declarative rules of `pkg/apis/resource/v1alpha3`, which look at what changed.
-
 
 POOL_BOUNDS: Final = {
     "resourceSliceCount": 1,

@@ -44,7 +44,6 @@ from celadon.kube.validation.text_rules import older_address
 #
 # The cluster addresses of Services and their families.
 
-
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONCE_SET: Final = "may not change once set"
 _IPS: Final = SPEC.child("clusterIPs")
@@ -400,7 +399,6 @@ def _traffic(spec: JsonObject, kind: str) -> Errors:
 #
 # As k8s.io/kubernetes `pkg/apis/networking/validation`. Unlike in older kinds, addresses have
 # one way to be written.
-
 
 _PARENT: Final = SPEC.child("parentRef")
 _CIDRS: Final = SPEC.child("cidrs")

@@ -181,7 +181,6 @@ def _is_wild(selector: JsonObject | None) -> bool:
 
 # --- Kinds -------------------------------------------------------------------
 
-
 _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?|\*")
 
 

@@ -157,10 +157,7 @@ class DefinitionLook:
 
 
 def scope_of(
-    rule: CompiledRule,
-    present: Formula,
-    value: Outcome,
-    before: tuple[Formula, Outcome] | None,
+    rule: CompiledRule, present: Formula, value: Outcome, before: tuple[Formula, Outcome] | None
 ) -> tuple[Formula, dict[str, Outcome]]:
     """Return where a rule is asked, and its variables."""
     scope = {SELF: value}

@@ -34,7 +34,6 @@ from celadon.storage.keyspace import Keyspace
 #
 # How to reach a cluster of etcd: the settings of kube-apiserver's flags of the same names.
 
-
 DEFAULT_PORT: Final = 2379
 
 
@@ -86,7 +85,6 @@ class EtcdSettings:
 # INVARIANT (sent once): libcurl sends a request again by itself when a connection that it had
 # used before turns out to be dead. It cannot do that with a message that it reads piece by
 # piece from us and has no way to read once more.
-
 
 SILENT: Final = "the member of etcd did not answer in time"
 
@@ -213,7 +211,6 @@ class Exchange:
 # what it is answered come from the same state. Whoever finds that the member does not do its
 # work leaves the connection, and everybody goes on with the next one. Calls that are under way
 # on a connection that was left may still finish; streams end.
-
 
 CALL_SECONDS: Final = 10.0
 """For an answer: more than etcd itself waits for a majority (7 s with its default timeouts)."""

@@ -296,7 +296,6 @@ def _read(name: str, answer: bytes) -> Any:  # noqa: ANN401
 # Its servers say a status code of gRPC and a text (etcd `api/v3rpc/rpctypes/error.go`); the
 # texts of our errors are etcd's, because that is what an API server passes on to its clients.
 
-
 COMPACTED: Final = "etcdserver: mvcc: required revision has been compacted"
 _FULL: Final = "etcdserver: mvcc: database space exceeded"
 _TOO_LARGE: Final = (

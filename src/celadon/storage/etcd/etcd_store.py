@@ -29,7 +29,6 @@ from contextlib import suppress
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass, field, replace
@@ -52,7 +51,6 @@ from celadon.storage.keyspace import Keyspace, KeyspaceReads, Retention, Schedul
 # that this works beside API servers of Kubernetes. Every few minutes each process tries to
 # write a common key as the next one after the last time it looked; who succeeds compacts to the
 # revision of one interval ago. So etcd keeps between one and two intervals of history.
-
 
 KEY: Final = b"compact_rev_key"
 INTERVAL_SECONDS: Final = 300.0
@@ -139,12 +137,7 @@ class Turn:
             self._end()
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:
@@ -195,7 +188,6 @@ def _settle(future: asyncio.Future[bool], *, is_reached: bool) -> None:
 # Leases of etcd that many keys share, as kube-apiserver's do (k8s.io/apiserver
 # `pkg/storage/etcd3/lease_manager.go`): what is written within the same minute goes at the same
 # time, so that there is not a lease for each key.
-
 
 LONGEST_USE: Final = 60
 """Seconds for which new keys are given the same lease."""

@@ -407,13 +407,11 @@ def _page(document: kube.JsonObject, size: int) -> Page:
 # for each of its versions. What Celadon knows of built-in resources, equivalent versions for
 # instance, it knows better than discovery does; only which of them are there is taken from it.
 
-
 AGGREGATED: Final = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 )
 LIST_KIND: Final = "APIGroupDiscoveryList"
-
 
 _GROUP_VERSION_KIND: Final[Shape] = {"group": str, "version": str, "kind": str}
 _AGGREGATED: Final[Shape] = {

@@ -41,7 +41,6 @@ from celadon.webhook.review_decisions import MutationRules, Rulebook, SourceStat
 # problems; if it never was, what is good in it counts. Only the webhook's own namespace is
 # looked at: whoever may write there decides for the whole cluster.
 
-
 Documents = Mapping[str, Sequence[kube.JsonObject]]
 """By kind, in order; each of KINDS is there."""
 
@@ -159,7 +158,6 @@ def _kind(value: object) -> str:
 #
 # They come from the cluster's own kind and from ConfigMaps; what has one name twice counts
 # once.
-
 
 E = TypeVar("E", bound=PolicyEngine)
 

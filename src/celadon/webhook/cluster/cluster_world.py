@@ -35,7 +35,6 @@ from celadon.webhook.review_decisions import ReviewConverter, Unanswerable, Unan
 # be asked is an answer, too: an error, as it is for policies inside of an API server. It is not
 # remembered. As k8s.io/apiserver `plugin/pkg/authorizer/webhook`.
 
-
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _REVIEW: Final[Shape] = {
     "status": {"allowed": bool, "denied": bool, "reason": str, "evaluationError": str}

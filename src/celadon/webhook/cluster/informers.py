@@ -244,7 +244,6 @@ def _is_too_new(status: JsonObject) -> bool:
 # policies. A kind of policy that the cluster is too old to know is no failure: then there are
 # none of it.
 
-
 REGISTRATION: Final = tuple(
     f"/apis/{ADMISSION_REGISTRATION}/{version}" for version in ("v1", "v1beta1", "v1alpha1")
 )

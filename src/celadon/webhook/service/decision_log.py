@@ -44,7 +44,6 @@ class DecisionLogSettings:
 #
 # What must not be told: the contents of Secrets, in objects and in messages made of them.
 
-
 REDACTED: Final = "[redacted]"
 LEAST_CHARACTERS: Final = 4
 """Shorter values would blacken half of each message, and keep no secret."""
@@ -129,10 +128,7 @@ class DecisionLog:
     """`clock` is Unix time, `dice` gives numbers from 0 to 1."""
 
     def __init__(
-        self,
-        settings: DecisionLogSettings,
-        clock: Callable[[], float],
-        dice: Callable[[], float],
+        self, settings: DecisionLogSettings, clock: Callable[[], float], dice: Callable[[], float]
     ) -> None:
         self._settings = settings
         self._clock = clock

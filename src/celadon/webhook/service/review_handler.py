@@ -39,7 +39,6 @@ from celadon.webhook.service.webhook_metrics import WebhookMetrics
 # Python would take (`NaN`); lone surrogates, which it refuses as well, are left to
 # `json.loads`.
 
-
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 _INFINITY: Final = float("inf")
@@ -319,7 +318,6 @@ class Answering(Protocol):
 # that small reviews need not wait for it. How long a review takes can be told beforehand from its
 # size, and from what those of the same caller have taken.
 
-
 DEAR_SECONDS: Final = 0.05
 """A review that takes so long is dear, and then those are that are half as large."""
 
@@ -510,7 +508,6 @@ def _heard_denial(denial: JsonObject) -> tuple[Request, Verdict]:
 #
 # A review that has to ask others (`Unanswered`) goes on in a task of its own, up to its
 # deadline.
-
 
 AT_ONCE: Final = 8
 """Reviews that are decided before the network is looked at again."""

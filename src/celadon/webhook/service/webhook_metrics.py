@@ -29,7 +29,6 @@ from celadon.webhook.review_decisions import Finding, PolicySource
 #
 # What any webhook tells Prometheus about its reviews, whoever decides about them.
 
-
 _REVIEW_BOUNDS: Final = (
     *(1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )

@@ -90,10 +90,7 @@ def _status_warnings(bundle: Bundle) -> Iterator[Report]:
 
 
 def _status_warning(
-    case: PolicyCase,
-    expression: PolicyExpression,
-    kind: GroupVersionKind,
-    issue: Issue,
+    case: PolicyCase, expression: PolicyExpression, kind: GroupVersionKind, issue: Issue
 ) -> Report:
     text = issue.message.replace(f"{kind.kind}0", kind.kind)
     return Report(
@@ -188,7 +185,6 @@ TYPE_RULES: Final = (
         _unknown_resources,
     ),
 )
-
 
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
 _UNUSABLE: Final = frozenset({"UID", "creationTimestamp", "deletionTimestamp"})

@@ -214,12 +214,7 @@ class _SliceWork:
 
     # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
     # as possible are touched, even if some stay half empty.
-    def _fill(
-        self,
-        slices: Sequence[JsonObject],
-        ports: list[Any],
-        by_key: JsonDict,
-    ) -> None:
+    def _fill(self, slices: Sequence[JsonObject], ports: list[Any], by_key: JsonDict) -> None:
         """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
         that change anyway, then into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
@@ -586,7 +581,6 @@ _ADDRESS_LISTS: Final = ("addresses", "notReadyAddresses")
 #
 # As k8s.io/kubernetes `pkg/controller/endpointslicemirroring`. Each set of ports, in each
 # family of addresses, has one slice; upstream has endpoints in it in any order.
-
 
 MIRRORED_ADDRESSES: Final = 1000
 """In one slice (`--mirroring-max-endpoints-per-subset`)."""

@@ -25,7 +25,6 @@ from celadon.records import dataclass, field
 #
 # What annotations say of the containers of a pod.
 
-
 DOMAIN: Final = "simulation.celadon.dev"
 READY_AFTER: Final = f"{DOMAIN}/ready-after"
 """A duration, or `never`: how long after its start a container is ready."""
@@ -422,11 +421,7 @@ def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
 
 
 def _backing_off(
-    progress: _Progress,
-    container: JsonObject,
-    status: JsonObject,
-    wait: float,
-    field_path: str,
+    progress: _Progress, container: JsonObject, status: JsonObject, wait: float, field_path: str
 ) -> JsonDict:
     progress.waits.append(wait)
     pause = min(FIRST_BACKOFF * 2.0 ** min(status["restartCount"] - 1, 10), LAST_BACKOFF)
@@ -460,7 +455,6 @@ def _unpulled(
 
 
 # --- Pods --------------------------------------------------------------------
-
 
 _INIT: Final = "spec.initContainers"
 _OWN: Final = "spec.containers"
@@ -496,11 +490,7 @@ class Step:
 
 
 def next_step(
-    pod: JsonObject,
-    where: Addresses,
-    habits: Habits,
-    now: datetime,
-    sources: Sources | None = None,
+    pod: JsonObject, where: Addresses, habits: Habits, now: datetime, sources: Sources | None = None
 ) -> Step:
     """Return what comes next for a pod that runs, or is about to. Without `sources`, all that it
     needs is there."""

@@ -32,9 +32,7 @@ _FORMATS: Final = (
     _Format(kyverno_tests.is_kyverno_test, kyverno_tests.SHAPE, kyverno_tests.rewritten),
     _Format(small_formats.is_kaptest, {}, small_formats.rewritten_kaptest),
     _Format(
-        small_formats.is_kubescape_test,
-        small_formats.SHAPE,
-        small_formats.rewritten_kubescape,
+        small_formats.is_kubescape_test, small_formats.SHAPE, small_formats.rewritten_kubescape
     ),
     _Format(
         small_formats.is_cel_go_test, small_formats.CEL_GO_SHAPE, small_formats.rewritten_cel_go

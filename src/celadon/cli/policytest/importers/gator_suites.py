@@ -41,7 +41,6 @@ from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS as CONSTRAINTS
 # kind, a name and an owner; what it makes may be expanded again. Mutators are not asked. As
 # github.com/open-policy-agent/gatekeeper `pkg/expansion/system.go`, `expandResource`.
 
-
 _KIND: Final = "ExpansionTemplate"
 _DEEPEST: Final = 30
 """How often something may be expanded again, as upstream's `maxRecursionDepth`."""
@@ -281,12 +280,7 @@ class _Gator:
                 self._assertion(assertion_path, assertion, name + suffix, about, value)
 
     def _assertion(
-        self,
-        path: Path,
-        assertion: JsonObject,
-        name: str,
-        about: Document,
-        value: JsonObject,
+        self, path: Path, assertion: JsonObject, name: str, about: Document, value: JsonObject
     ) -> None:
         """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
@@ -326,12 +320,7 @@ class _Gator:
             )
 
     def _review(
-        self,
-        path: Path,
-        name: str,
-        request: JsonObject,
-        value: JsonObject,
-        expect: JsonObject,
+        self, path: Path, name: str, request: JsonObject, value: JsonObject, expect: JsonObject
     ) -> None:
         """Add a case about a request, as far as an API server would send it."""
         fields = request_fields(request)
@@ -423,10 +412,7 @@ def _native_source(template: JsonObject) -> JsonObject | None:
 
 
 def _policy(
-    name: str,
-    constraint: JsonObject,
-    source: JsonObject,
-    match: JsonObject,
+    name: str, constraint: JsonObject, source: JsonObject, match: JsonObject
 ) -> Iterator[JsonDict]:
     """Yield the policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}

@@ -210,7 +210,6 @@ def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> No
 # expected. So are the files kept that gator and kwctl are given. Format: `admission.k8s.io/v1`,
 # kind `AdmissionReview`.
 
-
 _TAKEN: Final = {
     "object": "object",
     "oldObject": "oldObject",
@@ -418,7 +417,6 @@ def _evaluated(expression: object) -> object:
 # asked: an `object` alone is a CREATE, with an `oldObject` an UPDATE, an `oldObject` alone a
 # DELETE. kaptest evaluates policies without bindings; here one is assumed, with the test's
 # `param`, where there is none. Format: the README of github.com/pfnet/kaptest.
-
 
 _SUITES: Final = ("testSuites", "vapTestSuites", "mapTestSuites")
 _POLICIES: Final = ("validatingAdmissionPolicies", "policies")
@@ -635,7 +633,6 @@ def _fits(document: Document, data: JsonObject) -> bool:
 #
 # They stand beside policies and are seen, so that nobody takes them for tests that were run.
 # Format: kyverno.github.io/chainsaw, `chainsaw.kyverno.io/v1alpha1`.
-
 
 _GROUP: Final = "chainsaw.kyverno.io/"
 _REASON: Final = "a test of Chainsaw: its steps need a cluster"

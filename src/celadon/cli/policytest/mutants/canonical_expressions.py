@@ -67,7 +67,6 @@ def with_parts(node: syntax.Expr, put: Callable[[syntax.Expr], syntax.Expr]) -> 
 # The rules are those of the language: `&&` is false where either side is, `||` true where
 # either side is, whatever the other side does; of two errors the left one counts.
 
-
 _MOST_ATOMS: Final = 7
 """Of which each has three outcomes."""
 _TRUE: Final = "t"
@@ -342,7 +341,6 @@ def _is_int(node: syntax.Literal) -> bool:
 # The tree is that of the text as it is written (macros are calls); each change gives a node
 # that stands in the place of another, with parts of the old one in it. Whether the result
 # compiles is found out by compiling it: `1 - 'a'` is nobody's mistake.
-
 
 _COMPARISONS: Final = {
     syntax.LESS: (syntax.LESS_EQUALS, syntax.GREATER_EQUALS),

@@ -38,7 +38,6 @@ from celadon.records import dataclass
 # > 3` that is 3, of `object.spec.a + object.spec.b == 'ab'` it is 'ab' for both. What a loop
 # makes of a list has the places of the list for its origin.
 
-
 _RELATIONS: Final = frozenset(
     {
         syntax.EQUALS,
@@ -222,7 +221,6 @@ class InputReader:
 # are parts of texts, which may be put together again, and what is opposite to a number. The
 # fewer inputs there are, the more values each has.
 
-
 _ALL_VALUES: Final = 64
 """Values of all inputs together, of which each has its share."""
 _LEAST_VALUES: Final = 6
@@ -316,7 +314,6 @@ def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
 # --- Policy inputs -----------------------------------------------------------
 #
 # What the parts of a policy read: which inputs an alteration can show in.
-
 
 _Part = tuple[str, int]
 """A list of the policy, and the index of an item: its expressions belong together."""

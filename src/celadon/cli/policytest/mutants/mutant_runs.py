@@ -314,14 +314,12 @@ def _answer(answer: AuthorizerAnswer) -> JsonDict:
 # What it finds is a killing case. That it finds nothing is a proof within its bound, which it
 # tells: all combinations of so many inputs with so many values (`input_combinations`).
 
-
 MOST_REQUESTS: Final = 150
 """Requests that are compared before combinations are."""
 _MOST_PROPOSALS: Final = 20
 """Requests that make a difference, of which each is tried as a case."""
 _MOST_HIDDEN: Final = 5
 """Of those that make a difference which the answer does not show."""
-
 
 _INSIDE: Final = frozenset({"validations", "mutations", "auditAnnotations"})
 
@@ -416,7 +414,6 @@ class DifferenceSearch:
 #
 # What is proved holds for any request to the clusters of the tests, not only for those of a
 # search.
-
 
 _LOGIC: Final = "both come to the same for any values"
 _OBJECT: Final = "the API server makes the same of both"

@@ -39,7 +39,6 @@ from celadon.records import dataclass
 # Each change leaves an object that the API server would take: the last rule, the last operation
 # or the last validation stays where it is.
 
-
 ABSENT: Final = object()
 """What is in the place of something that is left out."""
 

@@ -126,7 +126,6 @@ def _changed(
 # tell the policies apart; where they are not, the case is run as any other. Of what is equal in
 # `shown` nobody can be told apart by what a client or the audit log gets to see.
 
-
 _LOOKED: frozenset[admission.Outcome] = frozenset({admission.Outcome.EVALUATED})
 
 
@@ -251,7 +250,6 @@ def _without_cost(decision: admission.Decision) -> admission.Decision:
 # An altered expression is another text, so whoever expects such a message would notice any
 # change at once, whatever it does. What is expected of an altered policy, and what it shows,
 # therefore has the one text in the place of the other.
-
 
 _QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
 """What stands before and behind an expression, as `celadon.admission` puts it."""

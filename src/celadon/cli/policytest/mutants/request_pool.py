@@ -50,7 +50,6 @@ from celadon.records import dataclass
 # `request` stand the user and whether it is a dry run; what a request is called comes from its
 # object.
 
-
 _PLACE: Final = "generated"
 _NAMESPACE: Final = ("v1", "Namespace")
 _NAMES: Final[Mapping[Path, Path]] = {
@@ -213,7 +212,6 @@ def _is_like(obj: JsonObject, value: JsonObject) -> bool:
 # --- Read policies -----------------------------------------------------------
 #
 # What a policy and its bindings ask of a request: kinds, labels, users, places and values.
-
 
 _MOST_KINDS: Final = 8
 _MOST_USERS: Final = 8

@@ -39,7 +39,6 @@ from celadon.records import dataclass
 #
 # What a kubelet does with a running container: probes and lifecycle handlers.
 
-
 SCHEMES: Final = ("HTTP", "HTTPS")
 _ZERO_SLEEP: Final = wording(
     ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.", v1_32=""
@@ -176,7 +175,6 @@ def _http(path: FieldPath, action: JsonObject) -> Errors:
 # --- Volume mounts -----------------------------------------------------------
 #
 # Where the volumes of a pod appear in a container.
-
 
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_READ_ONLY: Final = ("Disabled", "Enabled", "IfPossible")

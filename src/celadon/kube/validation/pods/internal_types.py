@@ -441,7 +441,6 @@ _SPECIAL: Final[Mapping[str, Callable[[Any], GoData]]] = {
 # As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
 # it is what github.com/google/go-cmp reports (`celadon.kube.go.go_cmp`).
 
-
 MOST_COMPARED: Final = 10_000
 """Lines that are compared each with each, to say what has changed."""
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

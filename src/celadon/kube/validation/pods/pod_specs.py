@@ -52,7 +52,6 @@ from celadon.late_patterns import late_pattern
 # As k8s.io/kubernetes `pkg/apis/core/validation`. Profiles of seccomp and AppArmor have fields now;
 # an annotation that stands beside its field must say the same.
 
-
 _OF_PROFILES: Final = (
     well_known_values.SECCOMP_OF_POD,
     well_known_values.SECCOMP_OF_CONTAINER,

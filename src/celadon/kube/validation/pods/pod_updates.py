@@ -203,7 +203,6 @@ def _only_adds(term: JsonObject, old: JsonObject) -> bool:
 # As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodEphemeralContainersUpdate` and
 # `ValidatePodResize`.
 
-
 ONLY_AMOUNTS: Final = "only cpu and memory resources are mutable"
 _NOWHERE: Final = FieldPath("")
 _RESOURCES: Final = SPEC.child("resources")
