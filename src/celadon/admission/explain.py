@@ -412,8 +412,9 @@ def policy_expressions(
 
 @dataclass(frozen=True, slots=True)
 class HookExplanation:
-    """`asked` says whether it gets the request. `ignored` is the error of a condition that its
-    failure policy makes nothing of, `refusal` what the client is told instead of asking anyone."""
+    """Explains what one webhook has to do with a request. `asked` says whether it gets the request.
+    `ignored` is the error of a condition that its failure policy makes nothing of, `refusal` what
+    the client is told instead of asking anyone."""
 
     hook: WebhookHook
     match: explanations.MatchReason

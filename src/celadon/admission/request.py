@@ -119,8 +119,8 @@ def error_name(request: Request) -> str:
 
 @dataclass(slots=True)
 class Reinvocation:
-    """This says by key who was asked and wants to be again (IfNeeded), and whom the second round
-    has to ask. `last` is the object as the first round has left it."""
+    """Says by key who was asked and wants to be again (IfNeeded), and whom the second round has to
+    ask. `last` is the object as the first round has left it."""
 
     last: JsonObject | None = None
     called_keys: frozenset[Hashable] = frozenset()

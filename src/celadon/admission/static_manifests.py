@@ -54,7 +54,8 @@ _POLICY_NAME: Final = FieldPath("spec", "policyName")
 
 
 class StaticError(NamedTuple):
-    """`number` is that of the object among those given, `path` the field that is wrong."""
+    """Tells what is wrong with a static manifest. `number` is that of the object among those given,
+    `path` the field that is wrong."""
 
     number: int
     path: FieldPath

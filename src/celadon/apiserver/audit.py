@@ -617,8 +617,9 @@ PLUGIN: Final = "log"
 
 @dataclass(frozen=True, slots=True)
 class AuditedHandler:
-    """`now` is the clock of the timestamps; `events` and `errors` count what was written, and what
-    could not be; `workers` read what is long."""
+    """Writes audit events about the requests that a handler answers. `now` is the clock of the
+    timestamps; `events` and `errors` count what was written, and what could not be; `workers` read
+    what is long."""
 
     inner: Handler
     log: AuditLog

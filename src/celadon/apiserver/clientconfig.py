@@ -130,7 +130,8 @@ class ExecCommand:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigCluster:
-    """`authority` is PEM; empty for the system's authorities."""
+    """Holds what a kubeconfig says of a cluster. `authority` is PEM; empty for the system's
+    authorities."""
 
     server: str
     authority: bytes = b""
@@ -558,7 +559,7 @@ DEFAULT_NAMESPACE: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class ClusterLocation:
-    """`namespace` is where we are, or where the context says to be."""
+    """Says where a cluster is. `namespace` is where we are, or where the context says to be."""
 
     cluster: KubeconfigCluster
     credentials: ClientCredentials

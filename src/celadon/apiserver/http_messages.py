@@ -380,7 +380,8 @@ class Outlet:
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class HttpAnswer:
-    """Either `body` or, for a watch, `stream`. Headers are written as given here, in order."""
+    """Holds an answer. It has either `body` or, for a watch, `stream`. Headers are written as given
+    here, in order."""
 
     code: int
     content_type: str = ""

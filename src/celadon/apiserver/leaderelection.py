@@ -61,8 +61,8 @@ class Leases(Protocol):
 
 
 class LeaderElection:
-    """`collection` is the path of the Leases of a namespace; `identity` is nobody else's. `clock`
-    is Unix time, `monotonic` what waiting is measured by."""
+    """Campaigns for the lead among replicas. `collection` is the path of the Leases of a namespace;
+    `identity` is nobody else's. `clock` is Unix time, `monotonic` what waiting is measured by."""
 
     def __init__(
         self,

@@ -46,7 +46,8 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """`version` is that of the form: `v1` or `v1beta1`."""
+    """Holds the form in which a client accepts the answer. `version` is that of the form: `v1` or
+    `v1beta1`."""
 
     media_type: str = http_messages.JSON
     form: Form = Form.OBJECT

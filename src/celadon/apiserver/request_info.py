@@ -209,7 +209,8 @@ NOT_OLDER_THAN: Final = "NotOlderThan"
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class ListOptions:
-    """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
+    """Holds the options of a list. `limit` 0 is none; `timeout_seconds` and `send_initial_events`
+    are None where not given."""
 
     labels: selectors.LabelSelector = field(
         default_factory=lambda: selectors.parse_label_selector("")
@@ -389,7 +390,7 @@ any other that is negative."""
 
 
 class ContinueToken(NamedTuple):
-    """`start` is relative to the prefix of the list."""
+    """Holds what a continue token says. `start` is relative to the prefix of the list."""
 
     revision: int
     start: str

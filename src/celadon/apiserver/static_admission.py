@@ -143,7 +143,8 @@ POLL_SECONDS: Final = 60.0
 
 
 class StaticSource:
-    """`objects` is what is in force: another one after each reload. `clock` only ever grows."""
+    """Reads static manifests anew when they change. `objects` is what is in force: another one
+    after each reload. `clock` only ever grows."""
 
     def __init__(
         self,

@@ -43,8 +43,9 @@ Address = tuple[str, int]
 
 
 class ServiceRoutes:
-    """`given` is by (namespace, name, port); a port of 0 is for all of them. Without a `world`, who
-    asks is in the network of the cluster, where services have their names."""
+    """Leads calls of services to where they are served. `given` is by (namespace, name, port); a
+    port of 0 is for all of them. Without a `world`, who asks is in the network of the cluster,
+    where services have their names."""
 
     def __init__(
         self, world: World | None, addresses: Mapping[tuple[str, str, int], Address] = {}

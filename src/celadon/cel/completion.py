@@ -52,8 +52,9 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenMessage:
-    """`Name{...}` or `{...}` that is being written: its name, empty for a map; the fields that it
-    has already; and the one whose value is being written, None where a field's name is."""
+    """Holds a message or map, `Name{...}` or `{...}`, that is being written: its name, empty for a
+    map; the fields that it has already; and the one whose value is being written, None where a
+    field's name is."""
 
     name: str
     fields: tuple[str, ...]
@@ -62,9 +63,10 @@ class OpenMessage:
 
 @dataclass(frozen=True, slots=True)
 class TypingContext:
-    """`word` is what has been typed of a name, from `start` on; `receiver` the text before its dot,
-    None where there is no dot. `calls` are those around it, the outermost first. `environment`
-    knows the names that macros bind. `message` is what is directly around the place."""
+    """Says what is being typed at a place. `word` is what has been typed of a name, from `start`
+    on; `receiver` the text before its dot, None where there is no dot. `calls` are those around it,
+    the outermost first. `environment` knows the names that macros bind. `message` is what is
+    directly around the place."""
 
     word: str
     start: int

@@ -125,8 +125,8 @@ class Inline(NamedTuple):
 
 
 class Contents(enum.Enum):
-    """This says which part of its arguments a result is, so that what is known of the part is known
-    of it."""
+    """Says which part of its arguments a result is, so that what is known of the part is known of
+    it."""
 
     ITEM = "an item of the first"
     VALUE = "a value of the first"

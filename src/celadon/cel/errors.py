@@ -116,8 +116,8 @@ _SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class Source:
-    """Immutable. `description` is the name that error texts show; `older_lines` and `oldest_texts`
-    are those of `Switches`."""
+    """Holds the text of an expression. It never changes. Immutable. `description` is the name that
+    error texts show; `older_lines` and `oldest_texts` are those of `Switches`."""
 
     def __init__(
         self,

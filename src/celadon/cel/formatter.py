@@ -34,8 +34,9 @@ __all__ = ["UNLIMITED", "commented_tokens", "laid_out"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`behind` is the comment on the same line, `above` are those on lines of their own, up to the
-    next token; so the comments before the first token are with a token that is empty."""
+    """Holds a token and the comments around it. `behind` is the comment on the same line, `above`
+    are those on lines of their own, up to the next token; so the comments before the first token
+    are with a token that is empty."""
 
     kind: str
     text: str

@@ -351,7 +351,8 @@ def residual(context: Context, outcomes: Mapping[int, Outcome]) -> syntax.Ast:
 
 @dataclass(frozen=True, slots=True)
 class _Residual:
-    """`ids` are numbers for new nodes."""
+    """Builds what is left of an expression when its known parts are in place. `ids` are numbers for
+    new nodes."""
 
     context: Context
     outcomes: Mapping[int, Outcome]

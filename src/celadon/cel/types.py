@@ -39,7 +39,8 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """`name` is the run-time name (`google.protobuf.Duration`), for parameters the parameter's."""
+    """Describes a type. `name` is the run-time name (`google.protobuf.Duration`), for parameters
+    the parameter's."""
 
     kind: Kind
     name: str

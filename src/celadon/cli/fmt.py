@@ -146,9 +146,9 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scalar:
-    """`start` and `end` are those of the scalar without anchor and tag, `gap` is where the white
-    space before it begins, if that is ours to change. `indent` is the column of what stands below
-    its key."""
+    """Says where a scalar stands in its file. `start` and `end` are those of the scalar without
+    anchor and tag, `gap` is where the white space before it begins, if that is ours to change.
+    `indent` is the column of what stands below its key."""
 
     text: str
     start: int
@@ -444,7 +444,8 @@ _KEYS: Final = ("line-width", "exclude")
 
 @dataclass(frozen=True, slots=True)
 class LayoutConfig:
-    """`line_width` is in characters, the indentation of the file included."""
+    """Holds how expressions are laid out. `line_width` is in characters, the indentation of the
+    file included."""
 
     line_width: int = DEFAULT_WIDTH
     exclude: tuple[str, ...] = ()

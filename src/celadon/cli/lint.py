@@ -334,7 +334,8 @@ FAIL_ON: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LintConfig:
-    """`large_object` is in KiB. The field names are the keys of the file, with underscores."""
+    """Holds the settings of lint. `large_object` is in KiB. The field names are the keys of the
+    file, with underscores."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -154,7 +154,7 @@ class ExampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Something is not decided for this reason, at this place."""
+    """Says for which reason something is not decided, at this place."""
 
     message: str
     place: Place = Place()

@@ -139,11 +139,11 @@ def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, 
 
 @dataclass(slots=True)
 class ReplayFindings:
-    """`events` are all that were read; of these `skipped` are of other stages, `reads` only read,
-    `unconcerned` are of no policy's concern, and `judged` were judged: denied by a policy, or with
-    no policy undecided. `undecidable` counts the others by the name of the reason, `undecided` by
-    policy. `namespaces` are those of what was judged. `would` is what policies would have said,
-    `did` what was said then."""
+    """Counts the events of a replay. `events` are all that were read; of these `skipped` are of
+    other stages, `reads` only read, `unconcerned` are of no policy's concern, and `judged` were
+    judged: denied by a policy, or with no policy undecided. `undecidable` counts the others by the
+    name of the reason, `undecided` by policy. `namespaces` are those of what was judged. `would` is
+    what policies would have said, `did` what was said then."""
 
     events: int = 0
     skipped: int = 0

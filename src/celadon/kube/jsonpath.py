@@ -43,7 +43,7 @@ _MAX_DEPTH: Final = 50
 
 
 class JSONPathError(MalformedText):
-    """`str()` is the text of client-go's error."""
+    """Tells what is wrong with a JSONPath. `str()` is the text of client-go's error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,20 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`.name`, or `['name']`."""
+    """Selects a member: `.name`, or `['name']`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class EveryMember:
-    """`.*`: the members of an object, the elements of a list."""
+    """Selects by `.*` the members of an object, the elements of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None, too."""
+    """Selects by `[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None,
+    too."""
 
     start: int | None
     end: int | None = None
@@ -77,14 +78,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """`[a,b]`: what each of the alternatives selects."""
+    """Selects by `[a,b]` what each of the alternatives selects."""
 
     alternatives: tuple[Steps, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`[?(@.a == "b")]`; without an operator, those elements that have `left`."""
+    """Selects by `[?(@.a == "b")]`; without an operator, those elements that have `left`."""
 
     left: Steps
     operator: str = ""
@@ -93,7 +94,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """`..`: the value and everything in it that has members or elements."""
+    """Selects by `..` the value and everything in it that has members or elements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,7 +336,7 @@ _BINDINGS: Final = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 @dataclass(frozen=True, slots=True)
 class RoleRef:
-    """This says which role a binding grants: a Role of its own namespace, or a ClusterRole."""
+    """Says which role a binding grants: a Role of its own namespace, or a ClusterRole."""
 
     kind: str
     name: str

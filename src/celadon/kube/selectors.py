@@ -297,7 +297,7 @@ def label_selector(selector: JsonObject | None) -> LabelSelector:
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
-    """`field=value`, or `field!=value` if it is negated."""
+    """Demands `field=value`, or `field!=value` if it is negated."""
 
     field: str
     value: str

@@ -349,8 +349,9 @@ class CreatedObject:
 
 @dataclass(frozen=True, slots=True)
 class _Controller:
-    """`account` is its ServiceAccount in kube-system. `template` is the path of what it makes an
-    object of; None: of the template of a pod."""
+    """Describes a controller that makes objects of a kind. `account` is its ServiceAccount in
+    kube-system. `template` is the path of what it makes an object of; None: of the template of a
+    pod."""
 
     account: str
     create: Callable[[JsonObject], JsonDict]

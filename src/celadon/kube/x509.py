@@ -260,7 +260,8 @@ _Projective: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point, which has an order."""
+    """Holds the curve `y² = x³ - 3x + b` over the field of `prime`, given by a base point, which
+    has an order."""
 
     prime: int
     base: tuple[int, int]
@@ -516,7 +517,7 @@ _BLOCK: Final = late_pattern(
 
 
 class PemBlock(NamedTuple):
-    """`kind` is what stands behind BEGIN."""
+    """Holds a block of PEM. `kind` is what stands behind BEGIN."""
 
     kind: str
     content: bytes
@@ -581,7 +582,7 @@ _SWITCHED: Final = (
 
 
 class PublicKey(NamedTuple):
-    """`value` is the modulus of an RSA key, else the point."""
+    """Holds a public key. `value` is the modulus of an RSA key, else the point."""
 
     kind: bytes
     value: bytes

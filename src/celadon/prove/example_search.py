@@ -36,8 +36,8 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That an expression is true (or false: `value`), or that it is not (`holds`): an error is
-    neither true nor false."""
+    """Claims that an expression is true (or false: `value`), or that it is not (`holds`): an error
+    is neither true nor false."""
 
     value: bool
     holds: bool

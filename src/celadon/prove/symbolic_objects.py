@@ -126,7 +126,7 @@ _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """That a text matches a regular expression, where it is there."""
+    """Claims that a text matches a regular expression, where it is there."""
 
     presence: Formula
     text: Term

@@ -43,7 +43,7 @@ class NotModelled(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Null:
-    """`null`."""
+    """Stands for `null`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +237,7 @@ class Unshaped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """`optional(...)`: the value is there where `there` holds."""
+    """Stands for `optional(...)`: the value is there where `there` holds."""
 
     presence: Formula
     value: Outcome

@@ -32,7 +32,8 @@ _revision_of = attrgetter("revision")
 
 
 class Keyspace:
-    """`revision` is that of the last change, `compacted` the oldest that can be read."""
+    """Holds keys, values and their history. `revision` is that of the last change, `compacted` the
+    oldest that can be read."""
 
     def __init__(self) -> None:
         self.revision = contract.FIRST_REVISION
@@ -546,7 +547,8 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`promise` takes an outcome for a transaction, a revision for a compaction."""
+    """Holds what a writer is to carry out. `promise` takes an outcome for a transaction, a revision
+    for a compaction."""
 
     request: contract.Transaction | Compaction
     promise: contract.Promise[Any]

@@ -141,7 +141,8 @@ class NoAnswer(Exception):
 
 
 class AsgiCall:
-    """`answer` is there as soon as the application has sent all of it; it may go on then."""
+    """Holds one call of an application. `answer` is there as soon as the application has sent all
+    of it; it may go on then."""
 
     def __init__(self, request: HttpRequest, scheme: str, state: JsonObject) -> None:
         self._request = request

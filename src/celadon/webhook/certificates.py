@@ -146,9 +146,9 @@ class KeptCertificates:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`names` are those by which the webhook is reached; `trusted` says that all configurations
-    have had the newest authority for long enough; `renew` is what somebody wants to have renewed
-    now: `authority`, `certificate`, or nothing."""
+    """Says what is wanted of certificates. `names` are those by which the webhook is reached;
+    `trusted` says that all configurations have had the newest authority for long enough; `renew` is
+    what somebody wants to have renewed now: `authority`, `certificate`, or nothing."""
 
     names: tuple[str, ...]
     trusted: bool = False
@@ -535,8 +535,8 @@ CURRENT_BUNDLES: Final = Description(
 
 @dataclass(frozen=True, slots=True)
 class AuthoritySettings:
-    """`names` are those by which the webhook is reached; `configurations` those whose bundles are
-    kept; `settle` is in seconds."""
+    """Holds the settings of the webhook's own authority. `names` are those by which the webhook is
+    reached; `configurations` those whose bundles are kept; `settle` is in seconds."""
 
     names: tuple[str, ...]
     configurations: tuple[str, ...] = ()
@@ -545,7 +545,8 @@ class AuthoritySettings:
 
 
 class OwnAuthority:
-    """`run` beside the webhook; `clock` is Unix time."""
+    """Keeps an authority of the webhook's own. Let it `run` beside the webhook; `clock` is Unix
+    time."""
 
     def __init__(
         self,

@@ -329,7 +329,7 @@ class Handler:
 
 
 class About(TypedDict, total=False):
-    """These keywords say of a handler what its resources do not.
+    """Says of a handler what its resources do not.
 
     `operations` are CREATE and UPDATE unless they are given. `groups` and `versions` are for
     resources that are named without (`*` for all). Selectors are LabelSelectors as in the API;

@@ -83,9 +83,9 @@ class MutationRules:
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """`world` gives what one review may look up. `bindings` is how many there are. Without
-    `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks` name what is
-    enforced here though a server of that release would not take it."""
+    """Holds what is enforced now. `world` gives what one review may look up. `bindings` is how many
+    there are. Without `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks`
+    name what is enforced here though a server of that release would not take it."""
 
     engine: admission.Engine
     world: Callable[[], admission.World]
@@ -257,8 +257,8 @@ class Finding:
 
 
 class Decider:
-    """`findings` are those of the last verdict, of policies that were not content; `times` are the
-    seconds that each policy took, if they are to be known (`timed`)."""
+    """Decides reviews. `findings` are those of the last verdict, of policies that were not content;
+    `times` are the seconds that each policy took, if they are to be known (`timed`)."""
 
     __slots__ = (
         *("_engine", "_last", "_release", "_request", "_timed", "_world", "findings", "times"),
@@ -438,7 +438,7 @@ LOOK_SECONDS: Final = 1.0
 
 
 class LoadError(Exception):
-    """Policies cannot be used; `problems` are the reasons, each with its place."""
+    """Tells that policies cannot be used; `problems` are the reasons, each with its place."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__(described(problems))

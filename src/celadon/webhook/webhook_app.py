@@ -480,10 +480,9 @@ class Answer:
 
 
 class Asking(TypedDict, total=False):
-    """These keywords say how a request is made: the `namespace` of objects that do not say theirs
-    (`default`); the `user`, an administrator unless it is given, by name (with `groups`) or with
-    everything; what is below the resource (`sub_resource`: `status`, `exec`); the options of the
-    request."""
+    """Says how a request is made: the `namespace` of objects that do not say theirs (`default`);
+    the `user`, an administrator unless it is given, by name (with `groups`) or with everything;
+    what is below the resource (`sub_resource`: `status`, `exec`); the options of the request."""
 
     namespace: str
     user: str | User

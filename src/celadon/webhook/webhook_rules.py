@@ -50,12 +50,11 @@ class Certificates(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class InstallationSettings:
-    """`from_cluster` says that policies are those in the cluster, not in a ConfigMap of the
-    installation. `failure_policy` is for all webhooks, empty for that of their policies; with
-    `audit_only`, failures deny nothing either.
-    `excluded_namespaces` are sent nothing, beside the webhook's own namespace; `ca_bundle` is PEM.
-    `params` are resources (`configmaps`, `limits.example.com`) that policies of the cluster look
-    up."""
+    """Holds the settings of an installation. `from_cluster` says that policies are those in the
+    cluster, not in a ConfigMap of the installation. `failure_policy` is for all webhooks, empty for
+    that of their policies; with `audit_only`, failures deny nothing either. `excluded_namespaces`
+    are sent nothing, beside the webhook's own namespace; `ca_bundle` is PEM. `params` are resources
+    (`configmaps`, `limits.example.com`) that policies of the cluster look up."""
 
     name: str = "celadon-webhook"
     namespace: str = "celadon"

@@ -39,9 +39,10 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True)
 class PolicyExpression:
-    """`path` is that of the field. `name` is that of a variable or condition; `checked` is None if
-    it does not compile, `tree` (what was checked) if it does not parse. `env` is what it was
-    compiled in. `shift` is the white space that was cut off before compiling."""
+    """Holds one expression of a policy, checked. `path` is that of the field. `name` is that of a
+    variable or condition; `checked` is None if it does not compile, `tree` (what was checked) if it
+    does not parse. `env` is what it was compiled in. `shift` is the white space that was cut off
+    before compiling."""
 
     role: Role
     index: int
@@ -142,7 +143,8 @@ class Renamed(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """`unknown` are all fields that the kind does not have, where they were written."""
+    """Holds what a document was probably meant to be. `unknown` are all fields that the kind does
+    not have, where they were written."""
 
     document: JsonObject
     unknown: tuple[StrayField, ...]

@@ -106,7 +106,8 @@ ITEM: Final = "[]"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`present` are paths that exist and are not null; `operations` those that are left."""
+    """Holds what is known wherever an expression is evaluated. `present` are paths that exist and
+    are not null; `operations` those that are left."""
 
     present: frozenset[Path] = frozenset()
     operations: frozenset[str] = OPERATIONS
@@ -190,8 +191,9 @@ class FieldWrite:
 
 @dataclass(frozen=True)
 class MutatingCase:
-    """`kinds` are those that the rules of the policy match, `updated` those of them that it matches
-    when they are updated; `expressions` its mutations."""
+    """Holds a mutating policy, as rules of lint look at it. `kinds` are those that the rules of the
+    policy match, `updated` those of them that it matches when they are updated; `expressions` its
+    mutations."""
 
     document: int
     policy: registration_types.MutatingAdmissionPolicy
@@ -300,7 +302,8 @@ class BindingCase:
 
 @dataclass(frozen=True)
 class Bundle:
-    """`other_objects` are the remaining objects of the input: params, namespaces, definitions."""
+    """Holds what is linted together. `other_objects` are the remaining objects of the input:
+    params, namespaces, definitions."""
 
     settings: Settings
     catalog: Catalog

@@ -100,7 +100,8 @@ _ANYTHING_GOES: Final = Opinion(
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """`newest` is the latest minor version of the standards that the server knows."""
+    """Holds what pods are judged by. `newest` is the latest minor version of the standards that the
+    server knows."""
 
     newest: int
     settings: SecuritySettings

@@ -41,7 +41,8 @@ _LABELS: Final = FieldPath("metadata", "labels")
 
 @dataclass(frozen=True, slots=True)
 class LevelVersion:
-    """`minor` is that of the release whose checks are meant; None is the latest."""
+    """Names a level and a version of the Pod Security Standards. `minor` is that of the release
+    whose checks are meant; None is the latest."""
 
     level: str = PRIVILEGED
     minor: int | None = None
@@ -143,7 +144,8 @@ def is_stricter(a: str, b: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """`reason` is the same for every pod, `detail` says where in this one; it may be empty."""
+    """Says what a check of the Pod Security Standards has against a pod. `reason` is the same for
+    every pod, `detail` says where in this one; it may be empty."""
 
     reason: str
     detail: str = ""
@@ -637,8 +639,8 @@ SECCOMP: Final = "seccompProfile_baseline"
 
 @dataclass(frozen=True, slots=True)
 class StandardCheck:
-    """`since` is the minor release from which on the function is the one to ask; `instead` names a
-    check of `baseline` that this one stands for."""
+    """Holds one check of the Pod Security Standards. `since` is the minor release from which on the
+    function is the one to ask; `instead` names a check of `baseline` that this one stands for."""
 
     name: str
     level: str

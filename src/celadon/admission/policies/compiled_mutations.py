@@ -43,9 +43,9 @@ FORBIDDEN: Final = "Forbidden"
 
 @dataclass(frozen=True, slots=True)
 class MutationFailure:
-    """`binding` is empty for an error of the policy itself. `reason` is Invalid for what went wrong
-    in an evaluation, Forbidden for a wrong configuration. `index` is that of the mutation; None
-    for all else."""
+    """Tells that a mutation failed. `binding` is empty for an error of the policy itself. `reason`
+    is Invalid for what went wrong in an evaluation, Forbidden for a wrong configuration. `index` is
+    that of the mutation; None for all else."""
 
     policy: str
     binding: str
@@ -289,7 +289,8 @@ PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutation:
-    """`is_patch`: a JSON patch, else a configuration, which may be known before a request comes."""
+    """Holds one mutation, ready to be applied. `is_patch`: a JSON patch, else a configuration,
+    which may be known before a request comes."""
 
     expression: Expression
     is_patch: bool
@@ -298,9 +299,10 @@ class CompiledMutation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
-    """`reinvokes`: whether it wants to see what others have changed after it.
-    `known_configurations` are the configurations of its mutations, and the fields that these are
-    from, if all of them are known and there are no conditions; else there are none."""
+    """Holds a mutating policy, ready to be applied. `reinvokes`: whether it wants to see what
+    others have changed after it. `known_configurations` are the configurations of its mutations,
+    and the fields that these are from, if all of them are known and there are no conditions; else
+    there are none."""
 
     mutations: tuple[CompiledMutation, ...]
     reinvokes: bool

@@ -223,7 +223,8 @@ _OF_REQUESTS: Final = ("request", "namespaceObject")
 
 @dataclass(frozen=True, slots=True)
 class CompiledValidation:
-    """`default_message` is the text when no message expression gives one."""
+    """Holds one validation, ready to be evaluated. `default_message` is the text when no message
+    expression gives one."""
 
     expression: compiled_expressions.Expression
     message_expression: compiled_expressions.Expression | None
@@ -241,8 +242,9 @@ class CompiledAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledPolicy(PolicyFrame):
-    """`quick` are the programs of the validations, where these alone decide as long as they are
-    true; empty for policies that ask for more than the request, or have a broken expression."""
+    """Holds a validating policy, ready to be evaluated. `quick` are the programs of the
+    validations, where these alone decide as long as they are true; empty for policies that ask for
+    more than the request, or have a broken expression."""
 
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
@@ -371,8 +373,8 @@ def _validation(
 
 
 class Phases:
-    """`base` are the variables that depend on the request alone; `plain` is whether nothing needs
-    to be counted."""
+    """Evaluates the parts of a policy for one request and param. `base` are the variables that
+    depend on the request alone; `plain` is whether nothing needs to be counted."""
 
     __slots__ = ("_base", "_context", "_hit", "_param", "_policy", "plain")
 

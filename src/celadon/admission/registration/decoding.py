@@ -290,7 +290,8 @@ def _rule(rule: JsonObject) -> registration.Rule:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationKind:
-    """`generation_fields` are the top-level members whose change makes a new generation."""
+    """Describes a kind of the registration group. `generation_fields` are the top-level members
+    whose change makes a new generation."""
 
     kind: str
     resource: str

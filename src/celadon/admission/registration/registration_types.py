@@ -44,7 +44,8 @@ JSON_PATCH: Final = "JSONPatch"
 
 @dataclass(frozen=True, slots=True)
 class ParamKind:
-    """`apiVersion` and `kind` of the params of a policy; not yet looked up."""
+    """Names the kind of params. `apiVersion` and `kind` of the params of a policy; not yet looked
+    up."""
 
     api_version: str = ""
     kind: str = ""
@@ -52,7 +53,8 @@ class ParamKind:
 
 @dataclass(frozen=True, slots=True)
 class ParamRef:
-    """`name` and `namespace` are empty when absent: the API makes no difference."""
+    """Says which params a binding uses. `name` and `namespace` are empty when absent: the API makes
+    no difference."""
 
     name: str = ""
     namespace: str = ""
@@ -179,7 +181,8 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class MutatingPolicySpec:
-    """`reinvocation_policy` is empty when absent: it has no default."""
+    """Holds what a mutating policy says. `reinvocation_policy` is empty when absent: it has no
+    default."""
 
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None

@@ -164,7 +164,8 @@ _CORE_KINDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """`patch` is the text of the patch; `patch_type` None when none was given."""
+    """Holds what a webhook has answered. `patch` is the text of the patch; `patch_type` None when
+    none was given."""
 
     allowed: bool
     patch: bytes = b""

@@ -166,8 +166,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """`user` is None for a request that is answered with 401; `error` then says why, for the log.
-    `annotations` are for the audit event, `warnings` for the answer."""
+    """Holds who makes a request. `user` is None for a request that is answered with 401; `error`
+    then says why, for the log. `annotations` are for the audit event, `warnings` for the answer."""
 
     user: User | None
     audiences: tuple[str, ...] = ()

@@ -53,7 +53,8 @@ UNCOMPARED: Final = frozenset({"ownerReferences", "finalizers", "selfLink", "man
 
 @dataclass(frozen=True, slots=True)
 class EscalationChecks:
-    """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
+    """Checks that nobody grants rights that they lack. `authorizer` answers for all modes, `roles`
+    knows the rules that users hold."""
 
     authorizer: AuthorizerBackend
     roles: rbac.RbacAuthorizer

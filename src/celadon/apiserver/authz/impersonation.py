@@ -128,7 +128,8 @@ def _go_list(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """`constrained` is empty for the old mode; `suits` says for whom a mode is there at all."""
+    """Describes one way in which impersonation may be allowed. `constrained` is empty for the old
+    mode; `suits` says for whom a mode is there at all."""
 
     constrained: str
     suits: Callable[[User, User], bool]

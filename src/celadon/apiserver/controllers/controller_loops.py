@@ -74,9 +74,9 @@ class Change:
 
 
 class Controller(Protocol):
-    """`urgent` ones are waited for before a request is answered: they must be quick, and must not
-    make requests. Who has other `prefixes` after a change than before it is told what happens
-    there from then on, but not of what is there already."""
+    """Reconciles objects of some kinds. `urgent` ones are waited for before a request is answered:
+    they must be quick, and must not make requests. Who has other `prefixes` after a change than
+    before it is told what happens there from then on, but not of what is there already."""
 
     @property
     def prefixes(self) -> Sequence[str]: ...
@@ -518,7 +518,7 @@ def controllers_named(text: str, *, pods_run: bool = False) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`body` is empty where it was not JSON."""
+    """Holds the answer to a controller's request. `body` is empty where it was not JSON."""
 
     code: int
     body: JsonObject
@@ -540,9 +540,9 @@ class RequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """`perform` answers a request as if this user had made it and were allowed to. Who asks is the
-    service account, unless there is another `user`; `agent` is the program that they say they
-    are."""
+    """Makes requests to the server it is part of. `perform` answers a request as if this user had
+    made it and were allowed to. Who asks is the service account, unless there is another `user`;
+    `agent` is the program that they say they are."""
 
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     account: str

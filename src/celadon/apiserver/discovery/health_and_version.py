@@ -202,8 +202,9 @@ _EFFECTIVE_SINCE: Final = (1, 33)
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """`release` is `1.36`. `emulated` is what the server answers as, and `compatible` the oldest
-    release that it gets along with; empty for the same release, and for the one before."""
+    """Says which version the server is of. `release` is `1.36`. `emulated` is what the server
+    answers as, and `compatible` the oldest release that it gets along with; empty for the same
+    release, and for the one before."""
 
     release: str
     patch: int = 0

@@ -274,8 +274,9 @@ CUSTOM_PATCHES: Final = BUILT_IN_PATCHES[:3]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`subject` follows the verb in the operation's name (`NamespacedPodStatus`); `answers` and
-    `takes` are OpenAPI names of types, `answers` empty for a text."""
+    """Describes an operation of a path in OpenAPI. `subject` follows the verb in the operation's
+    name (`NamespacedPodStatus`); `answers` and `takes` are OpenAPI names of types, `answers` empty
+    for a text."""
 
     action: str
     subject: str

@@ -188,8 +188,8 @@ def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
 
 
 class FlowControl:
-    """`seats` is how many requests the server answers at once; 0 is no limit. `watches` are those
-    that are open."""
+    """Lets requests wait until it is their turn. `seats` is how many requests the server answers at
+    once; 0 is no limit. `watches` are those that are open."""
 
     def __init__(
         self,

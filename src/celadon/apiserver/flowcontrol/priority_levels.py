@@ -408,8 +408,9 @@ class Rejection(Exception):
 
 
 class Queue:
-    """`executing` are the seats of its requests that execute. `turn_time` is how much service the
-    queue has had when its next request begins; the least has the next turn."""
+    """Holds the requests of a flow, or of several, that wait. `executing` are the seats of its
+    requests that execute. `turn_time` is how much service the queue has had when its next request
+    begins; the least has the next turn."""
 
     __slots__ = ("executing", "turn_time", "waiting")
 
@@ -451,8 +452,9 @@ def dealt_hand(flow: str, queues: int, size: int) -> tuple[int, ...]:
 
 
 class PriorityLevel:
-    """`limit` is how many seats there are; None is no limit. Without `queue_count` what is
-    too much is rejected. Whoever waits waits because there is no seat."""
+    """Divides seats among the queues of a level. `limit` is how many seats there are; None is no
+    limit. Without `queue_count` what is too much is rejected. Whoever waits waits because there is
+    no seat."""
 
     def __init__(self, name: str, clock: Callable[[], float], use: LevelUse | None = None) -> None:
         """`use` is told of all that changes."""

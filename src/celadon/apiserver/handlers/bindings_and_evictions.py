@@ -59,7 +59,8 @@ DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PodOperations:
-    """`now` gives the time as objects have it, `has_gate` tells whether a feature gate is on."""
+    """Carries out the operations that are made on pods. `now` gives the time as objects have it,
+    `has_gate` tells whether a feature gate is on."""
 
     objects: ObjectStore
     world: World

@@ -104,8 +104,9 @@ def raise_refusal(error: StatusError | None) -> None:
 # long.
 @dataclass
 class Call:
-    """`custom` is the kind of a custom resource, `remaining` says how many seconds are left for the
-    answer, `work` takes the steps that may take long."""
+    """Holds one request on its way through the handlers. `custom` is the kind of a custom resource,
+    `remaining` says how many seconds are left for the answer, `work` takes the steps that may take
+    long."""
 
     request: HttpRequest
     info: RequestInfo
@@ -185,9 +186,9 @@ _DEEP_TEXT: Final = b"[" * (MAX_DEPTH + 1)
 
 @record(frozen=True, slots=True)
 class SentBody:
-    """`content` is what it means: JSON text, or what another format was read to. `raw` are the
-    bytes that came, `noticed` is what strict reading of YAML complains about, in the words for the
-    field validation that was asked for."""
+    """Holds the body of a request. `content` is what it means: JSON text, or what another format
+    was read to. `raw` are the bytes that came, `noticed` is what strict reading of YAML complains
+    about, in the words for the field validation that was asked for."""
 
     content: bytes | Document
     raw: bytes

@@ -423,8 +423,8 @@ _BINDABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """`objects` is asked for the account and for what the token is bound to, `has_gate` whether a
-    feature gate is on."""
+    """Issues tokens of ServiceAccounts. `objects` is asked for the account and for what the token
+    is bound to, `has_gate` whether a feature gate is on."""
 
     issuer: str
     api_audiences: tuple[str, ...]

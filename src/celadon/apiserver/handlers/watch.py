@@ -84,7 +84,8 @@ _FAILURES: Final = (StatusError, TooMuchWork, Compacted, object_store.Undecodabl
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """`object` is in the version of the endpoint; a Status if `type` is ERROR."""
+    """Holds an event of a watch. `object` is in the version of the endpoint; a Status if `type` is
+    ERROR."""
 
     type: str
     object: JsonObject
@@ -96,10 +97,10 @@ LineWriter = Callable[[WatchEvent], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
-    without which there is nothing to watch, `standing` what the reader has shown to be who they
-    are, if they are anybody. `work` gathers what there is at first. Changes may go to `outlet`, as
-    `line` writes them."""
+    """Holds what a client wants to watch. `seconds` is how long the watch lasts; `definition` the
+    key of the CustomResourceDefinition without which there is nothing to watch, `standing` what the
+    reader has shown to be who they are, if they are anybody. `work` gathers what there is at first.
+    Changes may go to `outlet`, as `line` writes them."""
 
     endpoint: Endpoint
     options: ListOptions

@@ -128,7 +128,7 @@ Create = Callable[[str], Awaitable[str]]
 
 
 class NamespaceProvision:
-    """`create` is None where nobody wants it."""
+    """Provides namespaces that are not there yet. `create` is None where nobody wants it."""
 
     def __init__(self, world: World, create: Create | None) -> None:
         self._world = world

@@ -209,8 +209,8 @@ class _Arriving:
 
 
 class Connection(asyncio.Protocol):
-    """`is_busy` while a request is being answered, or is on its way; `last_used` is when the last
-    one was answered."""
+    """Reads requests from one connection, and writes their answers. `is_busy` while a request is
+    being answered, or is on its way; `last_used` is when the last one was answered."""
 
     def __init__(self, server: Surroundings) -> None:
         self._server = server

@@ -155,8 +155,8 @@ class RequestRefused(Exception):
 
 @dataclass(slots=True)
 class RequestHead:
-    """`headers` have their names in lower case; `length` is that of the body unless it comes in
-    chunks."""
+    """Holds the head of a request. `headers` have their names in lower case; `length` is that of
+    the body unless it comes in chunks."""
 
     method: str
     target: str
@@ -413,7 +413,8 @@ _SIZE: Final = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;.*)?", flags=16)  # 
 
 
 class BodyReader(Protocol):
-    """`is_whole` when the body has ended; `is_behind` if more has come than was taken at once."""
+    """Reads the body of a request, piece by piece. `is_whole` when the body has ended; `is_behind`
+    if more has come than was taken at once."""
 
     is_whole: bool
     is_behind: bool

@@ -167,8 +167,8 @@ NOT_FOUND: Final = 404
 
 
 class WatchedManifests:
-    """`read` gives all objects with their places, or raises StartError; `brought` are those that
-    the server was started with."""
+    """Watches the manifests that a server was started with. `read` gives all objects with their
+    places, or raises StartError; `brought` are those that the server was started with."""
 
     def __init__(
         self,

@@ -168,7 +168,8 @@ _COMPLETED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PodSummary:
-    """`last_restart` is when a container last ended before it was started again; empty if none."""
+    """Holds what the columns of a pod show. `last_restart` is when a container last ended before it
+    was started again; empty if none."""
 
     reason: str
     ready: int

@@ -179,9 +179,10 @@ FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """`cells` may be more than there are `headers`. `conditions` are those of a row; `order` sorts
-    the rows of a list, where they are not in the order of the list. Where `null_rows` is set, the
-    rows of an empty list are null, as they are for kinds that nobody wrote a printer for."""
+    """Describes the table of a kind. `cells` may be more than there are `headers`. `conditions` are
+    those of a row; `order` sorts the rows of a list, where they are not in the order of the list.
+    Where `null_rows` is set, the rows of an empty list are null, as they are for kinds that nobody
+    wrote a printer for."""
 
     headers: tuple[Header, ...]
     cells: cell_texts.CellsOf

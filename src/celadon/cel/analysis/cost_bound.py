@@ -83,7 +83,8 @@ _UNKNOWN = _Bounded(UNBOUNDED, UNBOUNDED)
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """`locals` are the sizes of the variables of the loops around, which are so many."""
+    """Bounds what nodes cost, and how large they become. `locals` are the sizes of the variables of
+    the loops around, which are so many."""
 
     context: tree_context.Context
     locals: dict[str, Polynomial]

@@ -184,10 +184,11 @@ ResolvedCalls = dict[tuple[object, int], ResolvedCall]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`folded` maps node ids to constant values (see `constant_folding`); `functions` are the
-    environment's; `constants` are identifiers that denote values (types, enum constants). With
-    `has_schema` a program does not know the objects that the checker found (see `Declarations`).
-    `resolved` remembers calls, for all programs of an environment."""
+    """Holds what is known of the nodes of a tree. `folded` maps node ids to constant values (see
+    `constant_folding`); `functions` are the environment's; `constants` are identifiers that denote
+    values (types, enum constants). With `has_schema` a program does not know the objects that the
+    checker found (see `Declarations`). `resolved` remembers calls, for all programs of an
+    environment."""
 
     checked: CheckedAst
     folded: Mapping[int, Value]
@@ -565,27 +566,28 @@ class Quantifier(enum.Enum):
 
 
 class Quantified(NamedTuple):
-    """`all` or `exists`: absorbing, stops at the decisive element."""
+    """Is `all` or `exists`: absorbing, it stops at the decisive element."""
 
     quantifier: Quantifier
     predicate: Expr
 
 
 class ExistsOne(NamedTuple):
-    """`exists_one`: true if the predicate holds for exactly one element."""
+    """Is `exists_one`, which is true if the predicate holds for exactly one element."""
 
     predicate: Expr
 
 
 class Collect(NamedTuple):
-    """`map`, `filter`, `transformList`: appends `element` where `predicate` (if any) holds."""
+    """Is `map`, `filter` or `transformList`: it appends `element` where `predicate` (if any)
+    holds."""
 
     element: Expr
     predicate: Expr | None
 
 
 class Insert(NamedTuple):
-    """`transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
+    """Is `transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
 
     key: Expr | None
     value: Expr
@@ -593,7 +595,7 @@ class Insert(NamedTuple):
 
 
 class Bind(NamedTuple):
-    """`optMap`, `sortBy`, `cel.bind`: one lazily computed name for one expression."""
+    """Is `optMap`, `sortBy` or `cel.bind`: one lazily computed name for one expression."""
 
     name: str
     value: Expr

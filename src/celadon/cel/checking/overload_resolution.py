@@ -295,7 +295,8 @@ _FRESH = tuple(type_param(f"_var{number}") for number in range(64))
 
 
 class Candidate(NamedTuple):
-    """`first` is the number of its first fresh variable, counted from the start of the call."""
+    """Holds an overload that a call may resolve to. `first` is the number of its first fresh
+    variable, counted from the start of the call."""
 
     overload: Overload
     type_params: tuple[str, ...]

@@ -38,7 +38,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Alternatives; `repeat` is `?`, `*`, `+`, or empty for exactly once."""
+    """Holds a block of a rule of the grammar. Alternatives; `repeat` is `?`, `*`, `+`, or empty for
+    exactly once."""
 
     alternatives: tuple[Alternative, ...]
     repeat: str = ""
@@ -49,7 +50,8 @@ Element: TypeAlias = Token | Rule | Block
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """`name` is that of the node in the parse tree; `precedence` is for suffixes."""
+    """Holds an alternative of a rule. `name` is that of the node in the parse tree; `precedence` is
+    for suffixes."""
 
     elements: tuple[Element, ...]
     name: str = ""
@@ -290,7 +292,7 @@ class StateKind(enum.Enum):
 
 @dataclass(slots=True, eq=False)
 class State:
-    """`transitions` are in order of preference.
+    """Holds a state of the grammar's network. `transitions` are in order of preference.
 
     The entry of a suffix loop has `operand_returns`: the states to which the right operands of its
     suffixes return.

@@ -38,7 +38,8 @@ from celadon.records import dataclass, field
 
 
 class Token(NamedTuple):
-    """`start` and `end` are the code-point offsets of its first and last character."""
+    """Holds one token. `start` and `end` are the code-point offsets of its first and last
+    character."""
 
     kind: str
     text: str
@@ -149,8 +150,9 @@ class NoViableAlternativeError(Exception):
 
 
 class _Path(NamedTuple):
-    """`needs` is a precedence still to be checked. `escaped`: the path has left the rule of the
-    decision. `exempt`: it left it to where it was invoked without precedence."""
+    """Holds one path of a prediction. `needs` is a precedence still to be checked. `escaped`: the
+    path has left the rule of the decision. `exempt`: it left it to where it was invoked without
+    precedence."""
 
     state: antlr_grammar.State
     alternative: int

@@ -308,7 +308,7 @@ TERNARY, OR, AND, RELATION, SUM, PRODUCT, UNARY, MEMBER = range(8)
 
 
 class Operator(NamedTuple):
-    """`function` is the name that calls of the operator have in the tree."""
+    """Describes an operator. `function` is the name that calls of the operator have in the tree."""
 
     sign: str
     function: str

@@ -138,9 +138,10 @@ _PRIMITIVES = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`convert` makes the CEL value of what protobuf gives: of the whole for a single value, of an
-    element for a repeated field; for a map, `convert_key` makes its keys. With `absent_is_null`,
-    an unset field reads as null instead of as its default."""
+    """Reads and writes a field of a message. `convert` makes the CEL value of what protobuf gives:
+    of the whole for a single value, of an element for a repeated field; for a map, `convert_key`
+    makes its keys. With `absent_is_null`, an unset field reads as null instead of as its
+    default."""
 
     name: str
     descriptor: FieldDescriptor

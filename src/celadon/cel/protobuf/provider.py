@@ -48,7 +48,8 @@ _BUILT_IN = {
 
 
 class Registry:
-    """`strong_enums` are full names of enums whose values are no ints."""
+    """Looks up types by their names. `strong_enums` are full names of enums whose values are no
+    ints."""
 
     __slots__ = ("_enums", "_messages", "pool", "strong_enums")
 

@@ -36,7 +36,8 @@ from celadon.cel.re2 import pattern_tree
 
 
 class Alphabet:
-    """`count` classes, numbered from 0. `representatives` holds one code point of each."""
+    """Sorts code points into classes that a pattern cannot tell apart. `count` classes, numbered
+    from 0. `representatives` holds one code point of each."""
 
     def __init__(self, sets: set[pattern_tree.CharSet]) -> None:
         toggles: dict[int, int] = {0: 0}
@@ -123,8 +124,8 @@ Argument = int | pattern_tree.AssertionKind | tuple[pattern_tree.Node, Progress]
 
 
 class Program:
-    """`start` is where a match begins, `match` the one MATCH. Without `captures` there are no SAVE
-    instructions."""
+    """Holds the instructions of a pattern. `start` is where a match begins, `match` the one MATCH.
+    Without `captures` there are no SAVE instructions."""
 
     def __init__(
         self, tree: pattern_tree.Node, alphabet: Alphabet, *, captures: bool = False

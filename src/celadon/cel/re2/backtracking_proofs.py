@@ -287,7 +287,8 @@ _Way = tuple[int, tuple[int, ...]]
 
 
 class SpanFinder:
-    """`steps` counts instructions looked at in all passes: the work done, for tests."""
+    """Finds where matches begin and end. `steps` counts instructions looked at in all passes: the
+    work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
         self.steps = 0

@@ -45,7 +45,8 @@ _MAX_LARGE = 16
 
 
 class _State(dict[str, "_State"]):
-    """`threads` are CHAR, ASSERT and MATCH instructions; `before` is the side to the left."""
+    """Holds a state of the automaton. `threads` are CHAR, ASSERT and MATCH instructions; `before`
+    is the side to the left."""
 
     __slots__ = ("_automaton", "_by_class", "_matches_at_end", "before", "threads")
 
@@ -83,7 +84,8 @@ _DEAD = _State(None, frozenset(), EDGE)
 
 
 class Dfa:
-    """`steps` counts instructions looked at to work out transitions: the work done, for tests."""
+    """Finds matches by an automaton that is worked out as it runs. `steps` counts instructions
+    looked at to work out transitions: the work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
         self.program = program
@@ -240,7 +242,8 @@ MAX_HEIGHT = 60
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`tree` is to be found anywhere or, with `anchored`, at the start of the text only."""
+    """Asks whether a pattern is found. `tree` is to be found anywhere or, with `anchored`, at the
+    start of the text only."""
 
     tree: pattern_tree.Node
     anchored: bool

@@ -173,7 +173,7 @@ _MIN_SHORT_LIMIT = 16
 
 @dataclass(frozen=True, slots=True)
 class _PythonFinder:
-    """`re.Pattern.search`, good for subjects up to a length."""
+    """Finds matches by `re.Pattern.search`, which is good for subjects up to a length."""
 
     search: Callable[..., re.Match[str] | None]
     limit: int

@@ -251,7 +251,7 @@ _NAME = late_pattern(r"[A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """`(?i)`, `(?m)`, `(?s)` and `(?U)`, where they hold."""
+    """Holds which of `(?i)`, `(?m)`, `(?s)` and `(?U)` hold."""
 
     fold: bool = False
     multiline: bool = False

@@ -155,9 +155,9 @@ def fold_char(char: str) -> CharSet:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`height` of the tree; `size` in instructions as Go estimates it; `shortest`, so many
-    characters a match has at least; `repeats`, the largest product of nested counted
-    repetitions."""
+    """Holds what is known of a pattern. `height` of the tree; `size` in instructions as Go
+    estimates it; `shortest`, so many characters a match has at least; `repeats`, the largest
+    product of nested counted repetitions."""
 
     height: int = 1
     size: int = 1
@@ -240,7 +240,8 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`least` to `most` times, `most` None for no limit. `counted` tells `x{0,1}` from `x?`."""
+    """Repeats a part of a pattern. `least` to `most` times, `most` None for no limit. `counted`
+    tells `x{0,1}` from `x?`."""
 
     sub: Node
     least: int

@@ -218,7 +218,8 @@ _PIECE = late_pattern(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`%.2f` is the verb `f` with the precision 2; None leaves that to the verb."""
+    """Holds a verb of a format. `%.2f` is the verb `f` with the precision 2; None leaves that to
+    the verb."""
 
     verb: str
     precision: int | None

@@ -220,7 +220,7 @@ _ABSENT = object()
 
 
 class SetList(TypedList):
-    """`x-kubernetes-list-type: set`."""
+    """Compares as `x-kubernetes-list-type: set` says."""
 
     __slots__ = ()
 
@@ -252,7 +252,8 @@ class SetList(TypedList):
 
 
 class MapList(TypedList):
-    """`x-kubernetes-list-type: map`; `keys` are the names of the members that identify an item."""
+    """Compares as `x-kubernetes-list-type: map` says; `keys` are the names of the members that
+    identify an item."""
 
     __slots__ = ("keys",)
 

@@ -540,8 +540,8 @@ def opened(address: str) -> BinaryIO:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """`documents` are those of dumps, `objects` those of a cluster, which has a `catalog` of its
-    own."""
+    """Holds what a source has. `documents` are those of dumps, `objects` those of a cluster, which
+    has a `catalog` of its own."""
 
     documents: tuple[Document, ...] = ()
     objects: tuple[JsonDict, ...] = ()

@@ -132,12 +132,12 @@ class Tally:
 
 @dataclass(slots=True)
 class Findings:
-    """`objects` were met, and `judged` of them some policy may be about; `read_bytes` is how far
-    the inputs have been read. `violations` are the first ones only, `violation_count` is how many
-    there were. `groups` has the groups that were asked for; `coverage` says what policies did;
-    `policies` is by policy and `total` about all objects that a policy matched. `guessed` are kinds
-    that nobody has defined, with their resources, and `namespaces` those that objects are in which
-    policies look at."""
+    """Holds what an audit has found so far. `objects` were met, and `judged` of them some policy
+    may be about; `read_bytes` is how far the inputs have been read. `violations` are the first ones
+    only, `violation_count` is how many there were. `groups` has the groups that were asked for;
+    `coverage` says what policies did; `policies` is by policy and `total` about all objects that a
+    policy matched. `guessed` are kinds that nobody has defined, with their resources, and
+    `namespaces` those that objects are in which policies look at."""
 
     read_bytes: int = 0
     objects: int = 0
@@ -199,7 +199,7 @@ class Findings:
 
 
 class FailOn(enum.Enum):
-    """This says which violations make the command fail: those that would deny, all, or none."""
+    """Says which violations make the command fail: those that would deny, all, or none."""
 
     DENY = "deny"
     VIOLATION = "violation"
@@ -309,7 +309,8 @@ _WORST_FIRST: Final = (Exit.INTERNAL, Exit.USAGE, Exit.POLICY, Exit.DENIED)
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """`sources` are in the order of the fleet, by name. `problems` are those of no source."""
+    """Holds the reports of all sources of a fleet. `sources` are in the order of the fleet, by
+    name. `problems` are those of no source."""
 
     sources: tuple[tuple[str, AuditReport], ...]
     problems: tuple[Problem, ...] = ()

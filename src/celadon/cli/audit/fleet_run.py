@@ -108,8 +108,7 @@ _Given = audit_inputs.Input | SnapshotObjects | Problem
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """This says by which policies sources are audited, and how; each worker has one object of
-    it."""
+    """Says by which policies sources are audited, and how; each worker has one object of it."""
 
     manifests: Manifests
     settings: AuditSettings

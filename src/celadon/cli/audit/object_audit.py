@@ -48,7 +48,8 @@ _FORMER: Final = "what was used when a request came is not known"
 
 
 class PluginFinding(NamedTuple):
-    """`label` is that of the namespace that asks for it, if it is PodSecurity that speaks."""
+    """Holds what a plugin has against an object. `label` is that of the namespace that asks for it,
+    if it is PodSecurity that speaks."""
 
     plugin: str
     effect: str
@@ -167,7 +168,8 @@ class _KindPlan:
 
 
 class _AuditRequest(NamedTuple):
-    """`said` is what plugins said while the object was prepared; None of one that is there."""
+    """Holds a request that an audit makes up for an object. `said` is what plugins said while the
+    object was prepared; None of one that is there."""
 
     request: admission.Request
     plugin_answer: PluginAnswer | None

@@ -370,7 +370,8 @@ def chains(result: RunResult) -> list[Chain]:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """`follows` are the entries that wait for another; `unique` what is only written once."""
+    """Orders what is written by what it waits for. `follows` are the entries that wait for another;
+    `unique` what is only written once."""
 
     run_result: RunResult
     culprits: Sequence[Culprit]

@@ -100,9 +100,9 @@ def engines_of(
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """In which objects come: `user` is who sends them, `namespace` that of objects that do not say
-    theirs, `now` the time of their creation. `plugins` are those that are there; None for those
-    that a server has by default, of whom only the rules are followed."""
+    """Holds the circumstances in which objects come: `user` is who sends them, `namespace` that of
+    objects that do not say theirs, `now` the time of their creation. `plugins` are those that are
+    there; None for those that a server has by default, of whom only the rules are followed."""
 
     version: str
     now: str

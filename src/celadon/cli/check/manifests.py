@@ -106,7 +106,7 @@ class PolicySet:
 
 @dataclass(slots=True)
 class PolicySets:
-    """This has the policies of both types, validating and mutating."""
+    """Holds the policies of both types, validating and mutating."""
 
     validating: PolicySet
     mutating: PolicySet

@@ -545,11 +545,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Findings:
-    """About a number of documents. `unsendable` are objects that nobody could ask about, `crashes`
-    errors of our own, before and while objects are judged; `ignored` has a notice per expression or
-    webhook whose errors were let pass; `charges` are requests that may use something of a quota;
-    `unasked` counts, per plugin and reason, the objects that it could not be asked about.
-    `coverage` is about validating policies, `mutations` about mutating ones."""
+    """Holds what was found about a number of documents. `unsendable` are objects that nobody could
+    ask about, `crashes` errors of our own, before and while objects are judged; `ignored` has a
+    notice per expression or webhook whose errors were let pass; `charges` are requests that may use
+    something of a quota; `unasked` counts, per plugin and reason, the objects that it could not be
+    asked about. `coverage` is about validating policies, `mutations` about mutating ones."""
 
     sightings: Sightings
     documents: int = 0

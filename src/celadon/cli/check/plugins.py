@@ -123,8 +123,9 @@ BEYOND_FILES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PluginChoice:
-    """`names` are the enabled plugins; with `whole_cluster`, what is not in the files is not there
-    at all. `left_out` are those that are enabled but of no use to the question, and why."""
+    """Says which plugins are asked. `names` are the enabled plugins; with `whole_cluster`, what is
+    not in the files is not there at all. `left_out` are those that are enabled but of no use to the
+    question, and why."""
 
     names: frozenset[str] = resources.DEFAULT_PLUGINS
     settings: PluginSettings | None = None

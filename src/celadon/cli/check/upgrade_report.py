@@ -125,9 +125,9 @@ class FlippedGate:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeReport:
-    """`releases` are those that were asked, the oldest first; `objects` counts what each judged.
-    `problems` are inputs that no release could read, and defects of ours. `gates` are those that
-    flip, `notices` what is wrong in all releases."""
+    """Holds what differs between releases. `releases` are those that were asked, the oldest first;
+    `objects` counts what each judged. `problems` are inputs that no release could read, and defects
+    of ours. `gates` are those that flip, `notices` what is wrong in all releases."""
 
     releases: tuple[str, ...]
     objects: int = 0
@@ -168,8 +168,9 @@ _UNSERVED: Final = Answer(NOT_SERVED, is_refused=True)
 
 @dataclass(slots=True)
 class _Subject:
-    """`silent` is the answer of releases that have nothing to say, `gvk` the kind of an object, and
-    `stored` the object as the oldest release would store it."""
+    """Holds what releases answer about one object. `silent` is the answer of releases that have
+    nothing to say, `gvk` the kind of an object, and `stored` the object as the oldest release would
+    store it."""
 
     place: Place
     title: str

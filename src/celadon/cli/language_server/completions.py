@@ -24,7 +24,7 @@ from celadon.records import dataclass
 
 
 class MacroDoc(NamedTuple):
-    """`parameters` as they are written; `doc` is one sentence."""
+    """Describes a macro. `parameters` as they are written; `doc` is one sentence."""
 
     parameters: tuple[str, ...]
     doc: str
@@ -245,8 +245,8 @@ class Sort(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """`label` takes the place of the word that is being typed; `detail` is its type or signature,
-    `doc` Markdown."""
+    """Offers one word for what is being typed. `label` takes the place of the word that is being
+    typed; `detail` is its type or signature, `doc` Markdown."""
 
     label: str
     sort: Sort
@@ -256,7 +256,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """These may take the place of `text[start:offset]`, by name."""
+    """Holds what may take the place of `text[start:offset]`, by name."""
 
     start: int
     offers: tuple[Completion, ...]

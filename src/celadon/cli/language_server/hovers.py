@@ -181,7 +181,7 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """`parameters` are parts of the label."""
+    """Shows the parameters of a function. `parameters` are parts of the label."""
 
     label: str
     doc: str
@@ -378,7 +378,8 @@ class OutlineSort(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OutlinePart:
-    """`span` is all of it, `chosen` what an editor goes to."""
+    """Holds a part of the outline of a file. `span` is all of it, `chosen` what an editor goes
+    to."""
 
     name: str
     detail: str

@@ -37,7 +37,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CodeAction:
-    """`is_fix`: it puts something right, and does not only hide it."""
+    """Offers a change that does something about a finding. `is_fix`: it puts something right, and
+    does not only hide it."""
 
     title: str
     diagnosis: workspace_files.Diagnosis

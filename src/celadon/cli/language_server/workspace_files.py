@@ -79,7 +79,7 @@ class Position(NamedTuple):
 
 
 class Span(NamedTuple):
-    """This reaches from one place to another."""
+    """Reaches from one place to another."""
 
     start: Position
     end: Position

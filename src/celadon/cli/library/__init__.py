@@ -64,7 +64,7 @@ class CopyError(Exception):
 
 
 class UnknownNameError(Exception):
-    """`word` is neither a policy of the library nor a topic."""
+    """Tells that a name is not known. `word` is neither a policy of the library nor a topic."""
 
     def __init__(self, word: str) -> None:
         super().__init__(word)

@@ -77,7 +77,7 @@ _Made = TypeVar("_Made")
 
 
 class KeptPolicies:
-    """`makers` give the engines of the sets."""
+    """Keeps compiled policies between runs. `makers` give the engines of the sets."""
 
     def __init__(self) -> None:
         self._sets: dict[str, tuple[list[Document], PolicySets]] = {}

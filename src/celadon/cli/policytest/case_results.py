@@ -57,8 +57,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """`field` is the expression's as people call it (`validations[0]`), or the binding's name; then
-    `text` is empty, else it is the part, which stands at `[start, end)` of the expression."""
+    """Names what a case of a test is to bring about. `field` is the expression's as people call it
+    (`validations[0]`), or the binding's name; then `text` is empty, else it is the part, which
+    stands at `[start, end)` of the expression."""
 
     policy: Measured
     place: Place
@@ -175,11 +176,12 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class AlterationResult:
-    """`field` is what was changed, as people call it (`spec.validations[0].expression`), `text`
-    how. `killer` is the case that noticed. `reason` is why it makes no difference, or the bound
-    within which it makes none, or what no request could change; `requests` counts those of the
-    search that came to the policy and found no difference. Of what survived, `diff` is that of the
-    file, and `case` one that would notice, as a test file has it; empty if none was found."""
+    """Tells what became of one alteration. `field` is what was changed, as people call it
+    (`spec.validations[0].expression`), `text` how. `killer` is the case that noticed. `reason` is
+    why it makes no difference, or the bound within which it makes none, or what no request could
+    change; `requests` counts those of the search that came to the policy and found no difference.
+    Of what survived, `diff` is that of the file, and `case` one that would notice, as a test file
+    has it; empty if none was found."""
 
     policy: Measured
     kind: AlterationKind

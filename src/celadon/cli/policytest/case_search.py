@@ -69,9 +69,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`read` is what all expressions read that decide, `param_kind` the kind of params and
-    `param_name` and `param_labels` what bindings call them; labels are those that selectors ask
-    for. `conditions` are the trees of match conditions, `variables` those of variables."""
+    """Holds what is known of the policy that requests are looked for. `read` is what all
+    expressions read that decide, `param_kind` the kind of params and `param_name` and
+    `param_labels` what bindings call them; labels are those that selectors ask for. `conditions`
+    are the trees of match conditions, `variables` those of variables."""
 
     name: str
     mutates: bool

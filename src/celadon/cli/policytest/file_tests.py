@@ -597,7 +597,7 @@ def _name(document: Document) -> str:
 
 
 class _Reading:
-    """This reads one document."""
+    """Reads one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document

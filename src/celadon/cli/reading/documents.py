@@ -180,9 +180,9 @@ class Text:
 
 
 class Exclusion:
-    """This says which of the files in folders and of globs are left out: those that match one of
-    the patterns as a whole, by a folder that they are in, or by a single name. `*` stands for
-    anything, slashes included."""
+    """Says which of the files in folders and of globs are left out: those that match one of the
+    patterns as a whole, by a folder that they are in, or by a single name. `*` stands for anything,
+    slashes included."""
 
     __slots__ = ("_match",)
 

@@ -34,8 +34,8 @@ class Style(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`label` names it, `text` says what became of it; `lines` say more. `snippet` is an expression
-    with values, `source` one without."""
+    """Holds an item of an explanation. `label` names it, `text` says what became of it; `lines` say
+    more. `snippet` is an expression with values, `source` one without."""
 
     label: str
     text: str = ""

@@ -178,8 +178,9 @@ SELF: Final = "."
 
 
 class FieldSet:
-    """Only who makes one changes it; everybody else takes it as it is. `written` is its FieldsV1,
-    if that is known, and `fits` the type with which it was reconciled last."""
+    """Holds a set of fields. Only who makes one changes it; everybody else takes it as it is.
+    `written` is its FieldsV1, if that is known, and `fits` the type with which it was reconciled
+    last."""
 
     __slots__ = ("children", "fits", "members", "written")
 

@@ -380,9 +380,9 @@ nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is. Who
-    owns fields in another version than the endpoint's loses what its body lacks of them all the
-    same, unless it holds `in_all_versions`."""
+    """Says which fields a write may own. `reset` are trees of fields that are not given to anybody;
+    with `only`, nothing else is. Who owns fields in another version than the endpoint's loses what
+    its body lacks of them all the same, unless it holds `in_all_versions`."""
 
     reset: field_sets.FieldSet = field(default_factory=field_sets.FieldSet)
     only: tuple[tuple[str, ...], ...] = ()

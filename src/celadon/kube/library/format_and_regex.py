@@ -45,7 +45,8 @@ Rule = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class FormatRule:
-    """`title` is the name upstream keeps inside; `regex_size` is what `validate` is charged by."""
+    """Describes a named format. `title` is the name upstream keeps inside; `regex_size` is what
+    `validate` is charged by."""
 
     title: str
     regex_size: int

@@ -35,7 +35,8 @@ class SemverError(MalformedText):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """`prerelease` holds numbers as int and other identifiers as str; `build` has no order."""
+    """Holds a semantic version. `prerelease` holds numbers as int and other identifiers as str;
+    `build` has no order."""
 
     major: int
     minor: int

@@ -113,8 +113,9 @@ def _field(line: str, package: str) -> MessageField:
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """`fields_of` takes the JSON value and the name of its field, for complaints; `value_of` the
-    fields that were read, and gives None where JSON has null."""
+    """Describes how a value is read from JSON. `fields_of` takes the JSON value and the name of its
+    field, for complaints; `value_of` the fields that were read, and gives None where JSON has
+    null."""
 
     fields_of: Callable[[Any, str], JsonObject]
     value_of: Callable[[dict[str, Json]], Json]

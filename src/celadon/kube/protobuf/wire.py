@@ -228,7 +228,8 @@ _LARGEST_PLAIN: Final = 1e21
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """`write` gives the bytes after the tag; `read` the value and where it ends."""
+    """Reads and writes a scalar of protobuf. `write` gives the bytes after the tag; `read` the
+    value and where it ends."""
 
     wire_type: int
     zero: Any
@@ -460,8 +461,8 @@ def _moment(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """`read` gives None for what JSON leaves out. `unset` is the bytes of a value that nobody set,
-    `zero` what is read from them."""
+    """Reads and writes what a field of protobuf holds. `read` gives None for what JSON leaves out.
+    `unset` is the bytes of a value that nobody set, `zero` what is read from them."""
 
     write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], Any]

@@ -89,7 +89,8 @@ _PRESERVED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """`orphan` is `orphanDependents`, None when it was not given; so is `grace`, in seconds."""
+    """Holds the options of a deletion. `orphan` is `orphanDependents`, None when it was not given;
+    so is `grace`, in seconds."""
 
     dry_run: tuple[str, ...] = ()
     propagation: str | None = None

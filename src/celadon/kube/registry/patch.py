@@ -71,7 +71,8 @@ _GO_MAP: Final = "map[string]interface {}"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """`show` makes what a refusal of the result prints; `complaints` are about the patch itself."""
+    """Holds an object that was patched. `show` makes what a refusal of the result prints;
+    `complaints` are about the patch itself."""
 
     document: Any
     show: Callable[[], str]

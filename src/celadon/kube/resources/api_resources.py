@@ -583,9 +583,9 @@ def _two(seconds: int, unit: int, letter: str, small_unit: int, small_letter: st
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """`since` is the first release in which it is deprecated, `until` the first without it; empty
-    where it stays, or nobody was warned. `forgotten` is the first release that cannot read it where
-    it is stored."""
+    """Says when a version is deprecated, and when it goes. `since` is the first release in which it
+    is deprecated, `until` the first without it; empty where it stays, or nobody was warned.
+    `forgotten` is the first release that cannot read it where it is stored."""
 
     since: str = ""
     until: str = ""

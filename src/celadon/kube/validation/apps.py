@@ -462,8 +462,9 @@ _OF_ALL: Final = "status.replicas"
 
 
 class Counts(NamedTuple):
-    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
-    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
+    """Describes the counts in the status of a kind. `type`: whose numbers are not negative;
+    `parts`: what is not more than all replicas; `ready_name`: what complaints call the ready ones;
+    `collides`: whether it counts collisions."""
 
     type: str
     parts: tuple[str, ...] = ()

@@ -57,8 +57,8 @@ INTERVAL_SECONDS: Final = 300.0
 
 
 class CompactionByOne:
-    """`turn` is how often the key had been written when this process last looked, `revision` what
-    etcd's revision was then."""
+    """Lets one process compact the history. `turn` is how often the key had been written when this
+    process last looked, `revision` what etcd's revision was then."""
 
     def __init__(self, client: etcd_client.EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
         self._client = client
@@ -109,7 +109,7 @@ class KeyOrder:
 
 
 class Turn:
-    """`last` are the newest turns of all keys."""
+    """Says whose turn it is to compact. `last` are the newest turns of all keys."""
 
     __slots__ = ("_former", "_keys", "_last", "_waiting")
 
@@ -201,7 +201,8 @@ MOST_KEYS: Final = 1_000
 
 @dataclass(slots=True)
 class _Shared:
-    """`expires` by the clock; it was asked for after that clock was read."""
+    """Holds a lease that several keys share. `expires` by the clock; it was asked for after that
+    clock was read."""
 
     number: int
     expires: float

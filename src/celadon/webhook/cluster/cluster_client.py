@@ -95,7 +95,7 @@ class ClusterRefusal(ClusterError):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """`retry_after` as in a `ClusterRefusal`."""
+    """Holds a cluster's answer. `retry_after` as in a `ClusterRefusal`."""
 
     code: int
     body: bytes

@@ -163,7 +163,8 @@ E = TypeVar("E", bound=PolicyEngine)
 
 
 class RegisteredPolicies(Generic[E]):
-    """`engine` has none of them; `kinds` are the kinds of a policy and of a binding."""
+    """Holds the policies that are registered in a cluster. `engine` has none of them; `kinds` are
+    the kinds of a policy and of a binding."""
 
     def __init__(
         self,

@@ -46,7 +46,8 @@ MOST_ANSWERS: Final = 4096
 
 
 class RemoteAuthorizer:
-    """`clock` is monotonic. `asked` counts the questions that were sent."""
+    """Asks the cluster's authorizer. `clock` is monotonic. `asked` counts the questions that were
+    sent."""
 
     def __init__(self, client: cluster_client.ClusterClient, clock: Callable[[], float]) -> None:
         self._client = client

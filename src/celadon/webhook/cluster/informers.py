@@ -57,8 +57,9 @@ class Watched:
 
 
 class WatchedCollection:
-    """`run` keeps it current; `changed` is called whenever the objects are others. `is_absent` says
-    that the server does not know the resource: then there are none. `clock` is monotonic."""
+    """Keeps a copy of a collection. `run` keeps it current; `changed` is called whenever the
+    objects are others. `is_absent` says that the server does not know the resource: then there are
+    none. `clock` is monotonic."""
 
     def __init__(
         self,
@@ -259,8 +260,9 @@ LONGEST_WATCH: Final = 300.0
 
 
 class ClusterCaches:
-    """`namespace` is where ConfigMaps with policies are looked for. No cache is silent for longer
-    than half of `max_staleness`, in seconds, unless the cluster is."""
+    """Keeps copies of what policies look up. `namespace` is where ConfigMaps with policies are
+    looked for. No cache is silent for longer than half of `max_staleness`, in seconds, unless the
+    cluster is."""
 
     def __init__(
         self,

@@ -125,7 +125,8 @@ _STDOUT: Final = 1
 
 
 class DecisionLog:
-    """`clock` is Unix time, `dice` gives numbers from 0 to 1."""
+    """Writes down the decisions on reviews. `clock` is Unix time, `dice` gives numbers from 0 to
+    1."""
 
     def __init__(
         self, settings: DecisionLogSettings, clock: Callable[[], float], dice: Callable[[], float]

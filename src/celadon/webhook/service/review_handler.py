@@ -101,10 +101,10 @@ Later: TypeAlias = Coroutine[None, None, apiserver.HttpAnswer]
 
 
 class ReviewHandler:
-    """`rulebook` gives what is in force, None if nothing was loaded yet, or is not known any more;
-    `missing` says what is waited for then; `most_bytes` is how large
-    a body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told
-    of requests that were denied."""
+    """Answers reviews over HTTP. `rulebook` gives what is in force, None if nothing was loaded yet,
+    or is not known any more; `missing` says what is waited for then; `most_bytes` is how large a
+    body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told of
+    requests that were denied."""
 
     def __init__(
         self,
@@ -545,8 +545,8 @@ def seconds_to_answer(request: apiserver.HttpRequest, most: float) -> float:
 
 
 class ReviewQueue:
-    """`limit` reviews may wait or be decided at once, 0 is any number; `seconds` are for those
-    whose caller does not say. Belongs to the running loop."""
+    """Lets reviews wait for their turn. `limit` reviews may wait or be decided at once, 0 is any
+    number; `seconds` are for those whose caller does not say. Belongs to the running loop."""
 
     def __init__(
         self, handler: ReviewHandler, limit: int, seconds: float, heavy: HeavyReviews | None = None

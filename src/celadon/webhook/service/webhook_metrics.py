@@ -49,8 +49,8 @@ REFUSED: Final = Description(
 
 
 class ReviewMetrics:
-    """`in_flight` and `expires` (of the certificate, if there is one) are asked when somebody
-    reads."""
+    """Counts reviews. `in_flight` and `expires` (of the certificate, if there is one) are asked
+    when somebody reads."""
 
     def __init__(self, in_flight: Callable[[], int], expires: Callable[[], float] | None) -> None:
         self.seconds = Histogram(REVIEW_SECONDS, _REVIEW_BOUNDS)
@@ -131,7 +131,8 @@ WOULD_DENY: Final = Description(
 
 
 class WebhookMetrics:
-    """`in_flight` and `expires` are as for ReviewMetrics, which count in `reviews`."""
+    """Counts what a webhook does. `in_flight` and `expires` are as for ReviewMetrics, which count
+    in `reviews`."""
 
     def __init__(
         self,

@@ -30,8 +30,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FailureRuling:
-    """`action` is that of the rule which matched; empty if none did. `message` is why the Job
-    fails, if it does for this pod."""
+    """Says what the failure policy of a Job does about a pod. `action` is that of the rule which
+    matched; empty if none did. `message` is why the Job fails, if it does for this pod."""
 
     action: str = ""
     message: str = ""

@@ -194,7 +194,7 @@ def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - an
 
 
 class _Gator:
-    """This rewrites one test of a suite."""
+    """Rewrites one test of a suite."""
 
     def __init__(self, chunk: Chunk, suite: JsonObject, path: Path) -> None:
         self._suite = suite

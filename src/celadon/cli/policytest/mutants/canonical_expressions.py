@@ -393,7 +393,7 @@ def node_changes(tree: SourceNode) -> Iterator[NodeChange]:
 
 
 class _Changes:
-    """`ids` are those that no node of the tree has."""
+    """Makes the changes of an expression. `ids` are those that no node of the tree has."""
 
     def __init__(self, ids: Iterator[int]) -> None:
         self._ids = ids
@@ -511,7 +511,8 @@ _MOST_PLACES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AlteredExpression:
-    """`new` stands where `old` was, at `start`; `text` is the whole."""
+    """Holds an expression with a change in it. `new` stands where `old` was, at `start`; `text` is
+    the whole."""
 
     kind: AlterationKind
     text: str

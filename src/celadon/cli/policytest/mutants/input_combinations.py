@@ -74,10 +74,10 @@ _BOUND: Final[Mapping[str, Path]] = {name: (name,) for name in ("request", "name
 
 @dataclass(slots=True)
 class Inputs:
-    """`related` are the places, each with the literals that it is compared with; of `keys` nobody
-    knows whether they are such, or items of a list. `names` are the variables that are read
-    (`object`, `request` ...), `literals` all that is written out, `questions` what an authorizer is
-    asked: a field of the question, and its value."""
+    """Holds what expressions read. `related` are the places, each with the literals that it is
+    compared with; of `keys` nobody knows whether they are such, or items of a list. `names` are the
+    variables that are read (`object`, `request` ...), `literals` all that is written out,
+    `questions` what an authorizer is asked: a field of the question, and its value."""
 
     related: dict[Path, list[Any]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -383,7 +383,7 @@ _Changed = Callable[[Case], Case | None]
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """`changes` make it something else than it is."""
+    """Holds one input of a policy. `changes` make it something else than it is."""
 
     name: str
     changes: tuple[_Changed, ...]

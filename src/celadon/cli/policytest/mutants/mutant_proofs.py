@@ -43,8 +43,8 @@ def can_prove() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`case` is a request on which the two differ. If there is none, `is_proved` says that there is
-    none anywhere, or in what `bound` says."""
+    """Tells whether a mutant differs at all. `case` is a request on which the two differ. If there
+    is none, `is_proved` says that there is none anywhere, or in what `bound` says."""
 
     case: Case | None = None
     is_proved: bool = False

@@ -325,9 +325,10 @@ _INSIDE: Final = frozenset({"validations", "mutations", "auditAnnotations"})
 
 
 class Difference(NamedTuple):
-    """`case` is the text of a killing case, empty if there is none. `requests` came to the policy
-    and made no difference; `differs` says that others did, though no case could tell. `spaces` are
-    the combinations that were asked without finding a case."""
+    """Tells what was found when a mutant was looked for. `case` is the text of a killing case,
+    empty if there is none. `requests` came to the policy and made no difference; `differs` says
+    that others did, though no case could tell. `spaces` are the combinations that were asked
+    without finding a case."""
 
     case: str
     requests: int

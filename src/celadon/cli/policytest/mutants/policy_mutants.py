@@ -53,8 +53,9 @@ _FIELD_CHANGES_LISTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """`value` is what stands at a path of the document instead, `ABSENT` for nothing. `of` is
-    what is left out, where the value is a list that is shorter by that."""
+    """Changes one field of a document. `value` is what stands at a path of the document instead,
+    `ABSENT` for nothing. `of` is what is left out, where the value is a list that is shorter by
+    that."""
 
     kind: Kind
     path: Path
@@ -180,8 +181,9 @@ _AROUND: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """`value` is what stands at a path of a document instead; `ABSENT` for nothing, an empty path
-    for all of it. `expression` is how, where that is an expression."""
+    """Changes a policy or one of its bindings in one place. `value` is what stands at a path of a
+    document instead; `ABSENT` for nothing, an empty path for all of it. `expression` is how, where
+    that is an expression."""
 
     kind: AlterationKind
     document: Document

@@ -130,8 +130,8 @@ _LOOKED: frozenset[admission.Outcome] = frozenset({admission.Outcome.EVALUATED})
 
 
 class Glance:
-    """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
-    are the policies that were evaluated."""
+    """Shows how one request was decided. `sent` is None for what cannot be asked. `seen` is equal
+    for what looks the same; `reached` are the policies that were evaluated."""
 
     __slots__ = ("_text", "_verdict", "reached", "seen", "sent")
 
@@ -311,8 +311,9 @@ def _quoting(text: str, old: str, new: str) -> str:
 
 @dataclass(slots=True)
 class Stage:
-    """`documents` are the policy and its bindings; those that stand in the test itself are part of
-    the test, and stay. `glances` are at the cases, with the policy as it is."""
+    """Holds a policy as it is now, and what is seen of it. `documents` are the policy and its
+    bindings; those that stand in the test itself are part of the test, and stay. `glances` are at
+    the cases, with the policy as it is."""
 
     test: case_results.PolicyTest
     bench: Bench

@@ -73,8 +73,8 @@ def asked_otherwise(case: Case) -> Iterator[Case]:
 
 @dataclass(slots=True)
 class CaseChanges:
-    """`param_kind` is the version and kind of params, if the policy has any. Documents that are the
-    same are one, so that settings are shared."""
+    """Changes the cases of a test. `param_kind` is the version and kind of params, if the policy
+    has any. Documents that are the same are one, so that settings are shared."""
 
     _bench: Bench
     _param_kind: tuple[str, str] | None
@@ -225,9 +225,9 @@ User = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReadPolicy:
-    """`kinds` with the operations that are asked about; `namespaces` are labels of Namespaces that
-    may make a difference; `object_labels` those that selectors want, `object_wishes` all values of
-    them that selectors name."""
+    """Holds what a policy reads. `kinds` with the operations that are asked about; `namespaces` are
+    labels of Namespaces that may make a difference; `object_labels` those that selectors want,
+    `object_wishes` all values of them that selectors name."""
 
     kinds: tuple[tuple[GroupVersionKind, frozenset[Operation]], ...]
     places: ReadPlaces
