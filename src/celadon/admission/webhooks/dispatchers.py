@@ -39,10 +39,10 @@ from celadon.admission.webhooks.hooks import (
 )
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
-from celadon.kube.go import JsonSyntaxError, json_text
+from celadon.kube.go import JsonSyntaxError, go_json, json_text
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
 from celadon.kube.releases import is_since
-from celadon.kube.schemas import json_kind
+from celadon.kube.schemas import json_kind, raw_ways
 from celadon.records import dataclass, field, replace
 
 # --- What is noted of calls --------------------------------------------------
@@ -283,6 +283,7 @@ class MutatingPhase:
         before, _ = context.objects(hit.kind)
         if before is None:
             raise hook_refusals.modified_nothing(hook)
+        before = go_json.with_raw(before, raw_ways(hit.kind), go_json.compact_raw)
         if answer.patch_type != JSON_PATCH:
             raise CallError(f'unsupported patch type "{answer.patch_type}"', 500)
         try:

@@ -38,6 +38,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     misfits,
     same,
 )
+from celadon.kube.go.go_json import with_raw
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -46,7 +47,7 @@ from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.struct_decoding import codec_for, with_empty_values
+from celadon.kube.schemas.struct_decoding import codec_for, raw_ways, with_empty_values
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass
@@ -512,6 +513,11 @@ class _Endpoint:
             return managed_fields.Managers()
         return self._updated(live, new, managers, self._writer.manager)
 
+    def _values(self, obj: JsonObject) -> JsonObject:
+        """Return an object in which raw JSON is what it says."""
+        values: JsonObject = with_raw(obj, raw_ways(self._target.kind), dict)
+        return values
+
     def _misfit(self, obj: JsonObject) -> str:
         """Return why a custom resource has no typed value; empty for those that have one. Its
         schema may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were
@@ -530,8 +536,9 @@ class _Endpoint:
         )
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
+        before, after = self._values(live), self._values(new)
         try:
-            updated = self._ownership.updated(live, new, managers, writer, now)
+            updated = self._ownership.updated(before, after, managers, writer, now)
         except (ItemError, UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(updated)
@@ -584,7 +591,8 @@ class _Endpoint:
         *,
         force: bool,
     ) -> tuple[dict[str, Json], managed_fields.Managers]:
-        target, manager = self._target, self._writer.manager
+        target, manager, before = self._target, self._writer.manager, live
+        live = self._values(live)
         applier = managed_fields.manager_id(
             manager, managed_fields.APPLY, target.kind.api_version, target.subresource
         )
@@ -606,6 +614,8 @@ class _Endpoint:
             updated.times[applier] = self._writer.now
             if target.schema is not None:  # as upstream, nothing is defaulted where nothing changes
                 result = target.schema.mutated(result)
+        else:
+            result = dict(before)
         if manager == KUBECTL:
             result = with_last_applied(result, config)
         return result, updated

@@ -22,7 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
-from celadon.kube.go.go_json import Document
+from celadon.kube.go.go_json import Document, compact_raw, with_raw
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
@@ -34,6 +34,7 @@ from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
     decode,
+    raw_ways,
     strict_field_errors,
     struct_codec,
 )
@@ -393,6 +394,7 @@ class MutatedKinds:
     ) -> JsonObject:
         """Merge with defaults. What it shares with the one before has them. DecodeError."""
         type_, defaulting = merged_kind.type, merged_kind.defaulting
+        live = with_raw(live, raw_ways(kind), dict)
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
@@ -416,6 +418,7 @@ class MutatedKinds:
         codec = codec_for(document_kind)
         if codec is None:  # options of a connection
             return Patched(document)
+        document = with_raw(document, raw_ways(document_kind), compact_raw)
         try:
             decode(codec, document)
             strange = strict_field_errors(Document(document), document_kind)

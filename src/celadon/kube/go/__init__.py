@@ -6,6 +6,7 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 `go_cmp` reports (github.com/google/go-cmp).
 """
 
+from celadon.kube.go import go_json
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
@@ -41,6 +42,7 @@ __all__ = [
     "URLError",
     "canonical_time",
     "escaped_html",
+    "go_json",
     "int_or",
     "json_text",
     "media_type_complaint",

@@ -665,7 +665,9 @@ def _printed_raw(value: object) -> str:
 def _printed_json(value: object) -> str:
     if value is None:
         return "[]uint8(nil)"
-    data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = getattr(value, "text", plain)  # raw JSON is printed as it was read
+    data = text.encode()
     return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in data)}}}"
 
 

@@ -17,9 +17,18 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
+from celadon.kube.go.go_json import (
+    Document,
+    JsonSyntaxError,
+    RawJson,
+    keep_raw,
+    read_json,
+    shown_raw,
+    with_raw,
+    without_double,
+)
 from celadon.kube.go.go_text import json_text, plain_text, sorted_members
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
@@ -45,7 +54,7 @@ from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
-from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
+from celadon.kube.schemas.struct_decoding import decode, raw_ways, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -170,7 +179,7 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
 
     def show() -> str:
         again = with_sources(body.decode("utf-8", "replace"))
-        return source_text(apply_merge_patch(dict(current), again, as_written=True))
+        return source_text(apply_merge_patch(_with_raw_sources(current), again, as_written=True))
 
     return Patched(result, show, complaints)
 
@@ -199,9 +208,20 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
             for item, source in zip(named, sources, strict=True)
             if item.get("op") != "test"
         ]
-        return source_text(apply_json_patch(dict(current), again, as_written=True))
+        return source_text(apply_json_patch(_with_raw_sources(current), again, as_written=True))
 
     return Patched(result, show, tuple(complaints))
+
+
+def _with_raw_sources(current: JsonObject) -> JsonDict:
+    """Return an object whose raw JSON has the texts of its scalars in it, too: it is written with
+    its own text unless a patch looks into it."""
+
+    def sourced(raw: RawJson) -> RawJson:
+        return RawJson(with_sources(raw.text), shown_raw(raw))
+
+    result: JsonDict = with_raw(dict(current), raw_ways(metadata.gvk(current)), sourced)
+    return result
 
 
 def _require_double_values(body: bytes) -> None:
@@ -292,6 +312,13 @@ def read_patched(
     of custom resources `require_kind` says."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
+    if ways := raw_ways(gvk):
+        if result.is_strategic:
+            document = with_raw(document, ways, dict)
+        else:
+            text = result.show()
+            document = {**document, **read_json(text).value}
+            keep_raw(document, text, ways)
     if target.schema is not None:
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))

@@ -20,7 +20,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed la
 from typing import Any, Final, TypeAlias
 
 from celadon.kube.errors import KubeError
-from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
+from celadon.kube.go.go_json import TOO_DEEP, Document, RawJson, read_json
 from celadon.kube.go.go_text import escaped_html, json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.releases import is_since
@@ -105,13 +105,11 @@ def _unescape(part: str) -> str:
 
 def same_json(a: object, b: object) -> bool:
     """Equality of JSON, scalars by their text: neither are 1 and true the same, nor 1 and 1.0."""
-    if a.__class__ is not b.__class__:
-        return False
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same_json(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same_json, a, b))
-    return bool(a == b)
+    return a.__class__ is b.__class__ and bool(a == b)
 
 
 def _copy(value: object) -> object:
@@ -432,6 +430,8 @@ def with_sources(text: str) -> Any:
 
 def source_text(value: object) -> str:
     """JSON as Go's library writes what patches `with_sources` were applied to."""
+    if isinstance(value, RawJson):
+        return value.text
     if isinstance(value, dict):
         members = (f"{json_text(key)}:{source_text(member)}" for key, member in value.items())
         return f"{{{','.join(members)}}}"

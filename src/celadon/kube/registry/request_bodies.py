@@ -498,6 +498,8 @@ def read_object(
         raise _other_kind(document, sent_kind, other, target.kind)
     elif sent_kind != target.kind:
         _require_kind(document, sent_kind, target)
+    if isinstance(body, bytes):
+        struct_decoding.keep_raw_of(structure_of(sent_kind), document.value, body)
     return read_document(document, sent_kind, target, context, field_validation, noticed)
 
 
