@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 import msgspec
 
 from celadon.kube import JsonObject, User
-from celadon.kube.go import escaped_html, go_json, json_text
+from celadon.kube.go import client_json, go_json, json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.metadata import gvk
 from celadon.kube.resources import Resource
@@ -546,7 +546,7 @@ def sorted_json_bytes(obj: JsonObject) -> bytes:
     if written is not None:
         return written
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return escaped_html(text).encode("utf-8", "replace")
+    return client_json(text).encode("utf-8", "replace")
 
 
 def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | None:

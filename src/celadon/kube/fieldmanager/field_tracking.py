@@ -38,7 +38,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     misfits,
     same,
 )
-from celadon.kube.go.go_json import with_raw
+from celadon.kube.go.go_json import RawWays, with_raw
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -341,6 +341,18 @@ def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bo
     return False
 
 
+def _outside_atomic_lists(ways: RawWays, type_: MergeType) -> RawWays:
+    """Return those of the ways that lead into no list which is owned as a whole."""
+    result: dict[str, RawWays] = {}
+    for name, below in ways.items():
+        child = None if type_.map is None else type_.map.child(name)
+        if child is not None and child.list is not None:
+            child = None if child.list.atomic else child.list.item
+        if child is not None and (not below or (below := _outside_atomic_lists(below, child))):
+            result[name] = below
+    return result
+
+
 def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
     """Return the entries of `managedFields` that the scale of a stored object has."""
     try:
@@ -513,11 +525,6 @@ class _Endpoint:
             return managed_fields.Managers()
         return self._updated(live, new, managers, self._writer.manager)
 
-    def _values(self, obj: JsonObject) -> JsonObject:
-        """Return an object in which raw JSON is what it says."""
-        values: JsonObject = with_raw(obj, raw_ways(self._target.kind), dict)
-        return values
-
     def _misfit(self, obj: JsonObject) -> str:
         """Return why a custom resource has no typed value; empty for those that have one. Its
         schema may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were
@@ -536,7 +543,9 @@ class _Endpoint:
         )
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
-        before, after = self._values(live), self._values(new)
+        # Within atomic lists upstream compares Go's structs, and so the texts of raw JSON.
+        ways = _outside_atomic_lists(raw_ways(target.kind), self.type)
+        before, after = with_raw(live, ways, dict), with_raw(new, ways, dict)
         try:
             updated = self._ownership.updated(before, after, managers, writer, now)
         except (ItemError, UnshownVersion):
@@ -592,7 +601,7 @@ class _Endpoint:
         force: bool,
     ) -> tuple[dict[str, Json], managed_fields.Managers]:
         target, manager, before = self._target, self._writer.manager, live
-        live = self._values(live)
+        live = with_raw(live, raw_ways(target.kind), dict)
         applier = managed_fields.manager_id(
             manager, managed_fields.APPLY, target.kind.api_version, target.subresource
         )

@@ -206,9 +206,9 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
         again = [
             {**item, "value": source["value"]} if "value" in item else item
             for item, source in zip(named, sources, strict=True)
-            if item.get("op") != "test"
         ]
-        return source_text(apply_json_patch(_with_raw_sources(current), again, as_written=True))
+        before = _with_raw_sources(current)
+        return source_text(apply_json_patch(before, again, as_written=True, is_tested=True))
 
     return Patched(result, show, tuple(complaints))
 
