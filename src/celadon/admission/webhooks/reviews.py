@@ -78,8 +78,9 @@ class Call:
     @property
     def body(self) -> bytes:
         """Return the text of the review, with the line end that Go's encoder writes."""
-        objects = self.document["request"]["object"], self.document["request"]["oldObject"]
-        has_raw = any(map(may_have_raw, filter(None, objects)))
+        request = self.document.get("request") or {}
+        objects = filter(None, (request.get("object"), request.get("oldObject")))
+        has_raw = any(map(may_have_raw, objects))
         write = go_json.json_with_raw if has_raw else json_text
         return f"{write(self.document)}\n".encode("utf-8", "surrogatepass")
 

@@ -508,11 +508,6 @@ def shown_raw(raw: RawJson) -> str:
     )
 
 
-def compact_raw(raw: RawJson) -> RawJson:
-    """Return raw JSON as it is read again from other JSON."""
-    return RawJson(raw, shown_raw(raw))
-
-
 def keep_raw(obj: JsonDict, text: str, ways: RawWays) -> None:
     """Puts raw JSON into an object, which was read from the text, where the ways lead."""
     start = _after_blanks(text, 0)

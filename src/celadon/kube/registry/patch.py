@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -202,11 +202,7 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     result = apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
-        sources = with_sources(body.decode("utf-8", "replace")) or []
-        again = [
-            {**item, "value": source["value"]} if "value" in item else item
-            for item, source in zip(named, sources, strict=True)
-        ]
+        again = sourced_operations(named, body.decode("utf-8", "replace"))
         before = _with_raw_sources(current)
         return source_text(apply_json_patch(before, again, as_written=True, is_tested=True))
 
@@ -221,6 +217,29 @@ def _with_raw_sources(current: JsonObject) -> JsonDict:
         return RawJson(with_sources(raw.text), shown_raw(raw))
 
     result: JsonDict = with_raw(dict(current), raw_ways(metadata.gvk(current)), sourced)
+    return result
+
+
+def sourced_operations(operations: Sequence[JsonObject], text: str) -> list[JsonObject]:
+    """Return the operations that were read from a text with the texts of their values."""
+    return [
+        {**operation, "value": source["value"]} if "value" in operation else operation
+        for operation, source in zip(operations, with_sources(text) or (), strict=True)
+    ]
+
+
+def with_raw_patched(
+    before: JsonObject, document: Any, operations: Callable[[], Sequence[JsonObject]]
+) -> Any:
+    """Return the document that a JSON patch of somebody else has made of an object, with raw JSON
+    as Go's library writes it; the `operations` have values as they were written."""
+    ways = raw_ways(metadata.gvk(before))
+    if not ways or not isinstance(document, dict):
+        return document
+    sourced = _with_raw_sources(before)
+    text = source_text(apply_json_patch(sourced, operations(), as_written=True, is_tested=True))
+    result: JsonDict = read_json(text).value
+    keep_raw(result, text, ways)
     return result
 
 
