@@ -340,7 +340,9 @@ class Writer:
             self._managers.created(call, incoming)
         warnings = write_warnings(incoming.draft.decoded, target, STRATEGIES)
         owner_warnings = _owner_warnings(call, incoming)
-        create.prepare_create(incoming.draft, target)  # another namespace is refused unwarned
+        is_update = call.endpoint.verb != "create"
+        # Another namespace is refused unwarned.
+        create.prepare_create(incoming.draft, target, is_update=is_update)
         call.notes.warnings += owner_warnings
         return incoming, warnings
 

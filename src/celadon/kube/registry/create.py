@@ -100,10 +100,14 @@ def begin_create(draft: Draft, target: Target) -> Draft:
     return draft
 
 
-def prepare_create(draft: Draft, target: Target) -> None:
-    """`begin_create` without the plugins, for those who ask them one by one."""
+def prepare_create(draft: Draft, target: Target, *, is_update: bool = False) -> None:
+    """`begin_create` without the plugins, for those who ask them one by one. A new object that an
+    update or a patch creates keeps its link to itself until it is stored."""
     _put_in_place(draft, target)
+    meta = draft.meta or {}
+    link = {"selfLink": meta["selfLink"]} if is_update and "selfLink" in meta else {}
     wipe_metadata(draft)
+    meta.update(link)
 
 
 def _put_in_place(draft: Draft, target: Target) -> None:
