@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
 from math import isinf
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import escaped_html, json_text, sorted_members
@@ -474,7 +474,7 @@ class RawJson(dict[str, Any]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]  # as all that can be changed
+    __hash__ = None
 
 
 RawWays: TypeAlias = "Mapping[str, RawWays]"
@@ -551,7 +551,7 @@ def _keep_value(holder: Any, key: str | int, text: str, at: int, ways: RawWays |
         return _keep_members(holder[key], text, at, ways)
     if ways and text[at] == "[" and holder[key].__class__ is list:
         return _keep_items(holder[key], text, at, ways)
-    _, end = _SKIPPER.scan_once(text, at)
+    _, end = _SKIPPER.raw_decode(text, at)
     if ways is not None and not ways and text[at] == "{":
         holder[key] = read_raw(text[at:end])
     return int(end)
@@ -605,8 +605,8 @@ def json_with_raw(value: object, write: Callable[[RawJson], str] = shown_raw) ->
 
 def _text_around_raw(value: object, write: Callable[[RawJson], str]) -> str | None:
     """Return the JSON of a value in which there is raw JSON; None where there is none."""
-    if value.__class__ is RawJson:
-        return write(cast("RawJson", value))
+    if isinstance(value, RawJson):
+        return write(value)
     if not isinstance(value, dict | list):
         return None
     members = list(value.values()) if isinstance(value, dict) else value

@@ -447,7 +447,7 @@ def may_have_raw(obj: JsonObject) -> bool:
     """Return whether an object, or an item of a list or table, may hold raw JSON."""
     kind = gvk(obj)
     if kind.kind == "Table":
-        rows = obj.get("rows") or ({},)
+        rows: list[JsonObject] = obj.get("rows") or [{}]
         return may_have_raw(rows[0].get("object") or {})
     return bool(raw_ways(kind._replace(kind=kind.kind.removesuffix("List"))))
 
