@@ -16,14 +16,17 @@ import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
 
 from celadon.kube import JsonObject, User
-from celadon.kube.go import escaped_html, json_text
+from celadon.kube.go import client_json, go_json, json_text
 from celadon.kube.json_types import JsonDict
+from celadon.kube.metadata import gvk
 from celadon.kube.resources import Resource
+from celadon.kube.schemas import keep_raw_of, may_have_raw
 from celadon.late_patterns import late_pattern
 from celadon.memoization import remembered
 from celadon.records import dataclass
@@ -525,7 +528,8 @@ def json_bytes(obj: JsonObject) -> bytes:
         written = _in_parts(obj, json_bytes)
         if written is not None:
             return written
-        return json_text(obj).encode("utf-8", "replace")
+        write = go_json.json_with_raw if may_have_raw(obj) else json_text
+        return write(obj).encode("utf-8", "replace")
     # Four searches for a byte are ten times as quick as one `translate`: 1 % of a patch.
     if not (_LESS in text or _GREATER in text or _AMPERSAND in text or _SEPARATOR in text):
         return text
@@ -538,7 +542,7 @@ def sorted_json_bytes(obj: JsonObject) -> bytes:
     if written is not None:
         return written
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return escaped_html(text).encode("utf-8", "replace")
+    return client_json(text).encode("utf-8", "replace")
 
 
 def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | None:
@@ -561,6 +565,8 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
     fast = None if custom else _fast(obj)
     if fast is not None:
         return fast
+    if not custom and may_have_raw(obj):
+        return go_json.json_with_raw(obj, attrgetter("text")).encode("utf-8", "surrogatepass")
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=custom)
     return text.encode("utf-8", "surrogatepass")
 
@@ -574,6 +580,8 @@ def read_stored(value: bytes) -> JsonDict:
         document: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
         document = json.loads(value)
+    if isinstance(document, dict):
+        keep_raw_of(gvk(document), document, value)
     return document
 
 

@@ -15,9 +15,10 @@ from typing import Final
 
 from celadon.apiserver import http_messages
 from celadon.kube import JsonObject, StatusDetails, StatusError, status
-from celadon.kube.go import escaped_html, parse_bool
+from celadon.kube.go import client_json, go_json, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
+from celadon.kube.schemas import may_have_raw
 from celadon.memoization import LONGEST
 from celadon.records import dataclass, field, replace
 
@@ -333,7 +334,9 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
         from celadon.goyaml import yaml_text  # late: few ask for YAML, and it takes long to load
 
         return yaml_text(obj).encode("utf-8", "replace")
+    if accepted.pretty and not sort and may_have_raw(obj):
+        return go_json.indented(go_json.json_with_raw(obj)).encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
-        return escaped_html(pretty).encode("utf-8", "replace")
+        return client_json(pretty).encode("utf-8", "replace")
     return (http_messages.sorted_json_bytes(obj) if sort else http_messages.json_bytes(obj)) + b"\n"

@@ -17,7 +17,7 @@ from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import ADDRESS, MONTHS, quote
+from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
 from celadon.kube.library import (
     CIDR,
     IP,
@@ -28,7 +28,7 @@ from celadon.kube.library import (
     unwrapped,
 )
 from celadon.kube.protobuf import in_message_order
-from celadon.kube.registry import JsonPatchError, apply_json_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch, patch
 
 # --- Go values ---------------------------------------------------------------
 #
@@ -439,6 +439,7 @@ def apply_patch(
     try:
         try:
             document: Json = apply_json_patch(live, operations, raw_nulls=True)
+            document = patch.with_raw_patched(live, document, lambda: _as_written(operations))
             return kinds.patched(document, kind, expected)
         except StatusError:  # which names members as Go has written them
             document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
@@ -483,6 +484,16 @@ def _operation(value: object, data: DataValues) -> JsonObject:
     if value.has_value:
         result["value"] = json_value(value["value"], data)
     return result
+
+
+def _as_written(operations: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return operations with their values as Go's JSON has them."""
+    return [
+        {**operation, "value": sorted_members(go_json.as_written(operation["value"]))}
+        if "value" in operation
+        else operation
+        for operation in operations
+    ]
 
 
 def _is_json(text: str) -> bool:

@@ -18,6 +18,7 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol
 
@@ -40,7 +41,7 @@ from celadon.admission.webhooks.hooks import (
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
 from celadon.kube.go import JsonSyntaxError, json_text
-from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
+from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass, field, replace
@@ -290,6 +291,9 @@ class MutatingPhase:
             document = apply_json_patch(before, operations)
         except JsonPatchError as error:
             raise status.internal_error(str(error)) from None
+        text = answer.patch.decode("utf-8", "replace")
+        sourced = functools.partial(patch.sourced_operations, operations, text)
+        document = patch.with_raw_patched(before, document, sourced)
         decoded, result = self._readmit(document, hit.kind)
         self.notes.patch(hook, number, operations)
         mutated = self._coarse_times or decoded != before

@@ -17,6 +17,7 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_ve
 from celadon.kube.go import (
     URL,
     URLError,
+    go_json,
     json_text,
     media_type_complaint,
     parse_media_type,
@@ -25,7 +26,7 @@ from celadon.kube.go import (
 )
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
-from celadon.kube.schemas import DecodeError, round_trip
+from celadon.kube.schemas import DecodeError, may_have_raw, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass, field
 
@@ -76,7 +77,11 @@ class Call:
     @property
     def body(self) -> bytes:
         """Return the text of the review, with the line end that Go's encoder writes."""
-        return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
+        request = self.document.get("request") or {}
+        objects = filter(None, (request.get("object"), request.get("oldObject")))
+        has_raw = any(map(may_have_raw, objects))
+        write = go_json.json_with_raw if has_raw else json_text
+        return f"{write(self.document)}\n".encode("utf-8", "surrogatepass")
 
     @property
     def timeout_seconds(self) -> int:

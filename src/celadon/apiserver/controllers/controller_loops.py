@@ -25,6 +25,7 @@ from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, applied, track_update
+from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import service_account_user
 from celadon.kube.registry import Target, draft_of, patch
@@ -559,7 +560,7 @@ class ServerRequests:
             ("user-agent", f"{self.agent}/{self.account}"),
             ("content-type", content),
         ]
-        data = b"" if body is None else json.dumps(body).encode()
+        data = b"" if body is None else json_text(body).encode("utf-8", "replace")
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:

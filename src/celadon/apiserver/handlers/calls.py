@@ -19,7 +19,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, StatusError, User, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.go import Document, parse_media_type
+from celadon.kube.go import Document, go_json, parse_media_type
 from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode, has_message, open_envelope, read_message
 from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
@@ -317,6 +317,8 @@ def _json_value(value: Any, *, is_sorted: bool, level: int = 0) -> Any:  # noqa:
     """Return the value as reading its JSON text would give it: containers of its own (YAML shares
     those behind aliases), plain numbers, and texts without halves of surrogate pairs."""
     match value:
+        case go_json.RawJson():
+            return value
         case dict() | list() if level == MAX_DEPTH:
             raise _TooDeep
         case dict():

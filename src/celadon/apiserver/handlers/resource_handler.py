@@ -38,11 +38,12 @@ from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.go import json_text
+from celadon.kube.go import go_json, json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource, deprecation_of
+from celadon.kube.schemas import may_have_raw
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass, field
 
@@ -389,7 +390,8 @@ def _plain_line(texts: ObjectTexts, resource: Resource, event: WatchEvent) -> by
 def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
     if forms.accepted.media_type == negotiation.PROTOBUF:
         return encode_event(kind, obj)
-    return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
+    write = go_json.json_with_raw if may_have_raw(obj) else json_text
+    return write({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
 
 
 # --- Deprecations ------------------------------------------------------------

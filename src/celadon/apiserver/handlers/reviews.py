@@ -339,7 +339,7 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
     return {
         "kind": "SelfSubjectRulesReview",
         "apiVersion": f"{well_known_values.AUTHORIZATION_GROUP}/v1",
-        "metadata": {},
+        "metadata": {} if is_since("1.34") else {"creationTimestamp": None},
         "spec": {},
         "status": answer,
     }

@@ -63,7 +63,6 @@ from celadon.kube.registry import (
     Draft,
     Incoming,
     Surroundings,
-    Target,
     create,
     delete,
     patch,
@@ -326,7 +325,7 @@ class Writer:
         await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
-        stored = await call.work.step(_stored_new, draft, result, target)
+        stored = await call.work.step(_stored_new, draft, result, call)
         return _NewObject(stored, _claims(context), has_generated_name)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
@@ -341,7 +340,9 @@ class Writer:
             self._managers.created(call, incoming)
         warnings = write_warnings(incoming.draft.decoded, target, STRATEGIES)
         owner_warnings = _owner_warnings(call, incoming)
-        create.prepare_create(incoming.draft, target)  # another namespace is refused unwarned
+        is_update = call.endpoint.verb != "create"
+        # Another namespace is refused unwarned.
+        create.prepare_create(incoming.draft, target, is_update=is_update)
         call.notes.warnings += owner_warnings
         return incoming, warnings
 
@@ -608,8 +609,8 @@ def _is_brief_registration(call: Call) -> bool:
     return is_registration and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
 
 
-def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:
-    return in_order(create.stored_new(draft, obj, target))
+def _stored_new(draft: Draft, obj: JsonDict, call: Call) -> JsonDict:
+    return in_order(create.stored_new(draft, obj, call.target, dry_run=call.dry_run))
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:

@@ -38,6 +38,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     misfits,
     same,
 )
+from celadon.kube.go.go_json import RawWays, with_raw
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -46,7 +47,7 @@ from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.struct_decoding import codec_for, with_empty_values
+from celadon.kube.schemas.struct_decoding import codec_for, raw_ways, with_empty_values
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass
@@ -338,6 +339,18 @@ def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bo
     return False
 
 
+def _outside_atomic_lists(ways: RawWays, type_: MergeType) -> RawWays:
+    """Return those of the ways that lead into no list which is owned as a whole."""
+    result: dict[str, RawWays] = {}
+    for name, below in ways.items():
+        child = None if type_.map is None else type_.map.child(name)
+        if child is not None and child.list is not None:
+            child = None if child.list.atomic else child.list.item
+        if child is not None and (not below or (below := _outside_atomic_lists(below, child))):
+            result[name] = below
+    return result
+
+
 def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
     """Return the entries of `managedFields` that the scale of a stored object has."""
     try:
@@ -528,8 +541,11 @@ class _Endpoint:
         )
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
+        # Within atomic lists upstream compares Go's structs, and so the texts of raw JSON.
+        ways = _outside_atomic_lists(raw_ways(target.kind), self.type)
+        before, after = with_raw(live, ways, dict), with_raw(new, ways, dict)
         try:
-            updated = self._ownership.updated(live, new, managers, writer, now)
+            updated = self._ownership.updated(before, after, managers, writer, now)
         except (ItemError, UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(updated)
@@ -583,7 +599,8 @@ class _Endpoint:
         *,
         force: bool,
     ) -> tuple[dict[str, Json], managed_fields.Managers]:
-        target, manager = self._target, self._writer.manager
+        target, manager, before = self._target, self._writer.manager, live
+        live = with_raw(live, raw_ways(target.kind), dict)
         applier = managed_fields.manager_id(
             manager, managed_fields.APPLY, target.kind.api_version, target.subresource
         )
@@ -605,6 +622,8 @@ class _Endpoint:
             updated.times[applier] = self._writer.now
             if target.schema is not None:  # as upstream, nothing is defaulted where nothing changes
                 result = target.schema.mutated(result)
+        else:
+            result = dict(before)
         if manager == KUBECTL:
             result = with_last_applied(result, config)
         return result, updated

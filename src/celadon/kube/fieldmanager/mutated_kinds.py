@@ -22,7 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
-from celadon.kube.go.go_json import Document
+from celadon.kube.go.go_json import Document, with_raw
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
@@ -34,6 +34,7 @@ from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
     decode,
+    raw_ways,
     strict_field_errors,
     struct_codec,
 )
@@ -335,7 +336,10 @@ class MutatedKinds:
 
     def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
         """Return who makes plans for the kind. None for kinds of definitions, which may change, and
-        others that have to be merged the long way, as all before duplicates were allowed."""
+        others that have to be merged the long way: with raw JSON, which is written anew, and all
+        before duplicates were allowed."""
+        if raw_ways(kind):
+            return None
         try:
             return self._merged_kind(kind).planner if is_since(_DUPLICATES_SINCE) else None
         except MutationRefused:
@@ -387,7 +391,9 @@ class MutatedKinds:
     ) -> JsonObject:
         """Merge with defaults. What it shares with the one before has them. DecodeError."""
         type_, defaulting = merged_kind.type, merged_kind.defaulting
-        if defaulting is not None:
+        if ways := raw_ways(kind):
+            live = with_raw(live, ways, dict)
+        elif defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
                 result: JsonDict = merged(type_, live, config, parts)

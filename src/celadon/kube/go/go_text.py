@@ -92,7 +92,31 @@ def quote(text: str) -> str:
 
 def json_text(value: object) -> str:
     """Compact JSON as `json.Marshal` writes it: members in the order given, `<>&` escaped."""
-    return escaped_html(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return client_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def client_json(text: str) -> str:
+    """Return JSON that Python wrote as Go writes it for clients: `<>&` escaped, and doubles with an
+    exponent only where they are very small or large."""
+    if "e-0" in text or "e+1" in text or "e+2" in text:
+        text = _STRING_OR_EXPONENT.sub(_go_number, text)
+    return escaped_html(text)
+
+
+_STRING_OR_EXPONENT: Final = late_pattern(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[0-9]++(?:\.[0-9]++)?e[-+][0-9]++'
+)
+_SMALLEST_PLAIN: Final = 1e-6
+_LARGEST_PLAIN: Final = 1e21
+
+
+def _go_number(match: re.Match[str]) -> str:
+    token = match[0]
+    if token[0] == '"':
+        return token
+    if _SMALLEST_PLAIN <= float(token) < _LARGEST_PLAIN:
+        return format(Decimal(token), "f")
+    return token.replace("e-0", "e-")
 
 
 def sorted_members(value: object) -> Any:
@@ -661,7 +685,9 @@ def _printed_raw(value: object) -> str:
 def _printed_json(value: object) -> str:
     if value is None:
         return "[]uint8(nil)"
-    data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = getattr(value, "text", plain)  # raw JSON is printed as it was read
+    data = text.encode()
     return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in data)}}}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.go.go_json import JsonSyntaxError, read_json
+from celadon.kube.go.go_json import JsonSyntaxError, RawJson, read_raw
 from celadon.kube.go.go_text import Base64Error, canonical_base64, json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.names import GroupVersionKind
@@ -342,7 +342,7 @@ def read_base64(data: bytes, start: int, stop: int) -> str:
 
 def json_bytes(value: object, field: str) -> bytes:
     try:
-        text = json_text(value)
+        text = value.text if isinstance(value, RawJson) else json_text(value)
     except (TypeError, ValueError, RecursionError):
         raise misfit(field, "JSON value") from None
     return text_bytes(text, field)
@@ -353,7 +353,7 @@ def read_raw_json(data: bytes, start: int, stop: int) -> object:
     if start == stop:
         return None
     try:
-        return read_json(read_text(data, start, stop)).value
+        return read_raw(read_text(data, start, stop))
     except JsonSyntaxError as error:
         raise ProtobufError(str(error)) from None
 

@@ -100,10 +100,14 @@ def begin_create(draft: Draft, target: Target) -> Draft:
     return draft
 
 
-def prepare_create(draft: Draft, target: Target) -> None:
-    """`begin_create` without the plugins, for those who ask them one by one."""
+def prepare_create(draft: Draft, target: Target, *, is_update: bool = False) -> None:
+    """`begin_create` without the plugins, for those who ask them one by one. A new object that an
+    update or a patch creates keeps its link to itself until it is stored."""
     _put_in_place(draft, target)
+    meta = draft.meta or {}
+    link = {"selfLink": meta["selfLink"]} if is_update and "selfLink" in meta else {}
     wipe_metadata(draft)
+    meta.update(link)
 
 
 def _put_in_place(draft: Draft, target: Target) -> None:
@@ -233,13 +237,16 @@ def drop_version(obj: JsonDict, *, is_update: bool = False) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, obj: dict[str, Json], target: Target) -> JsonDict:
+def stored_new(
+    draft: Draft, obj: dict[str, Json], target: Target, *, dry_run: bool = False
+) -> JsonDict:
     """Return what is kept and answered of the new object `obj`, which `finish_create` made of the
-    draft: `obj` itself, where reading it back would give it again."""
-    if target.schema is None and is_settled(draft):
-        return as_read(without_link(obj) if draft.is_mutated else obj, target)
-    result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
-    return as_read(result, target)
+    draft: `obj` itself, where reading it back would give it again. Only a dry run answers a link to
+    itself."""
+    result = obj
+    if target.schema is not None or not is_settled(draft):
+        result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(result if dry_run else without_link(result), target)
 
 
 _SERVICE: Final = GroupKind("", "Service")

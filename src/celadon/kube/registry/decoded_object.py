@@ -374,14 +374,11 @@ def undeterminable(target: Target) -> StatusError:
 def stored_object(
     obj: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
 ) -> JsonDict:
-    """Return what is kept of an object that was admitted, and answered: without the link to itself
-    that a mutator may have given it."""
+    """Return what is read back of an object that was admitted."""
     kind = target.kind
     stored = stored_form(obj, kind, context)
     if target.schema is not None:
         stored = target.schema.read_back(stored, is_mutated=is_mutated)
-    if is_mutated:
-        stored = without_link(stored)
     return {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
 
 

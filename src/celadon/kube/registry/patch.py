@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -17,9 +17,18 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
+from celadon.kube.go.go_json import (
+    Document,
+    JsonSyntaxError,
+    RawJson,
+    keep_raw,
+    read_json,
+    shown_raw,
+    with_raw,
+    without_double,
+)
 from celadon.kube.go.go_text import json_text, plain_text, sorted_members
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
@@ -45,7 +54,7 @@ from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
-from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
+from celadon.kube.schemas.struct_decoding import decode, raw_ways, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -167,7 +176,7 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
 
     def show() -> str:
         again = with_sources(body.decode("utf-8", "replace"))
-        return source_text(apply_merge_patch(dict(current), again, as_written=True))
+        return source_text(apply_merge_patch(_with_raw_sources(current), again, as_written=True))
 
     return Patched(result, show, complaints)
 
@@ -190,15 +199,45 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     result = apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
-        sources = with_sources(body.decode("utf-8", "replace")) or []
-        again = [
-            {**item, "value": source["value"]} if "value" in item else item
-            for item, source in zip(named, sources, strict=True)
-            if item.get("op") != "test"
-        ]
-        return source_text(apply_json_patch(dict(current), again, as_written=True))
+        again = sourced_operations(named, body.decode("utf-8", "replace"))
+        before = _with_raw_sources(current)
+        return source_text(apply_json_patch(before, again, as_written=True, is_tested=True))
 
     return Patched(result, show, tuple(complaints))
+
+
+def _with_raw_sources(current: JsonObject) -> JsonDict:
+    """Return an object whose raw JSON has the texts of its scalars in it, too: it is written with
+    its own text unless a patch looks into it."""
+
+    def sourced(raw: RawJson) -> RawJson:
+        return RawJson(with_sources(raw.text), shown_raw(raw))
+
+    result: JsonDict = with_raw(dict(current), raw_ways(metadata.gvk(current)), sourced)
+    return result
+
+
+def sourced_operations(operations: Sequence[JsonObject], text: str) -> list[JsonObject]:
+    """Return the operations that were read from a text with the texts of their values."""
+    return [
+        {**operation, "value": source["value"]} if "value" in operation else operation
+        for operation, source in zip(operations, with_sources(text) or (), strict=True)
+    ]
+
+
+def with_raw_patched(
+    before: JsonObject, document: Any, operations: Callable[[], Sequence[JsonObject]]
+) -> Any:
+    """Return the document that a JSON patch of somebody else has made of an object, with raw JSON
+    as Go's library writes it; the `operations` have values as they were written."""
+    ways = raw_ways(metadata.gvk(before))
+    if not ways or not isinstance(document, dict):
+        return document
+    sourced = _with_raw_sources(before)
+    text = source_text(apply_json_patch(sourced, operations(), as_written=True, is_tested=True))
+    result: JsonDict = read_json(text).value
+    keep_raw(result, text, ways)
+    return result
 
 
 def _require_double_values(body: bytes) -> None:
@@ -289,6 +328,13 @@ def read_patched(
     of custom resources `require_kind` says."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
+    if ways := raw_ways(gvk):
+        if result.is_strategic:
+            document = with_raw(document, ways, dict)
+        else:
+            text = result.show()
+            document = {**document, **read_json(text).value}
+            keep_raw(document, text, ways)
     if target.schema is not None:
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))

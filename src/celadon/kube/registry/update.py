@@ -543,7 +543,7 @@ def stored_update(
     if target.subresource == "scale":
         return scaled(parent, obj, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
-        return obj if dry_run and not draft.is_mutated else without_link(obj)
+        return obj if dry_run else without_link(obj)
     result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
     return as_read(result if dry_run else without_link(result), target)
 

@@ -6,15 +6,15 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import unreadable_number
+from celadon.kube.go.go_json import json_with_raw, unreadable_number
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
@@ -340,9 +340,7 @@ def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Er
     elif (
         not is_stored
         and is_since("1.32")
-        and len(
-            json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
-        )
+        and len(json_with_raw(value, attrgetter("text")).encode("utf-8", "replace"))
         > PARAMETER_BYTES
     ):
         yield fieldpath.too_long(path, PARAMETER_BYTES)
