@@ -116,6 +116,36 @@ def test_a_pod_ends_by_itself(code: str, phase: str) -> None:
     assert life.condition("Ready") == ("False", reason, "")
 
 
+def commanded(*command: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"name": "app", "image": "i", "command": list(command), **more}]
+
+
+def test_a_command_that_tells_its_end() -> None:
+    life = Life(pod(containers=commanded("sh", "-c", "sleep 4; exit 3"), restartPolicy="Never"))
+    assert (life.phase, life.step.requeue_after) == ("Running", 4)
+    life.wait()
+    assert (life.phase, life.container()["state"]["terminated"]["exitCode"]) == ("Failed", 3)
+    life = Life(pod(containers=commanded("sleep", "infinity"), restartPolicy="Never"))
+    assert (life.phase, life.step.requeue_after) == ("Running", None)
+    life = Life(pod(containers=commanded("true")))
+    assert life.container()["restartCount"] == 1
+    assert life.reasons[-1] == "BackOff"
+    inits = commanded("false")
+    assert Life(pod(initContainers=inits, restartPolicy="Never")).phase == "Failed"
+
+
+def test_annotations_outdo_a_command() -> None:
+    told = {"run-for": "7s", "exit-code": "2"}
+    life = Life(pod(told, containers=commanded("false"), restartPolicy="Never"))
+    assert life.step.requeue_after == 7
+    life.wait()
+    assert life.container()["state"]["terminated"]["exitCode"] == 2
+
+
+def test_an_exit_code_that_is_none_is_as_if_it_were_not_there() -> None:
+    assert Life(pod({"exit-code": "\u00b2"}, restartPolicy="Never")).phase == "Succeeded"
+
+
 def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     life = Life(pod({"fail": "crash"}))
     assert life.phase == "Running"

@@ -1,5 +1,5 @@
 """Predicates on pods that controllers share: ready, available, active, finished since when, owned
-by whom.
+by whom. And what the command of a container says of its end.
 
 As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
 time of an end `pkg/controller/job/backoff_utils.go`.
@@ -7,8 +7,11 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
@@ -209,3 +212,109 @@ def read_time(text: str) -> datetime:
     """Return the time that an object's text tells. Objects have been through validation, so the
     text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+# --- Commands ----------------------------------------------------------------
+#
+# No program runs, but a few say by their names and arguments alone how long they take and with
+# which code they end: `sleep`, `true`, `false`, `echo`, `printf`, and a script of a shell that has
+# only these and `exit`.
+
+_SHELLS: Final = frozenset(("sh", "bash", "ash", "dash"))
+_AT_ONCE: Final = {"true": 0, ":": 0, "echo": 0, "printf": 0, "false": 1}
+"""Programs and built-in commands of shells that take no time, with their exit codes."""
+_ONLY_IN_SHELLS: Final = frozenset((":", "exit"))
+_LONGEST_COMMAND: Final = 1000
+"""In characters: a longer one is not read, since pods are looked at on the event loop."""
+_LONGEST_PAUSE: Final = 1e9
+"""In seconds, some thirty years: what sleeps for longer runs on."""
+
+_WORD: Final = r"""(?:[^\s;&|<>()#'"\\`]|'[^']*+'|"[^"\\`]*+")++"""
+_TOKEN: Final = re.compile(
+    rf"""[ \t]++
+    |(?P<operator>&&|\|\||[;\n])[;\s]*+
+    |\d?>>?[ \t]*+(?:&\d|{_WORD})     # where the output goes
+    |(?P<word>{_WORD})""",
+    re.VERBOSE,
+)
+_PAUSE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", re.ASCII)
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Says in how many seconds a program ends by itself, None for never, and with which code."""
+
+    seconds: float | None
+    code: int
+
+
+def ending_of(container: JsonObject) -> Ending | None:
+    """Return how the container's command ends; None if that cannot be told without running it.
+    Arguments without a command are read as if the image had no entrypoint."""
+    words = (*(container.get("command") or ()), *(container.get("args") or ()))
+    return _ending_of(words) if 0 < sum(map(len, words)) <= _LONGEST_COMMAND else None
+
+
+@lru_cache(maxsize=1024)
+def _ending_of(command: tuple[str, ...]) -> Ending | None:
+    program = _program(command)
+    statements: list[tuple[str, list[str]]] | None = [("", list(command))]
+    if program in _SHELLS and len(command) > 2 and command[1] == "-c":
+        statements = _statements(command[2])
+    elif program in _ONLY_IN_SHELLS:
+        statements = None
+    if statements is None:
+        return None
+    seconds, code = 0.0, 0
+    for operator, words in statements:
+        if (operator == "&&" and code) or (operator == "||" and not code):
+            continue
+        name = _program(words)
+        if name == "exit":
+            number = words[1] if len(words) > 1 else str(code)
+            return Ending(seconds, int(number) % 256) if _is_number(number) else None
+        pause = _pause(words[1:]) if name == "sleep" else 0.0
+        if pause is None or name not in {"sleep", *_AT_ONCE}:
+            return None
+        seconds, code = seconds + pause, _AT_ONCE.get(name, 0)
+        if seconds > _LONGEST_PAUSE:
+            return Ending(None, 0)
+    return Ending(seconds, code)
+
+
+def _statements(script: str) -> list[tuple[str, list[str]]] | None:
+    """Return the words of each command, with the operator before it; None for a script that has
+    more than a row of simple commands."""
+    result: list[tuple[str, list[str]]] = [(";", [])]
+    place = 0
+    while place < len(script):
+        token = _TOKEN.match(script, place)
+        if token is None:
+            return None
+        place = token.end()
+        if token["word"]:
+            result[-1][1].append(re.sub("['\"]", "", token["word"]))
+        elif token["operator"]:
+            result.append((token["operator"], []))
+    return [(operator, words) for operator, words in result if words]
+
+
+def _program(command: Sequence[str]) -> str:
+    return command[0].rpartition("/")[2]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 3
+
+
+def _pause(arguments: Sequence[str]) -> float | None:
+    """Return the seconds that `sleep` takes; infinity is one of them. None if its arguments are
+    unknown."""
+    if any(argument in {"infinity", "inf"} for argument in arguments):
+        return float("inf")
+    parts = [_PAUSE.fullmatch(argument) for argument in arguments]
+    found = [part for part in parts if part is not None]
+    if not found or len(found) < len(parts):
+        return None
+    return sum(float(part[1]) * _SECONDS[part[2]] for part in found)

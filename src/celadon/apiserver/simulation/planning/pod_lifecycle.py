@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
+from celadon.apiserver.simulation.planning.pod_facts import ending_of, read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -73,6 +73,11 @@ class Behaviour:
     exit_code: int = 0
     is_pulled: bool = True
 
+    def with_end_of(self, container: JsonObject) -> Behaviour:
+        """Return this behaviour with the end that the container's command tells, if it does."""
+        ending = ending_of(container)
+        return self if ending is None else Behaviour(self.ready_after, ending.seconds, ending.code)
+
 
 @dataclass(frozen=True, slots=True)
 class Habits:
@@ -85,7 +90,9 @@ class Habits:
         """Return how a container behaves that is no init container."""
         on_pod = metadata.annotations(pod)
         runs_on = restart_policy(pod) == "Always"
-        usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
+        usual = Behaviour(self.ready_after, None if runs_on else self.run_for).with_end_of(
+            container
+        )
         named = on_pod.get(CONTAINERS, "")
         if named and container["name"] not in named.split(","):
             return usual
@@ -95,7 +102,7 @@ class Habits:
         """Return how an init container behaves: it has done its work at once, or is a sidecar and
         runs on."""
         on_pod = metadata.annotations(pod)
-        usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
+        usual = Behaviour(0.0, None if is_sidecar(container) else 0.0).with_end_of(container)
         is_named = container["name"] in on_pod.get(CONTAINERS, "").split(",")
         return _told(on_pod, usual) if is_named else usual
 
@@ -109,8 +116,8 @@ def _told(on_pod: Mapping[str, str], usual: Behaviour) -> Behaviour:
         ready = None if never else duration(on_pod[READY_AFTER]) or 0.0
     if RUN_FOR in on_pod:
         run = duration(on_pod[RUN_FOR])
-    code = on_pod.get(EXIT_CODE, "0")
-    exit_code = int(code) if code.isdigit() and len(code) <= 3 else 0
+    code = on_pod.get(EXIT_CODE, "")
+    exit_code = int(code) if code.isdecimal() and len(code) <= 3 else usual.exit_code
     if on_pod.get(FAIL) == "crash":
         return Behaviour(ready, 0.0, exit_code or 1)
     return Behaviour(ready, run, exit_code, is_pulled=on_pod.get(FAIL) != "pull")
