@@ -118,7 +118,7 @@ class Kubelets:
             )
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
-        sources = pod_lifecycle.Sources(
+        sources = pod_facts.Sources(
             partial(self._config_map, namespace),
             partial(self._around.stored, well_known_values.SECRETS, namespace),
         )

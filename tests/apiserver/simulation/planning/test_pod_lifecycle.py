@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_facts import Sources, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
-    Sources,
     Step,
     duration,
     killed_status,
@@ -162,6 +161,74 @@ def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     }
     assert status["lastState"]["terminated"]["reason"] == "Error"
     assert life.reasons.count("BackOff") == 8
+
+
+CODES = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
+OTHERS = [{"action": "Restart", "exitCodes": {"operator": "NotIn", "values": [42]}}]
+
+
+@pytest.mark.parametrize(
+    ("pod_policy", "more", "code", "restarts"),
+    [
+        ("Never", {"restartPolicy": "Always"}, 0, True),
+        ("Never", {"restartPolicy": "OnFailure"}, 0, False),
+        ("Never", {"restartPolicy": "OnFailure"}, 3, True),
+        ("Always", {"restartPolicy": "Never"}, 3, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": CODES}, 42, True),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": CODES}, 3, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": OTHERS}, 42, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": OTHERS}, 3, True),
+        ("OnFailure", {}, 3, True),
+    ],
+)
+def test_containers_have_policies_and_rules_of_restarts(
+    pod_policy: str, more: dict[str, Any], code: int, restarts: bool
+) -> None:
+    containers = commanded("sh", "-c", f"exit {code}", **more)
+    life = Life(pod(containers=containers, restartPolicy=pod_policy))
+    assert (life.container()["restartCount"] == 1) == restarts
+    assert (life.phase == "Running") == restarts
+
+
+def test_an_init_container_has_a_policy() -> None:
+    inits = commanded("false", restartPolicy="Never")
+    assert Life(pod(initContainers=inits)).phase == "Failed"
+    inits = commanded("false", restartPolicy="Never", restartPolicyRules=OTHERS)
+    assert Life(pod(initContainers=inits)).phase == "Pending"
+    inits = commanded("true", restartPolicy="OnFailure", restartPolicyRules=OTHERS)
+    assert Life(pod(initContainers=inits)).phase == "Running"
+
+
+def with_image(life: Life, image: str) -> None:
+    spec = life.pod["spec"]
+    life.pod["spec"] = {**spec, "containers": [{**spec["containers"][0], "image": image}]}
+    life.look()
+
+
+@pytest.mark.parametrize("policy", ["Always", "Never"])
+def test_a_container_with_a_new_image_is_made_anew(policy: str) -> None:
+    life = Life(pod(restartPolicy=policy), Habits(run_for=60))
+    with_image(life, "example.com/app:2")
+    status = life.container()
+    assert (status["image"], status["restartCount"]) == ("example.com/app:2", 1)
+    assert status["lastState"]["terminated"]["exitCode"] == 137
+    assert "Container app definition changed, will be restarted" in life.texts
+    with_image(life, "example.com/app:2")
+    assert (life.container()["restartCount"], life.texts) == (1, [])
+
+
+def test_a_new_image_is_tried_at_once() -> None:
+    life = Life(pod({"fail": "crash"}))
+    assert life.step.requeue_after == 10
+    life.pod["metadata"]["annotations"] = {}
+    with_image(life, "example.com/app:2")
+    assert (life.container()["restartCount"], life.step.requeue_after) == (2, None)
+
+
+def test_what_has_ended_for_good_does_not_come_back_with_a_new_image() -> None:
+    life = Life(pod(restartPolicy="Never", containers=commanded("true")))
+    with_image(life, "example.com/app:2")
+    assert (life.phase, life.container()["restartCount"]) == ("Succeeded", 0)
 
 
 def test_on_failure_only_failures_are_restarted() -> None:

@@ -1,5 +1,5 @@
 """Predicates on pods that controllers share: ready, available, active, finished since when, owned
-by whom. And what the command of a container says of its end.
+by whom; what they lack before they can start, and what their commands say of their end.
 
 As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
 time of an end `pkg/controller/job/backoff_utils.go`.
@@ -8,7 +8,7 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -212,6 +212,87 @@ def read_time(text: str) -> datetime:
     """Return the time that an object's text tells. Objects have been through validation, so the
     text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+# --- Configuration -----------------------------------------------------------
+#
+# What a pod needs of ConfigMaps and Secrets before its containers start.
+#
+# As k8s.io/kubernetes `makeEnvironmentVariables` of `pkg/kubelet/kubelet_pods.go`, and `SetUpAt`
+# and `MakePayload` of `pkg/volume/{configmap,secret,projected}`.
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Finds the ConfigMaps and Secrets of a pod's namespace by their names."""
+
+    config_map: Callable[[str], JsonObject | None]
+    secret: Callable[[str], JsonObject | None]
+
+    def lacking(self, kind: str, name: str, keys: Iterable[str] = ()) -> tuple[str, str] | None:
+        """Return the error about what is not there, and the key that is missing, if only one is;
+        None if all is there."""
+        result = (self.config_map if kind == "ConfigMap" else self.secret)(name)
+        if result is None:
+            return f'{kind.lower()} "{name}" not found', ""
+        present = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
+        missing = next((key for key in keys if key not in present), None)
+        return None if missing is None else ("", missing)
+
+
+_KINDS: Final = (("configMap", "ConfigMap"), ("secret", "Secret"))
+
+
+def unmounted_volumes(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield the name of each volume that cannot be mounted, and why."""
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        parts = (volume.get("projected") or {}).get("sources") or (volume,)
+        reasons = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
+        if reasons:
+            texts = ", ".join(reasons)
+            yield volume["name"], f"[{texts}]" if len(reasons) > 1 else texts
+
+
+def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
+    for field_, kind in _KINDS:
+        value = part.get(field_)
+        if value is None or value.get("optional"):
+            continue
+        name = value.get("secretName") or value.get("name") or ""
+        keys = [item["key"] for item in value.get("items") or ()]
+        lacking = sources.lacking(kind, name, keys)
+        if lacking is not None:
+            reason, key = lacking
+            of_key = {
+                "ConfigMap": f"configmap references non-existent config key: {key}",
+                "Secret": f"references non-existent secret key: {key}",
+            }
+            yield reason or of_key[kind]
+
+
+def why_unconfigured(pod: JsonObject, container: JsonObject, sources: Sources) -> str:
+    """Return why the environment of a container cannot be made; empty if it can."""
+    for source in container.get("envFrom") or ():
+        for field_, kind in _KINDS:
+            value = source.get(f"{field_}Ref")
+            lacking = _lacking(sources, kind, value)
+            if lacking is not None:
+                return lacking[0]
+    for variable in container.get("env") or ():
+        for field_, kind in _KINDS:
+            value = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
+            lacking = _lacking(sources, kind, value)
+            if value is not None and lacking is not None:
+                reason, key = lacking
+                place = f"{kind} {metadata.namespace(pod)}/{value.get('name')}"
+                return reason or f"couldn't find key {key} in {place}"
+    return ""
+
+
+def _lacking(sources: Sources, kind: str, value: JsonObject | None) -> tuple[str, str] | None:
+    if value is None or value.get("optional"):
+        return None
+    return sources.lacking(kind, value.get("name") or "", [value["key"]] if "key" in value else ())
 
 
 # --- Commands ----------------------------------------------------------------

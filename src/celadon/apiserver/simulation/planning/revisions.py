@@ -23,13 +23,16 @@ _FNV_START: Final = 0x811C9DC5
 
 
 def template_patch(workload: JsonObject) -> JsonDict:
-    """Return the patch that a revision of the workload holds. Releases before 1.34 write a time in
-    it that is not set."""
+    """Return the patch that a revision of the workload holds, with all keys in order: clients
+    compare it with their own, byte by byte. Releases before 1.34 write a time in it that is not
+    set."""
     template = facts.spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
         meta = {"creationTimestamp": None, **metadata.metadata(template)}
         template = {**template, "metadata": meta}
-    return {"spec": {"template": {**template, "$patch": "replace"}}}
+    patch = {"spec": {"template": {**template, "$patch": "replace"}}}
+    result: JsonDict = json.loads(json.dumps(patch, sort_keys=True))
+    return result
 
 
 def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
