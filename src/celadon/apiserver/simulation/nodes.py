@@ -20,7 +20,14 @@ from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning import pod_facts, pod_lifecycle
-from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
+from celadon.apiserver.simulation.planning.node_filters import (
+    UNSCHEDULABLE_TAINT,
+    NodeState,
+    Rejection,
+    needs,
+    rejection_of,
+    tolerates,
+)
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata, well_known_values
 from celadon.kube.json_types import JsonDict
@@ -34,6 +41,8 @@ from celadon.records import dataclass
 # What that is, `pod_lifecycle` says; here it is written, told, and done to pods that are deleted.
 
 KUBELET: Final = "kubelet"
+_MOST_REQUESTS: Final = 10_000
+"""Pods whose requests are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class Kubelets:
         )
         self._lacking: dict[str, set[str]] = {}
         """Pods that wait for a ConfigMap or a Secret, by namespace."""
+        self._requests: dict[tuple[str, int], Mapping[str, int]] = {}
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -109,7 +119,15 @@ class Kubelets:
             return await self._end(pod, kubelet)
         if pod_facts.has_ended(pod):
             return None
-        message = metadata.annotations(pod).get(pod_lifecycle.EVICT)
+        rejection = self._rejection(pod, node)
+        if rejection is not None:
+            reason, message = rejection.reason, rejection.message
+            await kubelet.events.record(pod, "Warning", reason, message)
+            now = self._around.timestamp()
+            status = pod_lifecycle.rejected_status(pod, now, reason, message)
+            await self._write(pod, status, kubelet)
+            return None
+        message = metadata.annotations(pod).get(pod_lifecycle.EVICT, "")
         if message:
             await kubelet.events.record(pod, "Warning", "Evicted", message)
             now = self._around.timestamp()
@@ -129,6 +147,27 @@ class Kubelets:
         for event in step.events:
             await kubelet.events.record(pod, event.kind, event.reason, event.message, event.field)
         return step.requeue_after
+
+    def _rejection(self, pod: JsonObject, node: JsonObject) -> Rejection | None:
+        """Return why the node does not take a pod that is new there; pods that it has taken have a
+        time of their start."""
+        if pod_facts.status_of(pod).get("startTime"):
+            return None
+        state = NodeState(node)
+        for other in self._pods.on_node(metadata.name(node)):
+            if pod_facts.status_of(other).get("startTime") and not pod_facts.has_ended(other):
+                state.take(other, self._needs(other))
+        return rejection_of(pod, self._needs(pod), state)
+
+    def _needs(self, pod: JsonObject) -> Mapping[str, int]:
+        """Return what a pod requests, worked out once for each of its generations: all pods of a
+        node are asked when another comes."""
+        key = metadata.uid(pod), metadata.generation(pod)
+        if key not in self._requests:
+            if len(self._requests) >= _MOST_REQUESTS:
+                self._requests.clear()
+            self._requests[key] = needs(pod)
+        return self._requests[key]
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
         items = self._lacking.setdefault(namespace, set())

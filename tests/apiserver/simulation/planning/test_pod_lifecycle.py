@@ -163,6 +163,27 @@ def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     assert life.reasons.count("BackOff") == 8
 
 
+def test_ephemeral_containers_start_once_and_are_never_ready() -> None:
+    life = Life(pod(restartPolicy="Never"), Habits(run_for=60))
+    ephemerals = [
+        {"name": "debugger", "image": "busybox"},
+        {"name": "over", "image": "busybox", "command": ["false"]},
+    ]
+    life.pod["spec"]["ephemeralContainers"] = ephemerals
+    life.look()
+    debugger, over = life.pod["status"]["ephemeralContainerStatuses"]
+    assert (debugger["name"], list(debugger["state"])) == ("debugger", ["running"])
+    assert (debugger["ready"], "started" in debugger) == (False, False)
+    assert (over["state"]["terminated"]["exitCode"], over["restartCount"]) == (1, 0)
+    assert life.phase == "Running"
+    assert life.condition("Ready")[0] == "True"
+    life.wait()
+    debugger, over = life.pod["status"]["ephemeralContainerStatuses"]
+    assert debugger["state"]["terminated"]["exitCode"] == 137
+    assert over["restartCount"] == 0
+    assert life.phase == "Succeeded"
+
+
 CODES = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
 OTHERS = [{"action": "Restart", "exitCodes": {"operator": "NotIn", "values": [42]}}]
 

@@ -238,9 +238,8 @@ def _moved(
 # been made only the image can change.
 def _is_outdated(container: JsonObject, status: JsonObject, list_path: str) -> bool:
     """Tell whether a container that goes on being started was made with another image."""
-    is_init = list_path == _INIT and not is_sidecar(container)
     return (
-        not is_init
+        (list_path == _OWN or is_sidecar(container))
         and "containerID" in status
         and status["image"] != (container.get("image") or "")
     )
@@ -270,6 +269,8 @@ def _is_ready(progress: _Progress, behaviour: Behaviour, age: float) -> bool:
 
 
 def _restarts(pod: JsonObject, container: JsonObject, code: int, list_path: str) -> bool:
+    if list_path == _EPHEMERAL:
+        return False
     policy, has_rule = restart_policy(pod, container), _has_restart_rule(container, code)
     # An init container that failed runs again even under `OnFailure`; one that succeeded is done
     # for good, unless it is a sidecar, which runs as long as the pod does.
@@ -380,7 +381,8 @@ def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
     }
     if "containerID" in status:
         ended["containerID"] = status["containerID"]
-    return {**status, "state": {"terminated": ended}, "ready": False, "started": False}
+    started = {"started": False} if "started" in status else {}
+    return {**status, "state": {"terminated": ended}, "ready": False, **started}
 
 
 def _backing_off(
@@ -426,6 +428,13 @@ def _unpulled(
 
 _INIT: Final = "spec.initContainers"
 _OWN: Final = "spec.containers"
+_EPHEMERAL: Final = "spec.ephemeralContainers"
+_STATUSES: Final = {
+    _INIT: "initContainerStatuses",
+    _OWN: "containerStatuses",
+    _EPHEMERAL: "ephemeralContainerStatuses",
+}
+"""The field of a pod's status that is about each list of containers."""
 _OF_KUBELET: Final = (
     "PodReadyToStartContainers",
     "Initialized",
@@ -483,14 +492,18 @@ def next_step(
             owns.append(_moved(progress, container, result, behaviour, _OWN))
         else:
             owns.append(result or _fresh(container, "PodInitializing"))
+    ephemerals = _ephemeral_statuses(progress, spec, former)
     phase = _phase(pod, inits, owns, is_initialized=is_initialized)
     if phase in ("Succeeded", "Failed"):
         ended = time_text(now)
         # Sidecars are stopped when the containers that count have ended, and their exit codes are
         # not looked at.
         inits = [_ended(init, 0, ended) if "running" in init["state"] else init for init in inits]
+        ephemerals = [_stopped(ephemeral, ended) for ephemeral in ephemerals]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
+    if ephemerals:
+        status["ephemeralContainerStatuses"] = ephemerals
     again = min(progress.waits, default=None)
     return Step(status, progress.events, again, progress.lacks)
 
@@ -543,6 +556,22 @@ def _init_statuses(
             status = {**status, "ready": is_initialized}
         result.append(status)
     return result, is_initialized
+
+
+def _ephemeral_statuses(
+    progress: _Progress, spec: JsonObject, former: JsonObject
+) -> list[JsonObject]:
+    """Start the ephemeral containers, which wait for nothing and are never started again. Nothing
+    asks whether they are ready."""
+    by_name = _by_name(former.get("ephemeralContainerStatuses"))
+    runs_on = Behaviour(None, None)
+    result: list[JsonObject] = []
+    for container in spec.get("ephemeralContainers") or ():
+        behaviour = runs_on.with_end_of(container)
+        present = by_name.get(container["name"])
+        status = _moved(progress, container, present, behaviour, _EPHEMERAL)
+        result.append({key: value for key, value in status.items() if key != "started"})
+    return result
 
 
 # As `getPhase` of `kubelet_pods.go`.
@@ -722,7 +751,7 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield the place in the spec and the name of each container that runs."""
     status = pod.get("status") or {}
-    for field_, text in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
+    for text, field_ in _STATUSES.items():
         for item in status.get(field_) or ():
             if "running" in (item.get("state") or {}):
                 yield text, item["name"]
@@ -732,13 +761,22 @@ def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = ""
     """Return the status of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
     result: JsonDict = {**former, "phase": "Failed"}
-    for field_ in ("initContainerStatuses", "containerStatuses"):
+    for field_ in _STATUSES.values():
         if former.get(field_):
             result[field_] = [_stopped(item, now) for item in former[field_]]
     if reason:
         result |= {"reason": reason, "message": message}
     inits, owns = result.get("initContainerStatuses") or (), result.get("containerStatuses") or ()
     return {**result, "conditions": _conditions(pod, "Failed", inits, owns, now)}
+
+
+# As `rejectPod` of `pkg/kubelet/kubelet.go`.
+def rejected_status(pod: JsonObject, now: str, reason: str, message: str) -> JsonObject:
+    """Return the status of a pod that its node does not take."""
+    text = f"Pod was rejected: {message}"
+    failed = {"phase": "Failed", "reason": reason, "message": text, "startTime": now}
+    observed = {"observedGeneration": metadata.generation(pod)} if is_since(OBSERVED_SINCE) else {}
+    return {**(pod.get("status") or {}), **failed, **observed}
 
 
 def _stopped(status: JsonObject, now: str) -> JsonObject:
