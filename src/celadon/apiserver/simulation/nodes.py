@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -121,19 +121,12 @@ class Kubelets:
             return None
         rejection = self._rejection(pod, node)
         if rejection is not None:
-            reason, message = rejection.reason, rejection.message
-            await kubelet.events.record(pod, "Warning", reason, message)
-            now = self._around.timestamp()
-            status = pod_lifecycle.rejected_status(pod, now, reason, message)
-            await self._write(pod, status, kubelet)
+            await self._fail(pod, kubelet, rejection, pod_lifecycle.rejected_status)
             return None
-        message = metadata.annotations(pod).get(pod_lifecycle.EVICT, "")
-        if message:
-            await kubelet.events.record(pod, "Warning", "Evicted", message)
-            now = self._around.timestamp()
-            await self._write(
-                pod, pod_lifecycle.killed_status(pod, now, "Evicted", message), kubelet
-            )
+        eviction = metadata.annotations(pod).get(pod_lifecycle.EVICT)
+        if eviction:
+            cause = Rejection("Evicted", eviction)
+            await self._fail(pod, kubelet, cause, pod_lifecycle.killed_status)
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
         sources = pod_facts.Sources(
@@ -168,6 +161,19 @@ class Kubelets:
                 self._requests.clear()
             self._requests[key] = needs(pod)
         return self._requests[key]
+
+    async def _fail(
+        self,
+        pod: JsonObject,
+        kubelet: Kubelet,
+        cause: Rejection,
+        failed_status: Callable[[JsonObject, str, str, str], JsonObject],
+    ) -> None:
+        """Tell why a pod has failed, and write it."""
+        reason, message = cause.reason, cause.message
+        await kubelet.events.record(pod, "Warning", reason, message)
+        status = failed_status(pod, self._around.timestamp(), reason, message)
+        await self._write(pod, status, kubelet)
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
         items = self._lacking.setdefault(namespace, set())

@@ -697,7 +697,7 @@ def takes_room(pod: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Says in the kubelet's words why it does not run a pod."""
+    """Says in the kubelet's words why it does not run a pod, or no longer."""
 
     reason: str
     message: str

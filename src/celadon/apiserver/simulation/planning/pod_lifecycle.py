@@ -96,10 +96,8 @@ class Habits:
     def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
         """Return how a container behaves that is no init container."""
         on_pod = metadata.annotations(pod)
-        runs_on = restart_policy(pod, container) == "Always"
-        usual = Behaviour(self.ready_after, None if runs_on else self.run_for).with_end_of(
-            container
-        )
+        run_for = None if restart_policy(pod, container) == "Always" else self.run_for
+        usual = Behaviour(self.ready_after, run_for).with_end_of(container)
         named = on_pod.get(CONTAINERS, "")
         if named and container["name"] not in named.split(","):
             return usual
@@ -237,11 +235,11 @@ def _moved(
 # As `containerChanged` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`: of a container that has
 # been made only the image can change.
 def _is_outdated(container: JsonObject, status: JsonObject, list_path: str) -> bool:
-    """Tell whether a container that goes on being started was made with another image."""
+    """Tell whether a container that may start again was made with another image."""
     return (
         (list_path == _OWN or is_sidecar(container))
         and "containerID" in status
-        and status["image"] != (container.get("image") or "")
+        and status.get("image") != (container.get("image") or "")
     )
 
 
