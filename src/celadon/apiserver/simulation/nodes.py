@@ -278,7 +278,7 @@ _LIFECYCLE: Final = frozenset(
 def fake_node(number: int) -> JsonDict:
     """Return one of the nodes that are there at the start; the first has the number 1."""
     name = f"node-{number}"
-    system = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    system = {"kubernetes.io/arch": "amd64", well_known_values.OPERATING_SYSTEM: "linux"}
     labels = {
         **{f"beta.{key}": value for key, value in system.items()},
         **system,

@@ -19,7 +19,7 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
-from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
+from celadon.kube.well_known_values import OPERATING_SYSTEM, PREFERRED_TERMS, REQUIRED_TERMS
 from celadon.records import dataclass, field
 
 # --- Neighbours --------------------------------------------------------------
@@ -703,9 +703,6 @@ class Rejection:
     message: str
 
 
-_OS_LABEL: Final = "kubernetes.io/os"
-
-
 # As `predicateAdmitHandler` of `pkg/kubelet/lifecycle/predicate.go`. What it does for critical
 # pods, to stop others, is left out, and nothing is lacking that a node does not list.
 def rejection_of(
@@ -713,8 +710,8 @@ def rejection_of(
 ) -> Rejection | None:
     """Return why a node does not take a pod, which requests so much, beside those that it has
     taken; None if it does."""
-    system = state.labels.get(_OS_LABEL, "linux")
-    if metadata.labels(pod).get(_OS_LABEL, system) != system:
+    system = state.labels.get(OPERATING_SYSTEM, "linux")
+    if metadata.labels(pod).get(OPERATING_SYSTEM, system) != system:
         text = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"
         return Rejection("PodOSSelectorNodeLabelDoesNotMatch", text)
     if ((pod.get("spec") or {}).get("os") or {}).get("name", system) != system:
