@@ -193,7 +193,7 @@ IMAGE_PULLING: Final = Behaviour(
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/podresize`.
 
-OS_LABEL: Final = "kubernetes.io/os"
+
 _DIGITS: Final = {"cpu": 3, "memory": 0}
 """How many digits behind the point are counted when resources are compared and shown."""
 
@@ -211,7 +211,7 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
         text = "; ".join(missing)
         reason = f"Node didn't have enough allocatable resources: {text}"
         return forbidden(request, reason)
-    system = metadata.labels(node).get(OS_LABEL, "")
+    system = metadata.labels(node).get(well_known_values.OPERATING_SYSTEM, "")
     if system != "linux":
         return forbidden(
             request,

@@ -507,7 +507,7 @@ def shown_raw(raw: RawJson) -> str:
 
 
 def keep_raw(obj: JsonDict, text: str, ways: RawWays) -> None:
-    """Puts raw JSON into an object, which was read from the text, where the ways lead."""
+    """Put raw JSON into an object, which was read from the text, where the ways lead."""
     start = _after_blanks(text, 0)
     if ways and text.startswith("{", start):
         _keep_members(obj, text, start, ways)

@@ -453,7 +453,7 @@ def may_have_raw(obj: JsonObject) -> bool:
 
 
 def keep_raw_of(kind: GroupVersionKind, obj: JsonDict, text: bytes) -> None:
-    """Puts the raw JSON of a kind into an object that was read from a text."""
+    """Put the raw JSON of a kind into an object that was read from a text."""
     if ways := raw_ways(kind):
         keep_raw(obj, text.decode("utf-8", "replace"), ways)
 
