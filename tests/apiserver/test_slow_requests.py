@@ -298,6 +298,17 @@ def one_widget(running: Running) -> HttpAnswer:
     return answer
 
 
+def filled_in_widget(running: Running) -> HttpAnswer:
+    """A small object of a kind with long defaults."""
+    filled = definition(a={"type": "string", "default": "x" * 70_000})
+    assert ask(running, "POST", DEFINITIONS, filled).code == 201
+    answer = ask(running, "POST", WIDGETS, WIDGET)
+    assert answer.code == 201
+    ask(running, "DELETE", f"{DEFINITIONS}/widgets.example.com")
+    running.settle()
+    return answer
+
+
 def watched_widgets(running: Running) -> HttpAnswer:
     assert ask(running, "POST", DEFINITIONS, definition()).code == 201
     make(running, WIDGETS, WIDGET)
@@ -476,6 +487,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_listed",
         behind(DEFINITIONS, definition(), WIDGETS),
     ),
+    ("defaults of a definition", custom_kinds.CustomKind, "prepare", filled_in_widget),
     ("columns of one object", table_forms, "custom_cells", one_widget),
     ("columns of a change", table_forms, "custom_cells", watched_widgets),
     (

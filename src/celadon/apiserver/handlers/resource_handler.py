@@ -172,7 +172,7 @@ class Verbs:
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
         forms = Forms(call, step, served, self.now)
-        call.work.is_large |= self.reader.may_wait(endpoint.resource)
+        call.work.is_large |= self.reader.takes_long(endpoint.resource)
         match endpoint.verb:
             case "get":
                 stored = await self.reader.get(endpoint, call.request)
