@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import pytest
@@ -66,7 +65,9 @@ def test_selected(path: str, values: list[Any]) -> None:
     assert list(selected(parse_jsonpath(f"{{{path}}}"), OBJECT)) == values
 
 
-CHAIN = reduce(lambda inner, _: {"a": inner, "b": [inner]}, range(15), 1)
+CHAIN: Any = 1
+for _ in range(15):
+    CHAIN = {"a": CHAIN, "b": [CHAIN]}
 
 
 @pytest.mark.parametrize(
