@@ -23,6 +23,7 @@ from typing import Final
 
 import httpcore
 
+from celadon import private_files
 from celadon.apiserver.go_network import GoNetwork
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.tls import load_pair, trust_as_go
@@ -190,7 +191,7 @@ def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
 
 def _read(path: Path) -> Kubeconfig:
     try:
-        value = first_document(path.read_bytes()).value
+        value = first_document(private_files.content(path)).value
     except OSError as error:
         raise KubeconfigError(f"`{path}`: {(error.strerror or str(error)).lower()}") from None
     except UnreadableError as error:
@@ -259,7 +260,7 @@ class _Reader:
         if not file:
             return b""
         try:
-            return (self._folder / file).read_bytes()
+            return private_files.content(self._folder / file)
         except (OSError, ValueError) as error:  # the latter for a name that no file can have
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             raise KubeconfigError(f"`{self._path}`: `{name}`: `{file}`: {reason}") from None
@@ -502,7 +503,7 @@ class ClientCredentials:
         now = self._clock()
         if not self._token_until > now:
             try:
-                self._token = self._user.token_file.read_text("utf-8").strip()
+                self._token = private_files.content(self._user.token_file).decode().strip()
                 self._token_until = now + TOKEN_SECONDS
             except (OSError, ValueError) as error:  # no text, or a name that no file can have
                 if not self._token:
@@ -633,8 +634,8 @@ def own_cluster(
         return None
     text = f"[{host}]" if ":" in host else host
     try:
-        authority = (folder / "ca.crt").read_bytes()
-        namespace = (folder / "namespace").read_text("utf-8").strip()
+        authority = private_files.content(folder / "ca.crt")
+        namespace = private_files.content(folder / "namespace").decode().strip()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise KubeconfigError(f"`{error.filename}`: {reason}") from None

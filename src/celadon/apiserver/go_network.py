@@ -11,10 +11,12 @@ import asyncio
 import base64
 import contextlib
 import errno
+import functools
 import os
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Any, Final, TypeVar
@@ -87,8 +89,11 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     context.verify_mode = ssl.CERT_NONE
     try:
         async with asyncio.timeout(LOOK_SECONDS):
-            _, writer = await asyncio.open_connection(host, port, ssl=context)
-    except OSError:
+            address, family = await _looked_up(host, port)
+            _, writer = await asyncio.open_connection(
+                address, port, family=family, ssl=context, server_hostname=host
+            )
+    except (NetworkFailure, OSError, UnicodeError):
         return None
     try:
         encoded = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
@@ -410,21 +415,30 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
+_LOOKUPS: Final = ThreadPoolExecutor(64, "lookup")
+"""Threads in which names are looked up. They wait for as long as the server of a name says nothing,
+so they are none of those that the event loop has for all."""
+
+
 async def _looked_up(host: str, port: int) -> tuple[str, int]:
-    """Return the first address of a host, and its family."""
+    """Return the first address of a host, and its family. The zone of an address is as in a URL.
+    Raises NetworkFailure."""
+    address = host.replace("%25", "%", 1)
     try:
-        ip_address(host)
+        is_of_link = ip_address(address).is_link_local
     except ValueError:
         pass
     else:
-        return host, 0
+        # The system takes no zone of any other address, where it would mean nothing.
+        return address if is_of_link else address.partition("%")[0], 0
+    lookup = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
-        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+        infos = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, lookup)
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(infos, key=lambda address_info: address_info[0])
-    return str(address[0]), family
+    family, _, _, _, place = min(infos, key=lambda address_info: address_info[0])
+    return str(place[0]), family
 
 
 def unknown_host(host: str) -> NetworkFailure:

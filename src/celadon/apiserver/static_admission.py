@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.admission.static_manifests import (
     NOTHING,
     STATIC_PLUGINS,
@@ -102,7 +103,7 @@ def _files(folder: str) -> list[Path]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return private_files.content(path)
     except OSError as error:
         subject = "read" if isinstance(error, IsADirectoryError) else "open"
         reason = f"failed to read file {quote(str(path))}: {subject} {path}: {_why(error)}"

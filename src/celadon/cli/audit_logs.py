@@ -2,14 +2,15 @@
 and the request that an event tells of.
 
 A log that is rotated has the newest events in `audit.log` and older ones in files whose names have
-their date, or a number that grows with their age. Lines are read one at a time; a file that is one
-JSON document is read as a whole, within limits.
+their date, or a number that grows with their age. Lines are read one at a time, and so are
+documents over several lines; there are limits to each.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import enum
 import gzip
 import json
@@ -26,7 +27,6 @@ from celadon.admission.partial_decisions import Missing
 from celadon.admission.webhooks import MUTATION
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import (
-    MAX_FILE_BYTES,
     MAX_LIST_CHARACTERS,
     STDIN,
     STDIN_CLOSED,
@@ -279,6 +279,8 @@ _NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
 """What logrotate and others put behind the name, a date perhaps."""
 _BEGIN: Final = late_pattern(r"\S")
 _STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+_LEAST_READ: Final = 1 << 20
+_MOST_READ: Final = 16 << 20
 """What exports of CloudWatch put before each line."""
 
 
@@ -363,8 +365,7 @@ def _events(file: str, before: int) -> Iterator[LoggedLine | Problem]:
         yield from _stream(STDIN_NAME, sys.stdin.buffer, sys.stdin.buffer, before)
         return
     with open(file, "rb") as raw:
-        packed = raw.read(len(_GZIP)) == _GZIP
-        raw.seek(0)
+        packed = raw.peek(len(_GZIP)).startswith(_GZIP)
         stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
         yield from _stream(file, stream, raw, before)
 
@@ -390,12 +391,24 @@ def _stream(
 
 
 def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[LoggedLine | Problem]:
-    data = begin + stream.read(MAX_FILE_BYTES)
-    if len(data) >= MAX_FILE_BYTES:
-        yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
-        return
-    for document in _documents(data):
-        yield from _found(file, 1, document, 0)
+    """Yield documents over several lines. No more is held than one of them, and what is read at
+    once; the more there is of it, the more is read before it is tried again."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    content = decoder.decode(begin)
+    while len(content) <= MAX_LIST_CHARACTERS:
+        index = 0
+        while document := _document_at(content, index):
+            yield from _found(file, 1, _value(content[document].encode()), 0)
+            index = document.stop
+        content = content[index:]
+        more = stream.read(min(max(len(content), _LEAST_READ), _MOST_READ))
+        if not more:
+            if content.strip():
+                yield from _found(file, 1, None, 0)
+            return
+        content += decoder.decode(more)
+    limit = MAX_LIST_CHARACTERS >> 20
+    yield Problem(file, 0, f"a document is larger than {limit} MiB", "give it as JSON lines")
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -413,14 +426,24 @@ def _documents(text: bytes) -> Iterator[object]:
     if value is not None:
         yield value
         return
-    content, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
-    while (start := _BEGIN.search(content, index)) is not None:
-        try:
-            _, index = decoder.raw_decode(content, start.start())
-        except (ValueError, RecursionError):
-            yield None
-            return
-        yield _value(content[start.start() : index].encode())
+    content, index = text.decode(errors="replace"), 0
+    while document := _document_at(content, index):
+        yield _value(content[document].encode())
+        index = document.stop
+    if content[index:].strip():
+        yield None
+
+
+def _document_at(content: str, index: int) -> slice | None:
+    """Return where a document stands that begins there, or behind white space; None for half of
+    one, and for what is no JSON."""
+    start = _BEGIN.search(content, index)
+    if start is None:
+        return None
+    try:
+        return slice(start.start(), json.JSONDecoder().raw_decode(content, start.start())[1])
+    except (ValueError, RecursionError):
+        return None
 
 
 def _found(file: str, line: int, value: Any, index: int) -> Iterator[LoggedLine | Problem]:  # noqa: ANN401

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from celadon import private_files
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading import documents
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -100,7 +101,7 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
     if not path.is_file():
         return "", None
     try:
-        text = path.read_text(encoding="utf-8")
+        text = private_files.content(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {str(error).lower()}") from error
     if _is_of_others(keys, text):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -506,6 +507,8 @@ def _copy(path: str, target: str) -> int:
 
 
 def _copy_file(path: str, target: str) -> None:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a device has no end, a pipe may never begin
+        raise OSError("not a file")
     with open(path, "rb") as source:
         private_files.create(target)
         with open(target, "wb") as copied:

@@ -109,7 +109,10 @@ class RemoteDiscovery:
     """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
-        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Offload
+        self,
+        view: ApiServiceView,
+        servers: Callable[[], Awaitable[ExtensionServers]],
+        aside: Offload,
     ) -> None:
         """Ask nobody yet; `aside` reads what is long."""
         self._view = view
@@ -239,11 +242,11 @@ class RemoteDiscovery:
         self, service: RemoteApiService, path: str, user: User, accept: str
     ) -> tuple[int, str, bytes]:
         """Return the code, the media type and the body. Raises DiscoveryFailed."""
+        servers = await self._servers()
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
         from celadon.apiserver.go_network import UnusableRoots
 
-        servers = self._servers()
         held_bytes = HeldBytes(servers.room)
         try:
             headers: tuple[Header, ...] = (
@@ -294,15 +297,21 @@ class Aggregator:
         self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
 
-    def servers(self) -> ExtensionServers:
+    async def servers(self) -> ExtensionServers:
         """Return the connections to extension servers."""
         require_server("extension servers")
         if self._servers is None:
-            # late: see above
-            from celadon.apiserver.aggregation.front_proxy import ExtensionServers
-
-            self._servers = ExtensionServers(self._routes, self._settings)
+            # In a thread: to import what speaks HTTP takes 60 ms. Of two that are made at once one
+            # stays, and the other has no connections yet.
+            servers = await asyncio.to_thread(self._new_servers)
+            self._servers = self._servers or servers
         return self._servers
+
+    def _new_servers(self) -> ExtensionServers:
+        # late: see above
+        from celadon.apiserver.aggregation.front_proxy import ExtensionServers
+
+        return ExtensionServers(self._routes, self._settings)
 
     def families(self) -> Sequence[metric_table.Family]:
         """Return the metrics: which APIServices are not available, and how often one ceased to
@@ -344,11 +353,11 @@ class Aggregator:
         seconds: float | None,
     ) -> HttpAnswer:
         """Pass a request on, as `FrontProxy.answer` does. What comes back is not read here."""
-        servers = self.servers()
+        await in_task()
+        servers = await self.servers()
         # late: see above
         from celadon.apiserver.aggregation.front_proxy import FrontProxy
 
-        await in_task()
         answer = await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
         return replace(answer, is_passed_on=True)
 

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from celadon import private_files
 from celadon.kube import JsonObject
 from celadon.late_patterns import late_pattern
 
@@ -95,7 +96,7 @@ def read_descriptions(path: Path) -> DocumentTexts:
     digest = hashlib.sha512()
     try:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
-            content = file.read_bytes()
+            content = private_files.content(file)
             digest.update(content)
             types.update(_texts_of(json.loads(content)))
     except (OSError, ValueError, RecursionError) as error:

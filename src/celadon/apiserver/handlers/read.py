@@ -158,6 +158,12 @@ class Reader:
         it takes."""
         return resource.custom and self._conversions.concern(resource.gvk.group_kind)
 
+    def takes_long(self, resource: Resource) -> bool:
+        """Return whether even a small object of the resource may take long: a webhook is asked, or
+        a definition has long defaults."""
+        custom = self._custom(resource.gvk) if resource.custom else None
+        return (custom is not None and custom.has_long_defaults) or self.may_wait(resource)
+
     def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """Return what is stored of an object in the version of a resource: custom resources have
         the storage version. Raises StatusError 500."""

@@ -172,17 +172,17 @@ class Verbs:
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
         forms = Forms(call, step, served, self.now)
-        call.work.is_large |= self.reader.may_wait(endpoint.resource)
+        call.work.is_large |= self.reader.takes_long(endpoint.resource)
         match endpoint.verb:
             case "get":
                 stored = await self.reader.get(endpoint, call.request)
                 call.work.is_large |= stored.size > LARGE_BYTES
-                return await call.work.step(self._got, stored, forms)
+                return await call.work.step(self._got, stored, forms, aside=forms.has_own_columns)
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 found_all = await self.reader.collection(endpoint, options, call.work)
-                has_own_columns = endpoint.resource.custom and not forms.is_plain
-                return await call.work.step(self._listed, found_all, forms, aside=has_own_columns)
+                aside = forms.has_own_columns
+                return await call.work.step(self._listed, found_all, forms, aside=aside)
             case "watch":
                 return self._watch(forms, await call.work.step(_watch_options, call))
             case "create" if self.reviewer.answers(call):
@@ -199,7 +199,8 @@ class Verbs:
                 return await _answered(await self.deleter.delete(call), forms)
             case "deletecollection":
                 deleted = await self.deleter.delete_collection(call)
-                return await call.work.step(self._listed, deleted, forms)
+                aside = forms.has_own_columns
+                return await call.work.step(self._listed, deleted, forms, aside=aside)
         raise kube.status.method_not_allowed()
 
     def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
@@ -258,7 +259,7 @@ class Verbs:
                         sent(len(line))
                         yield line
                         continue
-                    document = forms.event(event, first=first)
+                    document = await _event(event, forms, first=first)
                     if document is None:
                         return
                     first = False
@@ -342,8 +343,14 @@ def _begins_with_a_list(call: Call) -> bool:
     return bool(options.send_initial_events and options.allow_bookmarks)
 
 
+async def _event(event: WatchEvent, forms: Forms, *, first: bool) -> kube.JsonObject | None:
+    if not forms.has_own_columns:
+        return forms.event(event, first=first)
+    return await forms.call.work.aside(partial(forms.event, event, first=first))
+
+
 async def _answered(written: WriteResult, forms: Forms) -> HttpAnswer:
-    return await forms.call.work.step(_shown, written, forms)
+    return await forms.call.work.step(_shown, written, forms, aside=forms.has_own_columns)
 
 
 def _shown(written: WriteResult, forms: Forms) -> HttpAnswer:

@@ -57,6 +57,12 @@ class Forms:
         return self.accepted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
 
     @property
+    def has_own_columns(self) -> bool:
+        """Return whether it is a table whose columns a definition has: each of its paths may take
+        long."""
+        return self.accepted.form is Form.TABLE and self.call.endpoint.resource.custom
+
+    @property
     def sorts(self) -> bool:
         """Return whether members are sorted: of objects that have no Go type, shown as they are."""
         return self.accepted.form is Form.OBJECT and self.call.endpoint.is_untyped

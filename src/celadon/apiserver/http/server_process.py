@@ -432,13 +432,13 @@ def _signer(settings: ServerSettings, folder: CredentialsFolder) -> SignerOnDema
     # late: see SignerOnDemand
     from celadon.apiserver.authn.signing_keys import public_keys
 
-    more = [path.read_bytes() for path in settings.token_keys]
+    more = [private_files.content(path) for path in settings.token_keys]
     for path, pem in zip(settings.token_keys, more, strict=True):
         with _naming(path):
             public_keys(pem)
     if settings.signing_key is None:
         return folder.signer(more)
-    key = settings.signing_key.read_bytes()
+    key = private_files.content(settings.signing_key)
     signer = SignerOnDemand(lambda: key, more)
     with _naming(settings.signing_key):
         signer.signer()
@@ -472,7 +472,7 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
     policy = METADATA_FOR_ALL
     if settings.audit_policy is not None:
         try:
-            policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+            policy = read_audit_policy(private_files.content(settings.audit_policy).decode())
         except (AuditPolicyError, UnicodeDecodeError) as error:
             raise StartError(f"`{settings.audit_policy}`: {error}") from None
     if settings.audit_log is None:
@@ -507,14 +507,14 @@ def _start_errors() -> Iterator[None]:
 
 
 def _text(path: Path | None) -> str:
-    return "" if path is None else path.read_text(encoding="utf-8")
+    return "" if path is None else private_files.content(path).decode()
 
 
 def _tokens(path: Path | None) -> TokenFile:
     if path is None:
         return TokenFile()
     try:
-        return read_token_file(path.read_text(encoding="utf-8"), str(path))
+        return read_token_file(private_files.content(path).decode(), str(path))
     except UnicodeDecodeError as error:
         raise TokenFileError(f"token file '{path}': {error}") from None
 

@@ -399,7 +399,11 @@ def server_tls(
 
         files = certificate, key
         return ServerTls(
-            served_context, files, certificate.read_bytes, settings.client_authorities, proxies
+            served_context,
+            files,
+            lambda: private_files.content(certificate),
+            settings.client_authorities,
+            proxies,
         )
     names = () if listen.is_wildcard else (listen.host,)
     pair = folder.server(names, now)
@@ -419,7 +423,7 @@ def server_tls(
 
 
 def _contents(paths: Iterable[Path | None]) -> tuple[bytes, ...]:
-    return tuple(b"" if path is None else path.read_bytes() for path in paths)
+    return tuple(b"" if path is None else private_files.content(path) for path in paths)
 
 
 @lru_cache(maxsize=4)
@@ -456,6 +460,7 @@ def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
     context.verify_mode = ssl.CERT_OPTIONAL
     trust_as_go(context)
     try:
+        private_files.content(authorities)  # OpenSSL would read on for as long as there is more
         context.load_verify_locations(authorities)
     except (OSError, ssl.SSLError) as error:
         raise StartError(f"`{authorities}`: no certificates of authorities: {error}") from None

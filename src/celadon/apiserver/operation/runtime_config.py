@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
 from celadon.admission.static_manifests import GATE
@@ -248,6 +249,6 @@ def _document(path: Path) -> object:
     from celadon.goyaml import UnreadableError, first_document  # late: few servers have such a file
 
     try:
-        return first_document(path.read_text(encoding="utf-8").encode()).value
+        return first_document(private_files.content(path)).value
     except (UnreadableError, UnicodeDecodeError) as error:
         raise BadConfiguration(" ".join(str(error).split())) from None

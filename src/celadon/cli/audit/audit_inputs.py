@@ -16,6 +16,7 @@ import io
 import itertools
 import os
 import shutil
+import stat
 import sys
 import tarfile
 import tempfile
@@ -34,6 +35,7 @@ from celadon.cli.check.notices import Sightings
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import (
     MAX_DOCUMENT_CHARACTERS,
+    MAX_FILE_BYTES,
     STDIN,
     STDIN_CLOSED,
     STDIN_NAME,
@@ -451,8 +453,12 @@ def _input(source: str | Problem) -> Input | Problem:
         return Problem(source, 0, "cannot be read: not the name of a file")
 
 
-def _copied(name: str, stream: BinaryIO) -> Input:
+def _copied(name: str, stream: BinaryIO) -> Input | Problem:
     with tempfile.TemporaryFile() as copy:
+        if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):  # a terminal, or what has no end
+            copy.write(stream.read(MAX_FILE_BYTES))
+            if stream.read(1):
+                return Problem(name, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB")
         shutil.copyfileobj(stream, copy)
         copy.flush()
         return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))

@@ -387,6 +387,8 @@ class Prepare:
                 registry.update.begin_update(draft, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
         stray = self._stray_fields(document, target, draft)
         return Begun(document, target, draft.decoded, draft, old, stray)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
@@ -303,7 +304,7 @@ def _saved(path: Path) -> JsonDict | Problem:
     try:
         if os.path.getsize(path) > MAX_DOCUMENT_BYTES:
             return Problem(str(path), 0, "larger than an OpenAPI document should be")
-        return _decoded(str(path), path.read_bytes())
+        return _decoded(str(path), private_files.content(path))
     except OSError as error:
         return Problem(str(path), 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
 
@@ -448,7 +449,7 @@ def build(source: str, allowed: Access, target: str) -> Built:
 def read_pack(path: str) -> SchemaPack | str:
     """Return a pack that `build` wrote; a complaint when the file is none."""
     try:
-        data = zlib.decompressobj().decompress(Path(path).read_bytes(), _MAX_PACK_BYTES)
+        data = zlib.decompressobj().decompress(private_files.content(path), _MAX_PACK_BYTES)
         entries = json.loads(data)
         pack = SchemaPack(entries)
         for name in entries:

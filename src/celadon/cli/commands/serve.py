@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from celadon import __version__
+from celadon import __version__, private_files
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
@@ -560,7 +560,7 @@ def _content(path: Path) -> bytes:
     from celadon.apiserver.http import StartError
 
     try:
-        return path.read_bytes()
+        return private_files.content(path)
     except OSError as error:
         raise StartError(f"`{path}`: {error.strerror}") from None
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
@@ -220,7 +221,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
         replicas=options.replicas,
         from_cluster=options.from_cluster,
         certificates=Certificates(options.certificates),
-        ca_bundle="" if bundle is None else bundle.read_text(encoding="ascii"),
+        ca_bundle="" if bundle is None else private_files.content(bundle).decode("ascii"),
         failure_policy=options.failure_policy,
         timeout_seconds=options.timeout,
         excluded_namespaces=("kube-system",) if excluded is None else tuple(excluded),
