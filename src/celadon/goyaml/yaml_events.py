@@ -183,16 +183,16 @@ def _read_slowly(
 ) -> Iterator[tuple[int, object]]:
     """Yield the documents after those already yielded, with a parser that copes with any
     nesting."""
-    noticed: list[yaml_scalars.RepeatedKey] | None = None if repeated is None else []
+    noticed: list[yaml_scalars.RepeatedKey] = []
+    taken = None if repeated is None else noticed
     try:
-        reader = EventReader(text, noticed, heeds_merges=False, quick=False)
+        reader = EventReader(text, taken, heeds_merges=False, quick=False)
         for number, document in enumerate(reader.documents()):
-            if number >= yielded and repeated is not None and noticed is not None:
-                repeated += noticed
-            if noticed is not None:
-                noticed.clear()
             if number >= yielded:
+                if repeated is not None:
+                    repeated += noticed
                 yield document
+            noticed.clear()
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
 

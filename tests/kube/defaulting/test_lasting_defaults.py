@@ -99,6 +99,18 @@ def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
     assert bool(settled) == (lasts and kind.kind not in DROPPED_DEFAULTS)
 
 
+@pytest.mark.parametrize(
+    ("kind", "lasts"),
+    [
+        ("ConfigMap", True),
+        # a function of the whole object could find something to do
+        ("Secret", False),
+    ],
+)
+def test_defaults_that_look_at_the_whole_object_do_not_last(kind: str, lasts: bool) -> None:
+    assert outlasts_creation(GroupVersionKind("", "v1", kind), frozenset()) is lasts
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("subresource", ["", "status"])

@@ -11,6 +11,7 @@ from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import delete
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
@@ -420,23 +421,10 @@ def _query_parameter(name: str) -> JsonDict:
     return {"name": name, "in": "query", "schema": schema}
 
 
-RETURNED_WHEN_DELETED: Final = frozenset(
-    {
-        *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
-        *("serviceaccounts", "services", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io"),
-        *("storageclasses.storage.k8s.io", "volumeattachments.storage.k8s.io"),
-        "volumeattributesclasses.storage.k8s.io",
-    }
-)
-"""Resources whose DELETE answers with the object, not with a Status, beside those of the group
-`resource.k8s.io`, all of which do."""
-
-
 def returned_when_deleted(resource: Resource) -> bool:
-    """Return whether the DELETE of a resource answers with the object."""
-    group_resource = resource.gvr.group_resource
-    is_listed = str(group_resource) in RETURNED_WHEN_DELETED
-    return is_listed or group_resource.group == "resource.k8s.io"
+    """Return whether the documents say that the DELETE of a resource answers with the object. Of
+    namespaces they say otherwise than the server does."""
+    return delete.is_shown_when_gone(resource) and resource.gvk.kind != "Namespace"
 
 
 _ACTIONS: Final = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -598,6 +599,10 @@ class _DaskCluster:
             from distributed import Client  # late: an extra
         except ImportError:
             raise EngineError("a package is missing: pip install 'celadon[fleet]'") from None
+        # Dask tells stderr of each connection that ends early and of each result that it asks for
+        # again. What comes of it is in the report.
+        for handler in logging.getLogger("distributed").handlers:
+            handler.setLevel(logging.ERROR)
         try:
             self._client = Client(f"tcp://{address}", set_as_default=False)
             self.workers = max(1, sum(self._client.nthreads().values()))

@@ -533,14 +533,11 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
         yield fieldpath.invalid(path, annotation, f"{needs} {either}, see {APPROVAL_PLACE}")
 
 
-def approval_state(annotations: Mapping[str, str]) -> str:
-    """Return whether a definition of the community's is approved, bypassed, missing or wrong."""
+def approval_state(annotations: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    """Return whether a definition of the community's names an approval, does without one, and
+    links to one. An update is asked about its approval if that changes."""
     annotation = annotations.get(APPROVAL, "")
-    if not annotation:
-        return "missing"
-    if annotation.startswith("unapproved"):
-        return "bypassed"
-    return "approved" if _is_link(annotation) else "invalid"
+    return bool(annotation), annotation.startswith("unapproved"), _is_link(annotation)
 
 
 def _is_link(text: str) -> bool:

@@ -29,6 +29,7 @@ from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.registry.update import DAEMON_SET_KIND
 from celadon.kube.releases import is_since
+from celadon.kube.resources import Resource
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
@@ -67,6 +68,12 @@ SHOWN_WHEN_GONE: Final = frozenset(
         "ResourceClaimTemplate",
         "ResourcePoolStatusRequest",
         "ResourceSlice",
+        # until 1.31
+        "PodSchedulingContext",
+        # until 1.30
+        "ResourceClaimParameters",
+        "ResourceClass",
+        "ResourceClassParameters",
     }
 )
 """Kinds whose deletion is answered with the last state of the object, not with a Status."""
@@ -424,10 +431,15 @@ _COUNTED: Final = frozenset(
 """Kinds whose internal form has a count that is never absent."""
 
 
+def is_shown_when_gone(resource: Resource) -> bool:
+    """Return whether a deletion is answered with the object, not with a Status."""
+    return resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom
+
+
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:
     """Return what a client gets for an object that is gone."""
     resource = target.resource
-    if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
+    if is_shown_when_gone(resource):
         return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}
     details = {"name": metadata.name(old), "kind": resource.gvr.resource}
     if resource.gvr.group:

@@ -87,8 +87,8 @@ class Strategy:
     create: Create
     update: Update
     status: Update
+    needs_version: bool
     warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
-    needs_version: bool = False
     created_by_update: bool = False
     created_by_status: bool = False
 
