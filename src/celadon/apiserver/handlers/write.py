@@ -67,6 +67,7 @@ from celadon.kube.registry import (
     create,
     delete,
     patch,
+    reads_back,
     repeated_owner_warnings,
     request_bodies,
     require_version,
@@ -173,16 +174,17 @@ class WriteResult:
 
 
 class _NewObject(NamedTuple):
-    """Holds what a create is about to store, what it claims for it, and whether its name was
-    generated."""
+    """Holds what a create is about to store, what it claims for it, whether its name was
+    generated, and whether the object is known to read back as it is."""
 
     object: JsonDict
     claims: Collection[Condition]
     has_generated_name: bool
+    reads_back: bool
 
 
-ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
-"""What an update or a patch makes of the stored object."""
+ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext, StoredObject], Incoming]
+"""What an update or a patch makes of the stored object, as the endpoint shows it and as it is."""
 
 
 class _NameTaken(Exception):
@@ -241,7 +243,7 @@ class Writer:
                 return await self._create(call)
         unused = [incoming]
 
-        def read(call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+        def read(call: Call, _: JsonObject, context: DefaultingContext, __: object) -> Incoming:
             return unused.pop() if unused else self._read_update(call, context, again=True)
 
         return await self._change(call, read, is_patch=False)
@@ -291,6 +293,7 @@ class Writer:
                 refusal = self._already_exists(call, new.object, name)
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
+        created.reads_back = new.reads_back or None
         return WriteResult(201, await self._shown(call, created.object))
 
     async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
@@ -326,8 +329,8 @@ class Writer:
         await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
-        stored = await call.work.step(_stored_new, draft, result, target)
-        return _NewObject(stored, _claims(context), has_generated_name)
+        stored, reads_back = await call.work.step(_stored_new, draft, result, target)
+        return _NewObject(stored, _claims(context), has_generated_name, reads_back)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
         """Return what was sent, as mutating admission is going to see it, and the warnings of
@@ -409,12 +412,12 @@ class Writer:
         """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
         incoming = await call.work.step(
-            self._read_change, call, read, old, self._context(call), is_patch
+            self._read_change, call, read, old, self._context(call), stored, is_patch
         )
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, old, before)
         kind = target.kind, target.subresource, "update"
-        result, stored_new = await self._pace.step(
+        result, stored_new, reads_back = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -455,6 +458,7 @@ class Writer:
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
+        written.reads_back = (reads_back and stored.reads_back) or None
         return WriteResult(
             200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
@@ -480,10 +484,11 @@ class Writer:
         read: ReadChange,
         old: JsonObject,
         context: DefaultingContext,
+        stored: StoredObject,
         is_patch: bool,  # noqa: FBT001 - steps have no keywords
     ) -> Incoming:
         """Return what is to become of the object, with its managers. Raises StatusError."""
-        incoming = read(call, old, context)
+        incoming = read(call, old, context, stored)
         if not is_patch:
             _require_uid(call, incoming, old)
         self._managers.updated(call, incoming, old)
@@ -496,7 +501,10 @@ class Writer:
         update.begin_update(incoming.draft, call.target)
         return incoming
 
-    def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
+    def _read_patch(
+        self, call: Call, old: JsonObject, context: DefaultingContext, stored: StoredObject
+    ) -> Incoming:
+        settled = old if _reads_back(call.target, stored, old, context) else None
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
         else:
@@ -509,7 +517,9 @@ class Writer:
                 current, body, call.patch_type, call.target, call.field_validation
             )
             try:
-                incoming = patch.read_patched(result, call.target, context, call.field_validation)
+                incoming = patch.read_patched(
+                    result, call.target, context, call.field_validation, settled
+                )
             except patch.Unversioned as error:
                 call.notes.warnings += error.warnings
                 raise
@@ -519,8 +529,9 @@ class Writer:
 
     def _finish_change(
         self, call: Call, old: JsonObject, incoming: Incoming, surroundings: Surroundings
-    ) -> tuple[JsonDict, JsonDict]:
-        """Return what validating admission sees, and what shall be stored. Raises StatusError."""
+    ) -> tuple[JsonDict, JsonDict, bool]:
+        """Return what validating admission sees, what shall be stored, and whether that reads back
+        as it is if the old object does. Raises StatusError."""
         target, draft = call.target, incoming.draft
         if target.is_scale_of_custom:
             patch.require_count(draft.decoded, target)
@@ -555,7 +566,8 @@ class Writer:
             warnings += valid_warnings(stored_form, old, parent)
             stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        return new, in_order(with_old_times(stored_form, old))
+        in_place = in_order(with_old_times(stored_form, old), draft.run.shared)
+        return new, in_place, stored_form is new
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target
@@ -607,8 +619,22 @@ def _is_brief_registration(call: Call) -> bool:
     return is_registration and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
 
 
-def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:
-    return in_order(create.stored_new(draft, obj, target))
+def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> tuple[JsonDict, bool]:
+    """Return what is stored of a new object, and whether it is known to read back as it is."""
+    stored = create.stored_new(draft, obj, target)
+    return in_order(stored), stored is obj and target.group_resource != SERVICES
+
+
+def _reads_back(
+    target: Target, stored: StoredObject, old: JsonObject, context: DefaultingContext
+) -> bool:
+    """Return whether reading a stored object as the endpoint shows it gives the same again, so that
+    what a patch leaves alone need not be read again."""
+    if old is not stored.object or target.schema is not None or target.subresource == SCALE:
+        return False
+    if stored.reads_back is None:
+        stored.reads_back = reads_back(old, target.kind, context)
+    return stored.reads_back
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:
@@ -632,7 +658,5 @@ def _take_managers(scale: JsonDict) -> object:
     return scale["metadata"].pop("managedFields", None)
 
 
-def in_order(obj: JsonDict) -> JsonDict:
-    """Return an object as it is stored and written out: the members as in the structs of its
-    kind."""
-    return in_message_order(obj)
+in_order: Final = in_message_order
+"""Makes of an object what is stored and written out: the members as in the structs of its kind."""
