@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from queue import Empty, SimpleQueue
@@ -419,7 +419,7 @@ class Watchers:
         self._by_prefix: dict[str, dict[Watcher, None]] = {}
         self._lengths: tuple[int, ...] = ()
         """Of the prefixes that are no folders."""
-        self._above: dict[str, tuple[dict[Watcher, None], ...]] = {}
+        self._above: dict[str, Sequence[dict[Watcher, None]]] = {}
         """The watches of a folder and of those above it, until there is another prefix."""
 
     def open(
@@ -447,22 +447,21 @@ class Watchers:
         return watchers
 
     # To look once for each length took 3 % of the create of a policy: most prefixes are folders.
-    def _about(self, key: str) -> Iterator[dict[Watcher, None]]:
-        """Yield the watches whose prefix the key has."""
+    def _about(self, key: str) -> Sequence[dict[Watcher, None]]:
+        """Return the watches whose prefix the key has."""
         folder = key[: key.rfind(_SLASH) + 1]
         above = self._above.get(folder)
         if above is None:
             ends = (end for end, letter in enumerate(folder, 1) if letter == _SLASH)
-            prefixes = (folder[:end] for end in ends)
-            above = tuple(same for same in map(self._by_prefix.get, prefixes) if same is not None)
+            prefixes = map(self._by_prefix.get, (folder[:end] for end in ends))
+            above = [same for same in prefixes if same is not None]
             if len(self._above) >= _MOST_FOLDERS:
                 self._above.clear()
             self._above[folder] = above
-        yield from above
-        for length in self._lengths:
-            if length > len(key):
-                break
-            yield self._by_prefix.get(key[:length], {})
+        if not self._lengths:
+            return above
+        lengths = (length for length in self._lengths if length <= len(key))
+        return [*above, *(self._by_prefix.get(key[:length], {}) for length in lengths)]
 
     def forget(self, revision: int) -> dict[Watcher, None]:
         """End watches, under the lock, that have not read what the history forgets up to a
