@@ -504,7 +504,6 @@ class Writer:
     def _read_patch(
         self, call: Call, old: JsonObject, context: DefaultingContext, stored: StoredObject
     ) -> Incoming:
-        settled = old if _reads_back(call.target, stored, old, context) else None
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
         else:
@@ -516,6 +515,7 @@ class Writer:
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
             )
+            settled = old if _reads_back(call.target, stored, old, context) else None
             try:
                 incoming = patch.read_patched(
                     result, call.target, context, call.field_validation, settled

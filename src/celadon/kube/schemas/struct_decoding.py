@@ -317,12 +317,12 @@ class StructCodec:
                 result[key] = codec.empty()
         return result
 
-    def decode_changed(
-        self, value: JsonObject, before: JsonObject, shared: SharedParts
-    ) -> JsonDict:
+    def decode_changed(self, value: Any, before: JsonObject, shared: SharedParts) -> JsonDict:
         """Return what `decode` does of what was made of `before`, which is decoded and completed:
         parts that it has of that are copied, and noted as `shared`. Inexact for an unknown field,
         else as `read_field`."""
+        if value.__class__ is not dict:
+            raise Mismatch(value, {"ref": self.name})
         fields, codecs = self._fields or self._compile(), self._codecs_below()
         result: dict[str, object] = {}
         for key, item in value.items():
@@ -392,7 +392,7 @@ def _decoded_changed(
     codec: StructCodec, value: Any, before: Any, shared: SharedParts
 ) -> JsonDict | list[JsonDict]:
     """Return a struct, or a list of structs, decoded as `decode_changed` does."""
-    if value.__class__ is dict:
+    if value.__class__ is not list:
         return codec.decode_changed(value, before, shared)
     if not value:
         raise Inexact
@@ -403,11 +403,9 @@ def _decoded_changed(
 
 
 def _decoded_item(codec: StructCodec, item: Any, former: Any, shared: SharedParts) -> JsonDict:
-    if item.__class__ is not dict or former.__class__ is not dict:
-        return codec.decode(item)
-    if item is former:
+    if item is former and item:
         return shared_copy(item, shared)
-    return codec.decode_changed(item, former, shared)
+    return codec.decode_changed(item, former or {}, shared)
 
 
 def _stays(zero: object) -> bool:
