@@ -233,7 +233,8 @@ class Writer:
     async def update(self, call: Call) -> WriteResult:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        incoming = await call.work.step(self._read_update, call, self._context(call))
+        context = self._context(call)
+        incoming = await call.work.step(self._read_update, call, context)
         if self._stored(call) is None:
             strategy = strategy_of(call.target, STRATEGIES)
             creates = strategy.created_by_update and strategy.creates_through(call.target)
@@ -246,7 +247,7 @@ class Writer:
         def read(call: Call, _: JsonObject, context: DefaultingContext, __: object) -> Incoming:
             return unused.pop() if unused else self._read_update(call, context, again=True)
 
-        return await self._change(call, read, is_patch=False)
+        return await self._change(call, read, context, is_patch=False)
 
     async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
@@ -254,7 +255,7 @@ class Writer:
         is_new = call.options.apply and self._stored(call) is None
         if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
             return await self._create(call)
-        return await self._change(call, self._read_patch, is_patch=True)
+        return await self._change(call, self._read_patch, self._context(call), is_patch=True)
 
     # --- create ---
 
@@ -376,23 +377,33 @@ class Writer:
 
     # --- update and patch ---
 
-    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> WriteResult:
+    async def _change(
+        self, call: Call, read: ReadChange, context: DefaultingContext, *, is_patch: bool
+    ) -> WriteResult:
+        """`context` is that of the first try."""
         endpoint = call.endpoint
         while True:
             stored = self._reader.existing(endpoint)
             call.work.is_large |= stored.size > LARGE_BYTES
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
-                return await self._change_once(call, stored, read, is_patch=is_patch)
+                return await self._change_once(call, stored, read, context, is_patch=is_patch)
+            context = self._context(call)
 
     async def _change_once(
-        self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
+        self,
+        call: Call,
+        stored: StoredObject,
+        read: ReadChange,
+        context: DefaultingContext,
+        *,
+        is_patch: bool,
     ) -> WriteResult:
         """Raises LostRace when somebody else has written in between."""
         resource = call.target.resource
         read_old = self._reader.shown if call.dry_run else self._reader.cached
         old = await call.work.step(read_old, stored.object, resource)
         try:
-            return await self._changed(call, stored, old, read, is_patch=is_patch)
+            return await self._changed(call, stored, old, read, context, is_patch=is_patch)
         except (StatusError, Denied):
             if not call.dry_run:
                 await self._require_storable(call, old)
@@ -407,12 +418,19 @@ class Writer:
             await call.work.step(self._reader.stored, old, resource)
 
     async def _changed(
-        self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
+        self,
+        call: Call,
+        stored: StoredObject,
+        old: JsonObject,
+        read: ReadChange,
+        context: DefaultingContext,
+        *,
+        is_patch: bool,
     ) -> WriteResult:
         """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
         incoming = await call.work.step(
-            self._read_change, call, read, old, self._context(call), stored, is_patch
+            self._read_change, call, read, old, context, stored, is_patch
         )
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, old, before)

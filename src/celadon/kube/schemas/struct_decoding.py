@@ -404,7 +404,8 @@ def _decoded_changed(
 
 def _decoded_item(codec: StructCodec, item: Any, former: Any, shared: SharedParts) -> JsonDict:
     if item is former and item:
-        return shared_copy(item, shared)
+        copied: JsonDict = shared_copy(item, shared)
+        return copied
     return codec.decode_changed(item, former or {}, shared)
 
 
