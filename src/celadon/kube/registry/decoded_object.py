@@ -122,8 +122,8 @@ def reads_back(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContex
     return draft.is_exact and have_same_bytes(in_message_order(draft.decoded), obj)
 
 
-# To read, default and complete again what a patch has left alone took a fifth of the instructions
-# of a merge patch.
+# To read, default and complete again what a patch has left alone took a seventh of the steps of a
+# merge patch of a Deployment.
 def _drafted_beside(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext, stored: JsonObject
 ) -> Draft | None:
