@@ -584,8 +584,8 @@ class Writer:
             warnings += valid_warnings(stored_form, old, parent)
             stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        in_place = in_order(with_old_times(stored_form, old), draft.run.shared)
-        return new, in_place, stored_form is new
+        ordered = in_order(with_old_times(stored_form, old), draft.run.shared)
+        return new, ordered, stored_form is new
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target

@@ -193,7 +193,7 @@ def check_first_line(unread: bytearray) -> None:
 
 
 def read_head(head: bytes) -> RequestHead:
-    """`head` ends with its empty line. Raises RequestRefused."""
+    """Read a head, which ends with its empty line. Raises RequestRefused."""
     first, _, block = head.partition(b"\n")
     method, target, version = _first_line(first)
     if version != (1, 1) or method == "CONNECT" or len(block) > KNOWN_BYTES:
@@ -242,8 +242,8 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
     )
 
 
-# Clients say the same headers in all of their requests, but for the length of the body: to know
-# those of the last request of each connection helped no writes of bodies that differ.
+# Clients say the same few headers in all of their requests and connections; those of writes differ
+# in the length of the body.
 @functools.lru_cache(maxsize=1024)
 def _short_block(block: bytes) -> RequestHead:
     """Return what the headers of a request say, whatever its first line asks for."""

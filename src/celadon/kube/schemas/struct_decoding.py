@@ -318,9 +318,9 @@ class StructCodec:
         return result
 
     def decode_changed(self, value: Any, before: JsonObject, shared: SharedParts) -> JsonDict:
-        """Return what `decode` does of what was made of `before`, which is decoded and completed:
-        parts that it has of that are copied, and noted as `shared`. Inexact for an unknown field,
-        else as `read_field`."""
+        """Return what `decode` does of an object that was made of `before`, which is decoded and
+        completed: parts that both have are copied, and noted as `shared`. Raises Inexact for an
+        unknown field, else as `read_field`."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
         fields, codecs = self._fields or self._compile(), self._codecs_below()
