@@ -33,7 +33,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
 from celadon.kube.selectors import KeyConditions
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import (
     Committed,
     Condition,
@@ -212,7 +212,8 @@ def is_event(resource: Resource) -> bool:
     return (resource.gvr.group, resource.gvr.resource) in _EVENTS
 
 
-@dataclass(frozen=True, slots=True)
+# House rule 9: it is not frozen, since whether it reads back is found out later, and once.
+@dataclass(slots=True)
 class StoredObject:
     """An object as it is at `revision`, which is also its resource version; `size` says how many
     bytes are stored of it."""
@@ -220,6 +221,9 @@ class StoredObject:
     object: JsonObject
     revision: int
     size: int
+    reads_back: bool | None = field(default=None, compare=False)
+    """Whether reading it as if it were sent gives the same again, to the byte; None if nobody
+    knows yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,17 @@ def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
+SharedParts: TypeAlias = dict[int, tuple[Any, Any]]
+"""Copies of parts of another value, by their identity, each with the part."""
+
+
+def shared_copy(part: object, shared: SharedParts) -> Any:  # noqa: ANN401 - any JSON
+    """Return a deep copy of a part, and note it."""
+    copied = fresh(part)
+    shared[id(copied)] = copied, part
+    return copied
+
+
 def same(value: object, before: object) -> bool:
     """Return whether it is what it was: also the kinds of numbers and booleans are the same."""
     # What differs for Python does so in any case, and what has the same bytes never: that is told

@@ -216,7 +216,6 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
-        self._heads = request_bytes.HeadReader()
         self._departure = http_messages.Departure()
         self._unread = bytearray()
         self._scanned = 0
@@ -489,7 +488,7 @@ class Connection(asyncio.Protocol):
             raise request_bytes.RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if end < 0:
             return None
-        head = self._heads.read(bytes(unread[:end]))
+        head = request_bytes.read_head(bytes(unread[:end]))
         del unread[:end]
         self._scanned, self._is_line_read, self._has_asked = 0, False, True
         self._forgives_line_ends = head.method == "POST"

@@ -127,7 +127,7 @@ MOST_HEADERS: Final = 5_000
 second to read, before it is known who sends them."""
 
 KNOWN_BYTES: Final = 2048
-"""Of headers that a connection keeps to know them again."""
+"""Of headers that are kept to know them again."""
 
 _CONTINUES: Final = late_pattern(r"(?:\A|[ ,\t])100-continue(?:[ ,\t]|\Z)")
 
@@ -190,39 +190,24 @@ def check_first_line(unread: bytearray) -> None:
         _first_line(bytes(unread[:end]))
 
 
-class HeadReader:
-    """Reads the heads of one connection. Clients say the same headers in each of their requests:
-    those of the last one are known, if they are short."""
-
-    __slots__ = ("_block", "_last")
-
-    def __init__(self) -> None:
-        self._block = b""
-        self._last: RequestHead | None = None
-
-    def read(self, head: bytes) -> RequestHead:
-        """`head` ends with its empty line. Raises RequestRefused."""
-        first, _, block = head.partition(b"\n")
-        method, target, version = _first_line(first)
-        if version != (1, 1) or method == "CONNECT":
-            return _read_fields(method, target, version, block)
-        last = self._last
-        if last is None or block != self._block:
-            request_head = _read_fields(method, target, version, block)
-            if len(block) <= KNOWN_BYTES:
-                self._block, self._last = block, request_head
-            return request_head
-        return RequestHead(
-            method,
-            target,
-            last.headers,
-            last.is_old,
-            last.keep_alive,
-            last.length,
-            last.chunked,
-            last.continues,
-            last.is_expected,
-        )
+def read_head(head: bytes) -> RequestHead:
+    """Read a head, which ends with its empty line. Raises RequestRefused."""
+    first, _, block = head.partition(b"\n")
+    method, target, version = _first_line(first)
+    if version != (1, 1) or method == "CONNECT" or len(block) > KNOWN_BYTES:
+        return _read_fields(method, target, version, block)
+    known = _short_block(block)
+    return RequestHead(
+        method,
+        target,
+        known.headers,
+        known.is_old,
+        known.keep_alive,
+        known.length,
+        known.chunked,
+        known.continues,
+        known.is_expected,
+    )
 
 
 def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
@@ -253,6 +238,14 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
         continues and not is_old and (chunked or length > 0),
         continues or not expected,
     )
+
+
+# Clients say the same few headers in all of their requests and connections; those of writes differ
+# in the length of the body.
+@functools.lru_cache(maxsize=1024)
+def _short_block(block: bytes) -> RequestHead:
+    """Return what the headers of a request say, whatever its first line asks for."""
+    return _read_fields("", "", (1, 1), block)
 
 
 _FirstLine: TypeAlias = tuple[str, str, tuple[int, int]]

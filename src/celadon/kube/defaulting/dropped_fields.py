@@ -7,8 +7,8 @@ came empty are no longer in the object; a `Run` remembers them, and loses them h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.defaulting import defaulting_rules, workload_defaults
@@ -35,6 +35,19 @@ class Way(NamedTuple):
     idle: str | None = None
 
 
+class Branch(NamedTuple):
+    """Tells which ways go on through a field, or each of its items: those that end there, by their
+    `idle` values, and those below."""
+
+    each: Each
+    ends: tuple[str | None, ...]
+    below: Branches
+
+
+Branches: TypeAlias = "Mapping[str, Sequence[Branch]]"
+"""Ways that are looked at together, by the names of their first fields."""
+
+
 class Drop(NamedTuple):
     """Holds what a gate that is off takes from objects, with the ways to its fields; `lost` are
     those that do not stay in use, either. `renewed` are lists that are made anew: one that came
@@ -44,10 +57,19 @@ class Drop(NamedTuple):
     rules: tuple[Apply, ...]
     lost: bool
     renewed: tuple[Way, ...]
+    branches: Branches
+
+
+class Drops(NamedTuple):
+    """Holds what several gates take, with the ways to all of their fields."""
+
+    drops: tuple[Drop, ...]
+    branches: Branches
+    some_lost: bool
 
 
 @per_release(maxsize=512)
-def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
+def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> Drops:
     """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
     fields that are changed through the status subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
@@ -58,15 +80,32 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
         if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
             apart = path if rule.get("alone") else ""
             by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
-    return tuple(
-        Drop(
-            tuple(_way(path, rule) for path, rule in same),
-            defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
-            any("lost" in rule for _, rule in same),
-            tuple(Way(parse_path(path)) for path in _renewed(same)),
-        )
-        for same in by_gate.values()
+    drops = tuple(_drop(same, gates) for same in by_gate.values())
+    every = [way for drop in drops for way in drop.ways]
+    return Drops(drops, _branches(every), any(drop.lost for drop in drops))
+
+
+def _drop(same: Sequence[tuple[str, Rule]], gates: frozenset[str]) -> Drop:
+    ways = tuple(_way(path, rule) for path, rule in same)
+    return Drop(
+        ways,
+        defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
+        any("lost" in rule for _, rule in same),
+        tuple(Way(parse_path(path)) for path in _renewed(same)),
+        _branches(ways),
     )
+
+
+def _branches(ways: Iterable[Way]) -> Branches:
+    by_step: dict[Step, list[Way]] = {}
+    for (step, *rest), idle in ways:
+        by_step.setdefault(step, []).append(Way(tuple(rest), idle))
+    result: dict[str, list[Branch]] = {}
+    for step, same in by_step.items():
+        ends = tuple(way.idle for way in same if not way.steps)
+        below = _branches(way for way in same if way.steps)
+        result.setdefault(step.name, []).append(Branch(step.each, ends, below))
+    return result
 
 
 def _is_drop(rule: Rule) -> bool:
@@ -91,13 +130,18 @@ def drop_unused(
     obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """Drop fields from a changed object, in place."""
-    for drop in drops_of(gvk, run.gates, status=status):
+    drops, branches, some_lost = drops_of(gvk, run.gates, status=status)
+    # As a rule nothing is used, which one look at all ways tells: 3 % of an update of a Deployment.
+    if not (run.empties or _uses(obj, branches, () if some_lost else run.shared)):
+        return
+    for drop in drops:
         came_empty = any(_leads_to(drop.ways, empty) for empty in run.empties)
-        if (came_empty or _uses(obj, drop)) and (drop.lost or not _uses(old, drop)):
+        is_used = came_empty or _uses(obj, drop.branches)
+        if is_used and (drop.lost or not _uses(old, drop.branches)):
             for rule in drop.rules:
                 rule(obj, run)
             _forget(run, drop.ways)
-        if drop.renewed and run.empties and not _uses(old, drop):
+        if drop.renewed and run.empties and not _uses(old, drop.branches):
             _forget(run, drop.renewed)
 
 
@@ -137,21 +181,23 @@ def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
     return index == len(path)
 
 
-def _uses(obj: JsonObject, drop: Drop) -> bool:
-    return any(_has(obj, way.steps, way.idle) for way in drop.ways)
-
-
-def _has(value: object, steps: tuple[Step, ...], idle: str | None) -> bool:
-    for number, step in enumerate(steps):
-        if not isinstance(value, dict):  # 24 times in a patch; `Mapping` takes ten times as long
-            return False
-        value = value.get(step.name)
-        if value is None:
-            return False
-        if step.each is not Each.FIELD:
-            inner = value.values() if step.each is Each.VALUES else value
-            return any(_has(item, steps[number + 1 :], idle) for item in inner)
-    return value != idle
+def _uses(obj: object, branches: Branches, unchanged: Container[int] = ()) -> bool:
+    """Return whether an object has one of the fields, outside of the parts with these identities:
+    they use what they have used before."""
+    if not isinstance(obj, dict):
+        return False
+    for name in branches.keys() & obj.keys():
+        value = obj[name]
+        if value is None or id(value) in unchanged:
+            continue
+        for each, ends, below in branches[name]:
+            values = value.values() if each is Each.VALUES else value
+            for item in (value,) if each is Each.FIELD else values:
+                if id(item) in unchanged:
+                    continue
+                if any(item != idle for idle in ends) or (below and _uses(item, below, unchanged)):
+                    return True
+    return False
 
 
 # --- Lasting defaults --------------------------------------------------------

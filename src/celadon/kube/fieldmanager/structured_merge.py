@@ -386,7 +386,11 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, comparison: C
             comparison.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
             continue
         now = new[name]
-        if was is now or (was.__class__ is str and was == now):
+        if was is now:
+            continue
+        if was.__class__ is str and now.__class__ is str:  # as most values that change
+            if was != now:
+                comparison.modified.members.add(FIELD + name)
             continue
         if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
             if not same(was, now):

@@ -322,10 +322,15 @@ def three_way_patched(
 
 
 def read_patched(
-    result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
+    result: Patched,
+    target: Target,
+    context: DefaultingContext,
+    field_validation: str = WARN,
+    stored: JsonObject | None = None,
 ) -> Incoming:
     """Return the patched object. StatusError (422) when it is not one of the endpoint's kind, which
-    of custom resources `require_kind` says."""
+    of custom resources `require_kind` says. `stored` is the object that was patched, if that reads
+    back as it is."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
     if ways := raw_ways(gvk):
@@ -344,7 +349,7 @@ def read_patched(
     elif gvk != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
-        draft = _draft(document, target, context, is_converted=result.is_strategic)
+        draft = _draft(document, target, context, stored, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if field_validation == IGNORE:
@@ -365,12 +370,17 @@ def require_count(scale: JsonObject, target: Target) -> None:
 
 
 def _draft(
-    document: dict[str, object], target: Target, context: DefaultingContext, *, is_converted: bool
+    document: dict[str, object],
+    target: Target,
+    context: DefaultingContext,
+    stored: JsonObject | None,
+    *,
+    is_converted: bool,
 ) -> Draft:
     """Return the draft of a document. Raises DecodeError; of what was converted without having been
     text the first fault in the order of fields."""
     try:
-        return draft_of(document, target, context)
+        return draft_of(document, target, context, stored=stored)
     except DecodeError:
         if not is_converted:
             raise

@@ -600,13 +600,15 @@ def draft_of(
     sent_kind: GroupVersionKind | None = None,
     *,
     is_applied: bool = False,
+    stored: JsonObject | None = None,
 ) -> Draft:
     """Return a JSON object decoded, with defaults, and for custom resources without what their
     schema does not know, nor nulls that it does not allow. Custom resources that an apply made
-    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind."""
+    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind. `stored` is as
+    `drafted` takes it."""
     custom = target.schema
     if custom is None:
-        return drafted(value, structure_of(sent_kind or target.kind), context)
+        return drafted(value, structure_of(sent_kind or target.kind), context, stored)
     read = as_read(dict(value))
     mutated = with_sound_metadata(read, _TIMES) if is_applied else custom.prepare(read).value
     kind = sent_kind or target.kind

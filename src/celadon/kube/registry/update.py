@@ -241,6 +241,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     """Return the object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used
     up."""
     result, rules, is_counted = draft.decoded, update_rules(draft.gvk), False
+    draft.run.forget_changed()
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
@@ -264,6 +265,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
         without_repeated_owners(meta)
+    draft.run.forget_changed()
     draft.complete(result)
     if draft.gvk == DAEMON_SET_KIND and meta is not None:
         is_same = not _differ(result, old, draft.codec, ("spec.template",))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -26,7 +27,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
 from celadon.kube.go.go_json import TOO_DEEP, Document, RawWays, keep_raw, raw_json
 from celadon.kube.go.go_text import quote, sorted_members
-from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts, fresh, shared_copy
 from celadon.kube.metadata import gvk
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
@@ -208,6 +209,7 @@ class StructCodec:
 
     __slots__ = (
         "_always",
+        "_below",
         "_completions",
         "_entered",
         "_entry",
@@ -226,6 +228,7 @@ class StructCodec:
         self._always: list[tuple[str, Json]] = []
         self._completions: list[Completion] = []
         self._entered: Mapping[str, str] | None = None
+        self._below: Mapping[str, StructCodec] | None = None
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
@@ -315,6 +318,37 @@ class StructCodec:
                 result[key] = codec.empty()
         return result
 
+    def decode_changed(self, value: Any, before: JsonObject, shared: SharedParts) -> JsonDict:
+        """Return what `decode` does of an object that was made of `before`, which is decoded and
+        completed: parts that both have are copied, and noted as `shared`. Raises Inexact for an
+        unknown field, else as `read_field`."""
+        if value.__class__ is not dict:
+            raise Mismatch(value, {"ref": self.name})
+        fields, codecs = self._fields or self._compile(), self._codecs_below()
+        result: dict[str, object] = {}
+        for key, item in value.items():
+            former = before.get(key)
+            if item is former and item:
+                is_part = item.__class__ in _CONTAINERS
+                result[key] = shared_copy(item, shared) if is_part else item
+            elif key in codecs and item.__class__ is former.__class__ and item is not None:
+                result[key] = _decoded_changed(codecs[key], item, former, shared)
+            elif key not in fields:
+                raise Inexact
+            elif (read := self.read_field(key, item)) is not DROPPED:
+                result[key] = read
+        for key, codec in self._structs:
+            if key not in result:
+                result[key] = codec.empty()
+        return result
+
+    def _codecs_below(self) -> Mapping[str, StructCodec]:
+        """Return the codecs of the fields that hold structs, or lists of them."""
+        if self._below is None:
+            reading = self._reading
+            self._below = {key: struct_codec(name, reading) for key, name in self.entered.items()}
+        return self._below
+
     def read_field(self, name: str, value: object) -> object:
         """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
         or DecodeError where it does not fit, without their paths."""
@@ -350,6 +384,30 @@ class StructCodec:
         for key, completion in self._completions:
             if key in obj:
                 completion(obj[key], settled)
+
+
+_CONTAINERS: Final = frozenset({dict, list})
+
+
+def _decoded_changed(
+    codec: StructCodec, value: Any, before: Any, shared: SharedParts
+) -> JsonDict | list[JsonDict]:
+    """Return a struct, or a list of structs, decoded as `decode_changed` does."""
+    if value.__class__ is not list:
+        return codec.decode_changed(value, before, shared)
+    if not value:
+        raise Inexact
+    return [
+        _decoded_item(codec, item, former, shared)
+        for item, former in itertools.zip_longest(value, before[: len(value)])
+    ]
+
+
+def _decoded_item(codec: StructCodec, item: Any, former: Any, shared: SharedParts) -> JsonDict:
+    if item is former and item:
+        copied: JsonDict = shared_copy(item, shared)
+        return copied
+    return codec.decode_changed(item, former or {}, shared)
 
 
 def _stays(zero: object) -> bool:
