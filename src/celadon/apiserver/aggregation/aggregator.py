@@ -292,7 +292,7 @@ class Aggregator:
         self._routes = routes
         self._addresses = addresses
         self._settings = settings
-        self._servers: ExtensionServers | None = None
+        self._servers: asyncio.Task[ExtensionServers] | None = None
         self._lookouts: list[AvailabilityChecks] = []
         self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
@@ -301,11 +301,9 @@ class Aggregator:
         """Return the connections to extension servers."""
         require_server("extension servers")
         if self._servers is None:
-            # In a thread: to import what speaks HTTP takes 60 ms. Of two that are made at once one
-            # stays, and the other has no connections yet.
-            servers = await asyncio.to_thread(self._new_servers)
-            self._servers = self._servers or servers
-        return self._servers
+            # In a thread: to import what speaks HTTP takes 60 ms.
+            self._servers = asyncio.create_task(asyncio.to_thread(self._new_servers))
+        return await asyncio.shield(self._servers)
 
     def _new_servers(self) -> ExtensionServers:
         # late: see above
@@ -367,4 +365,4 @@ class Aggregator:
             await lookout.aclose()
         await self.discovery.aclose()
         if self._servers is not None:
-            await self._servers.aclose()
+            await (await self._servers).aclose()
