@@ -135,6 +135,21 @@ def test_objects_at_the_highest_level(running: Running, tmp_path: Path) -> None:
     assert event["responseObject"]["reason"] == "NotFound"
 
 
+@pytest.mark.parametrize("is_omitted", [False, True])
+def test_managed_fields_can_be_left_out(
+    running: Running, tmp_path: Path, *, is_omitted: bool
+) -> None:
+    """Of an object that is answered, and of each in a list."""
+    policy = f"{REQUESTS}  omitManagedFields: {str(is_omitted).lower()}\n"
+    logged = Logged(running, tmp_path / "audit", read_audit_policy(policy))
+    name = f"omitted-{is_omitted}".lower()
+    [made] = logged.events(request("POST", MAPS, {"metadata": {"name": name}, "data": {"x": "1"}}))
+    [listed] = logged.events(request("GET", f"{MAPS}?fieldSelector=metadata.name%3D{name}"))
+    objects = [made["responseObject"], *listed["responseObject"]["items"]]
+    assert [obj["metadata"]["name"] for obj in objects] == [name] * 2
+    assert ["managedFields" in obj["metadata"] for obj in objects] == [not is_omitted] * 2
+
+
 def test_a_list_of_one_name_is_about_it(logged: Logged) -> None:
     *_, event = logged.events(request("GET", f"{MAPS}?fieldSelector=metadata.name%3Da"))
     assert (event["verb"], event["objectRef"]["name"]) == ("list", "a")

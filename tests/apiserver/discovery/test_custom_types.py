@@ -30,6 +30,16 @@ def widget(release: str, **version: Any) -> tuple[Json, Json]:
     return dict(second), dict(third)
 
 
+def test_lists_have_items() -> None:
+    made = definition("a.io", "widgets", "v1", schema={"openAPIV3Schema": SCHEMA})
+    (resource,) = [one for one in published(made).catalog if one.custom]
+    for types in (version_2_types, version_3_types):
+        listed = types(resource, made)["io.a.v1.WidgetList"]
+        assert listed["required"] == ["items"]
+        assert set(listed["properties"]) == {"apiVersion", "items", "kind", "metadata"}
+        assert listed["description"] == "WidgetList is a list of Widget"
+
+
 def test_examples_are_shown() -> None:
     for shown in widget("1.36"):
         properties = shown["properties"]["spec"]["properties"]

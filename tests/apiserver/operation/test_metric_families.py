@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from celadon.apiserver.operation import metric_table
@@ -11,6 +13,9 @@ from celadon.apiserver.operation.metric_table import (
     Gauge,
     Histogram,
     ReadCounter,
+    add_counts,
+    counted_since,
+    counts_of,
     exposition,
     number,
 )
@@ -110,3 +115,23 @@ def test_where_buckets_end() -> None:
         key: pytest.approx(tuple(map(float, text.split())), rel=1e-9)
         for key, text in BOUNDS.items()
     }
+
+
+def test_what_another_process_counts_is_added() -> None:
+    about = Description("c", "Things.", ("kind",))
+
+    def families() -> tuple[Counter, Gauge, Histogram]:
+        return Counter(about), Gauge(about, dict), Histogram(about, (1, 2))
+
+    ours, theirs = families(), families()
+    for counter, _, histogram in (ours, theirs):
+        counter.add(("a",), 2)
+        histogram.observe(1.5, ("a",))
+    before = counts_of(theirs)
+    theirs[0].add(("b",))
+    theirs[2].observe(0.5, ("a",))
+    theirs[2].observe(9, ("b",))
+    add_counts(ours, json.loads(json.dumps(counted_since(theirs, before))))
+    assert ours[0].values == {("a",): 2, ("b",): 1}
+    series = {key: (found.counts, found.total) for key, found in ours[2].values.items()}
+    assert series == {("a",): ([1, 1, 0], 2.0), ("b",): ([0, 0, 1], 9.0)}

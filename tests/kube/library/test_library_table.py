@@ -7,6 +7,7 @@ types, switches, and the formats.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from celadon.kube.library.format_and_regex import FORMATS, NamedFormat
 from tests.paths import ROOT
 
 TABLE = ROOT / "tests" / "cases" / "kube_library.txt"
-TYPES = (
+TYPES: tuple[type[Any], ...] = (
     *(authz.Authorizer, authz.PathCheck, authz.GroupCheck, authz.ResourceCheck, authz.Decision),
     *(NamedFormat, ip_cidr_url.IP, ip_cidr_url.CIDR, ip_cidr_url.URL, semver.Semver),
     *(json_patches.PatchObject, json_patches.PatchOperation),

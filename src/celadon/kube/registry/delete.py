@@ -29,7 +29,7 @@ from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.registry.update import DAEMON_SET_KIND
 from celadon.kube.releases import is_since
-from celadon.kube.resources import Resource
+from celadon.kube.resources.api_resources import Resource
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError

@@ -45,6 +45,13 @@ def test_without_labels_anything_goes() -> None:
     assert said(DEPLOYMENT, labelled()) == Opinion()
 
 
+def test_what_does_not_matter_is_noted_only_where_anything_goes() -> None:
+    """As upstream: that a namespace allows everything is seen before the pods are compared."""
+    labels = {**BAD, "metadata": {**BAD["metadata"], "labels": {"a": "b"}}}
+    assert notes(said(labels, labelled(), old=BAD)) == {"enforce-policy": "privileged:latest"}
+    assert said(labels, labelled(warn="baseline"), old=BAD) == Opinion()
+
+
 def test_enforced() -> None:
     opinion = said(BAD, labelled(enforce="baseline", warn="baseline"))
     assert text(opinion.refusal) == f'403 pods "p" is forbidden: {VIOLATES}'

@@ -353,6 +353,12 @@ ON_DISRUPTION = [{"type": "DisruptionTarget", "status": "True"}]
         ),
         (on_codes("Count", 42), ""),
         (on_codes("Ignore", 42), ""),
+        (
+            {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]},
+            "Pod default/a has condition DisruptionTarget matching FailJob rule at index 0",
+        ),
+        ({"action": "FailJob", "onPodConditions": [{**ON_DISRUPTION[0], "status": "False"}]}, ""),
+        ({"action": "FailJob", "onPodConditions": []}, ""),
     ],
 )
 def test_failure_policies(rule: JsonObject, message: str) -> None:
