@@ -137,6 +137,8 @@ def _constant(value: LiteralValue) -> str:
             return f"int64_value:{value}"
         case str():
             return f"string_value:{_quoted(value)}"
+        case bytes():
+            return f"bytes_value:{_quoted(value.decode('latin-1'))}"
         case None:
             return "null_value:NULL_VALUE"
     return f"double_value:{value}"
