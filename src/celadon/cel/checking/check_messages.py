@@ -63,7 +63,7 @@ def other_type(node: str, first: Type, second: Type) -> str:
     return f"incompatible type already exists for expression: {node} old:{first}, new:{second}"
 
 
-_ADDRESS: Final = "0xc000000000"
+_ADDRESS: Final = hex(0xC0 << 32)
 """Where a node is; cel-go prints the address, which differs from run to run."""
 
 
