@@ -285,7 +285,8 @@ class Switches(NamedTuple):
     `older_texts` reads texts as before 0.23, when a backtick began no token, a surrogate was a
     character and a loop's variable could be `__result__`; `older_lines` shows what begins a line at
     the end of the one before, as before 0.22, and `oldest_texts` not so what the parser finds, and
-    calls types of optional values `optional`, as before 0.18. With `older_schemas` the names of
+    calls types of optional values `optional`, as before 0.18; `older_optionals` gives what `optMap`
+    and `optFlatMap` look at twice one type, as before 0.22. With `older_schemas` the names of
     types that a schema declares are values of these types to the checker, as in Kubernetes before
     1.32.
 
@@ -308,6 +309,7 @@ class Switches(NamedTuple):
     older_texts: bool = False
     older_lines: bool = False
     oldest_texts: bool = False
+    older_optionals: bool = False
     older_schemas: bool = False
     bad_presence_test_is_error: bool = False
     strict_map_keys: bool = False

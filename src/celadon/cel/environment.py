@@ -104,6 +104,7 @@ class Environment:
             older_texts=switches.older_texts,
             older_lines=switches.older_lines,
             oldest_texts=switches.oldest_texts,
+            older_optionals=switches.older_optionals,
             macro_calls=switches.track_macros,
         )
         self._trees = _trees_of(self.parse_options)

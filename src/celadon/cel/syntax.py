@@ -179,13 +179,15 @@ class Ast:
     offsets.
 
     `macro_calls` maps the id of an expanded macro's node to the call as written, with arguments
-    that are themselves expanded nodes; the unparser needs it.
+    that are themselves expanded nodes; the unparser needs it. `originals` says of which node
+    a copy is one, by their ids, where older releases of cel-go had one node.
     """
 
     root: Expr
     source: Source
     positions: dict[int, int]
     macro_calls: dict[int, Call] = field(default_factory=dict)
+    originals: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False, frozen=True)

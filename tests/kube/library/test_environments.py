@@ -196,3 +196,61 @@ def test_the_table_is_in_order() -> None:
 def test_previous_minor() -> None:
     assert previous_minor("1.36") == "1.35"
     assert previous_minor("1.0") == "1.0"
+
+
+TWICE = "incompatible type already exists for expression: "
+TARGETS = [
+    ("optional.of(1).optMap(x, x == 1).orValue(false)", []),
+    ("object.?a.optMap(x, x == 1).orValue(false)", []),
+    (
+        "optional.of([]).optMap(x, x).hasValue()",
+        ["&{3 0xc000000000}(3) old:list(_var0), new:list(_var4)"],
+    ),
+    (
+        "object.?a[?'b'].optMap(x, x).orValue(false)",
+        ["&{4 0xc000000000}(4) old:optional_type(_var4), new:optional_type(_var12)"],
+    ),
+    (
+        "optional.of([].map(x,x)).optFlatMap(x, optional.of(x)).hasValue()",
+        [
+            "&{3 0xc000000000}(3) old:list(_var0), new:list(_var6)",
+            "&{7 0xc000000000}(7) old:list(_var1), new:list(_var7)",
+        ],
+    ),
+    (
+        "optional.of(1).optMap(x, x == 1).optMap(x, x).orValue(false)",
+        [
+            "&{10 0xc000000000}(10) old:list(_var2), new:list(_var13)",
+            "&{16 0xc000000000}(16) old:optional_type(_var7), new:optional_type(_var18)",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "complaints"), TARGETS, ids=[text for text, _ in TARGETS])
+def test_a_target_that_is_looked_at_twice_is_of_one_type(text: str, complaints: list[str]) -> None:
+    """As kube-apiserver 1.31 and 1.36 answer."""
+    with answering_as("1.31"):
+        found = environment("1.31").extend({"object": types.DYN}).compile(text).issues
+    assert [issue.message for issue in found] == [TWICE + complaint for complaint in complaints]
+    with answering_as("1.32"):
+        assert compiles(text, "1.32")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("optional.of([]).optMap(x, x)", "id:3 list_expr:{}(3) old:list(_var0), new:list(_var4)"),
+        (
+            "object.?a[?'b'].optMap(x, x)",
+            'id:4 call_expr:{function:"_[?_]" args:{id:3 call_expr:{function:"_?._" args:{id:1 '
+            'ident_expr:{name:"object"}} args:{id:2 const_expr:{string_value:"a"}}}} args:{id:5 '
+            'const_expr:{string_value:"b"}}}(4) old:optional(_var4), new:optional(_var12)',
+        ),
+    ],
+)
+def test_how_the_oldest_releases_print_it(text: str, shown: str) -> None:
+    """As kube-apiserver 1.30 answers."""
+    with answering_as("1.30"):
+        found = environment("1.30").extend({"object": types.DYN}).compile(text).issues
+    assert f"{TWICE}{shown}\n" in found.display()

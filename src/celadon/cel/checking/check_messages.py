@@ -8,9 +8,24 @@ the functions that raise them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
+from celadon.cel.syntax import (
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListLiteral,
+    Literal,
+    LiteralValue,
+    MapLiteral,
+    Select,
+)
 from celadon.cel.types import Type
+from celadon.cel.values.text import Uint
 
 INVALID_DURATION = "invalid duration argument"
 INVALID_TIMESTAMP = "invalid timestamp argument"
@@ -41,6 +56,92 @@ def no_matching_overload(function: str, arguments: Sequence[Type], *, member: bo
     """No overload takes arguments of these types; the receiver of a member call is the first."""
     applied = signature(arguments, member=member)
     return f"found no matching overload for '{function}' applied to '{applied}'"
+
+
+def other_type(node: str, first: Type, second: Type) -> str:
+    """One node, which a macro has put into the tree twice, is of two types."""
+    return f"incompatible type already exists for expression: {node} old:{first}, new:{second}"
+
+
+_ADDRESS: Final = hex(0xC0 << 32)
+"""Where a node is; cel-go prints the address, which differs from run to run."""
+
+
+def shown_node(node: Expr, originals: Mapping[int, int], *, as_protobuf: bool) -> str:
+    """Return a node as messages print it, with the ids that nodes have where nothing is copied."""
+    copied = sorted(originals)
+
+    def number(node_id: int) -> int:
+        return node_id - bisect_left(copied, node_id)
+
+    own_id = number(node.id)
+    if as_protobuf:
+        return f"{_protobuf_text(node, number)}({own_id})"
+    return f"&{{{own_id} {_ADDRESS}}}({own_id})"
+
+
+def _protobuf_text(node: Expr, number: Callable[[int], int]) -> str:
+    """A node as protobuf's text of it."""
+
+    def inner(name: str, part: Expr | None) -> str:
+        return "" if part is None else f" {name}:{{{_protobuf_text(part, number)}}}"
+
+    match node:
+        case Ident():
+            body = f"ident_expr:{{name:{_quoted(node.name)}}}"
+        case Literal():
+            body = f"const_expr:{{{_constant(node.value)}}}"
+        case Select():
+            field = f" field:{_quoted(node.field)}{' test_only:true' if node.test_only else ''}"
+            body = f"select_expr:{{{inner('operand', node.operand)[1:]}{field}}}"
+        case Call():
+            args = "".join(inner("args", arg) for arg in node.args)
+            function = f" function:{_quoted(node.function)}"
+            body = f"call_expr:{{{(inner('target', node.target) + function + args)[1:]}}}"
+        case ListLiteral():
+            elements = "".join(inner("elements", element) for element in node.elements)
+            optional = "".join(f" optional_indices:{index}" for index in node.optional)
+            body = f"list_expr:{{{(elements + optional)[1:]}}}"
+        case MapLiteral():
+            entries = (
+                f"entries:{{id:{number(entry.id)}{inner('map_key', entry.key)}"
+                f"{inner('value', entry.value)}{' optional_entry:true' if entry.optional else ''}}}"
+                for entry in node.entries
+            )
+            body = f"struct_expr:{{{' '.join(entries)}}}"
+        case Comprehension():
+            parts = (
+                f"iter_var:{_quoted(node.iter_var)}{inner('iter_range', node.iter_range)}",
+                f"accu_var:{_quoted(node.accu_var)}{inner('accu_init', node.accu_init)}",
+                inner("loop_condition", node.condition)[1:],
+                inner("loop_step", node.step)[1:],
+                inner("result", node.result)[1:],
+            )
+            body = f"comprehension_expr:{{{' '.join(parts)}}}"
+        case _:
+            body = "struct_expr:{}"
+    return f"id:{number(node.id)} {body}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _constant(value: LiteralValue) -> str:
+    match value:
+        case bool():
+            return f"bool_value:{str(value).lower()}"
+        case Uint():
+            return f"uint64_value:{int(value)}"
+        case int():
+            return f"int64_value:{value}"
+        case str():
+            return f"string_value:{_quoted(value)}"
+        case bytes():
+            return f"bytes_value:{_quoted(value.decode('latin-1'))}"
+        case None:
+            return "null_value:NULL_VALUE"
+    return f"double_value:{value}"
 
 
 def type_mismatch(expected: Type, actual: Type) -> str:

@@ -50,6 +50,8 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
     Unspecified,
+    children,
+    walk,
 )
 from celadon.cel.types import (
     BOOL,
@@ -95,6 +97,8 @@ def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
     checker = _Checker(ast, scope)
     try:
         root = _CHECK[ast.root.__class__](checker, ast.root)
+        if ast.originals:
+            checker.compare_copies(root, ast)
         if checker.issues:
             return None, checker.issues
         checker.settle()
@@ -155,6 +159,26 @@ class _Checker:
         """Note that a node is of another type than it has to be."""
         message = check_messages.type_mismatch(expected, actual)
         self.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
+
+    def compare_copies(self, root: Expr, ast: Ast) -> None:
+        """Report nodes whose copy is of another type: where these are one node, cel-go keeps the
+        type that it had first, and what follows from it is of the same types as before: all above,
+        and the variables of loops."""
+        types, originals = self.types, ast.originals
+        nodes = {node.id: node for node in walk(root)}
+        others: set[int] = set()
+        for node_id, node in nodes.items():
+            original = originals.get(node_id)
+            if original not in nodes or types.get(node_id) == types.get(original):
+                continue
+            others.add(node_id)
+            follows = isinstance(node, Ident | Comprehension)
+            if not follows and others.isdisjoint(child.id for child in children(node)):
+                shown = check_messages.shown_node(
+                    nodes[original], originals, as_protobuf=ast.source.oldest_texts
+                )
+                message = check_messages.other_type(shown, types[original], types[node_id])
+                self.report(original, message)
 
     def settle(self) -> None:
         """Put the types that type variables came to stand for into the table of types."""

@@ -442,4 +442,4 @@ def diagnose(source: Source, options: ParseOptions, issues: Issues) -> syntax.As
         return None
     if issues:
         return None
-    return syntax.Ast(root, source, reader.nodes.positions, reader.nodes.macro_calls)
+    return reader.nodes.tree(root, source, older_optionals=options.older_optionals)

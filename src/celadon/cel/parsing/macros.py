@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from celadon.cel import syntax
+from celadon.cel.errors import Source
 from celadon.cel.syntax import (
     ACCUMULATOR,
     UNUSED,
+    Ast,
     Call,
     Comprehension,
     Expr,
@@ -63,15 +65,20 @@ class CopyLimitExceeded(Exception):
 class Nodes:
     """Ids, positions and recorded macro calls of the tree being built."""
 
-    __slots__ = ("copied", "copy_limit", "last_id", "macro_calls", "older_texts", "positions")
+    __slots__ = ("copy_limit", "last_id", "macro_calls", "older_texts", "originals", "positions")
 
     def __init__(self, copy_limit: int, *, older_texts: bool = False) -> None:
         self.older_texts = older_texts
         self.last_id = 0
         self.positions: dict[int, int] = {}
         self.macro_calls: dict[int, Call] = {}
-        self.copied = 0
+        self.originals: dict[int, int] = {}
         self.copy_limit = copy_limit
+
+    def tree(self, root: Expr, source: Source, *, older_optionals: bool) -> Ast:
+        """Return the tree, which knows its copies where they have to be of one type."""
+        originals = self.originals if older_optionals else {}
+        return Ast(root, source, self.positions, self.macro_calls, originals)
 
     def new_id(self, offset: int) -> int:
         """Return the next node id, for a node at that code-point offset."""
@@ -211,10 +218,11 @@ def _copy(nodes: Nodes, root: Expr) -> Expr:
 
 
 def _copy_id(nodes: Nodes, node_id: int) -> int:
-    nodes.copied += 1
-    if nodes.copied > nodes.copy_limit:
+    if len(nodes.originals) >= nodes.copy_limit:
         raise CopyLimitExceeded
-    return nodes.new_id(nodes.positions[node_id])
+    new_id = nodes.new_id(nodes.positions[node_id])
+    nodes.originals[new_id] = nodes.originals.get(node_id, node_id)
+    return new_id
 
 
 def _rebuild(nodes: Nodes, node: Expr, copies: dict[int, Expr]) -> Expr:
@@ -444,11 +452,14 @@ def _transform_map_entry(x: Expansion, target: Expr | None, args: Sequence[Expr]
     return _iterate(x, target, variables, _collect_loop(x, x.empty_map(), step, predicate))
 
 
-def _bind_value(x: Expansion, name: str, value: Expr, result: Expr) -> Expr:
+def _bind_value(
+    x: Expansion, name: str, value: Expr, result: Expr, nothing: Expr | None = None
+) -> Expr:
     """Return `result` with a name for a value: a loop over nothing whose accumulator is the
     name."""
+    nothing = nothing or x.list()
     return x.comprehension(
-        x.list(), (UNUSED, ""), (name, value), x.literal(False), x.ident(name), result
+        nothing, (UNUSED, ""), (name, value), x.literal(False), x.ident(name), result
     )
 
 
@@ -460,17 +471,17 @@ def _optional_fold(
     variable = args[0]
     if not isinstance(variable, Ident):
         x.fail(f"{macro}() variable name must be a simple identifier", variable)
+    has_value, nothing = x.member_call(target, "hasValue"), x.list()
     value = x.member_call(x.copy(target), "value")
-    fold = _bind_value(x, variable.name, value, args[1])
-    return x.member_call(target, "hasValue"), fold
+    return has_value, _bind_value(x, variable.name, value, args[1], nothing)
 
 
 def _opt_map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:
     if target is None:
         return None
     has_value, fold = _optional_fold(x, target, args, "optMap")
-    none = x.call("optional.none")
-    return x.call(syntax.CONDITIONAL, has_value, x.call("optional.of", fold), none)
+    some = x.call("optional.of", fold)
+    return x.call(syntax.CONDITIONAL, has_value, some, x.call("optional.none"))
 
 
 def _opt_flat_map(x: Expansion, target: Expr | None, args: Sequence[Expr]) -> Expr | None:

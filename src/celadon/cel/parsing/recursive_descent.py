@@ -146,8 +146,8 @@ class ParseOptions:
     """Make one and use it often: the table of macros is built once per instance.
 
     `optional_syntax` allows `.?`, `[?`, `{?` and `[?e]`; `escape_syntax` field names in backticks.
-    `older_texts`, `older_lines` and `oldest_texts` are those of `Switches`. `macro_calls` keeps in
-    the tree what macros were before their expansion, for the unparser.
+    `older_texts`, `older_lines`, `oldest_texts` and `older_optionals` are those of `Switches`.
+    `macro_calls` keeps in the tree what macros were before their expansion, for the unparser.
     """
 
     macros: tuple[Macro, ...] = STANDARD_MACROS
@@ -156,6 +156,7 @@ class ParseOptions:
     older_texts: bool = False
     older_lines: bool = False
     oldest_texts: bool = False
+    older_optionals: bool = False
     macro_calls: bool = True
     limits: ParseLimits = field(default_factory=ParseLimits)
 
@@ -204,7 +205,7 @@ def descend(source: Source, options: ParseOptions) -> Ast | None:
         return None
     if descent.kinds[descent.at] != tokens.EOF or descent.height > options.limits.recursion:
         return None
-    return Ast(root, source, descent.nodes.positions, descent.nodes.macro_calls)
+    return descent.nodes.tree(root, source, older_optionals=options.older_optionals)
 
 
 class _Descent:
@@ -337,21 +338,21 @@ class _Descent:
                 if kinds[position + 1] == tokens.IDENTIFIER and kinds[position + 2] == "(":
                     height = self.height
                     self.at = position + 3
+                    call_id = self.nodes.new_id(self.offsets[position + 2])
                     args = self._arguments()
                     self.height = max(height, self.height) + 1
-                    operand = self._call(position + 2, self.texts[position + 1], operand, args)
+                    operand = self._call(call_id, self.texts[position + 1], operand, args)
                 else:
                     operand = self._select(operand)
             elif kind == "[":
                 height = self.height
                 self.at = position + 1
                 function = syntax.OPT_INDEX if self._optional_mark() else syntax.INDEX
+                node_id = self.nodes.new_id(self.offsets[position])
                 index = self.expression()
                 self._expect("]")
                 self.height = max(height, self.height) + 1
-                operand = Call(
-                    self.nodes.new_id(self.offsets[position]), function, None, (operand, index)
-                )
+                operand = Call(node_id, function, None, (operand, index))
             else:
                 break
         if signs % 2:
@@ -383,16 +384,16 @@ class _Descent:
 
     def _select(self, operand: Expr) -> Expr:
         """`.field` or `.?field`."""
-        node_id = self.nodes.new_id(self.offsets[self.at])
+        dot = self.offsets[self.at]
         self.at += 1
         optional = self._optional_mark()
         offset = self.offsets[self.at]
         field = self._field_name()
         self.height += 1
         if not optional:
-            return Select(node_id, operand, field)
+            return Select(self.nodes.new_id(dot), operand, field)
         name = Literal(self.nodes.new_id(offset), field)
-        return Call(node_id, syntax.OPT_SELECT, None, (operand, name))
+        return Call(self.nodes.new_id(dot), syntax.OPT_SELECT, None, (operand, name))
 
     def _field_name(self) -> str:
         kind, text = self.kinds[self.at], self.texts[self.at]
@@ -419,10 +420,10 @@ class _Descent:
         return tuple(args)
 
     def _call(
-        self, open_at: int, function: str, target: Expr | None, args: tuple[Expr, ...]
+        self, call_id: int, function: str, target: Expr | None, args: tuple[Expr, ...]
     ) -> Expr:
-        """Return the call, or what it expands to. `open_at` is the index of its `(`."""
-        call = Call(self.nodes.new_id(self.offsets[open_at]), function, target, args)
+        """Return the call, or what it expands to. Its id is smaller than those of its arguments."""
+        call = Call(call_id, function, target, args)
         if function in self.macros:
             macro = find_macro(self.macros, function, len(args), member=target is not None)
             if macro is not None:
@@ -470,8 +471,8 @@ class _Descent:
             raise _GiveUp
         if kinds[index + 1] == "(":
             self.at = index + 2
-            args = self._arguments()
-            return self._call(index + 1, dot + name, None, args)
+            call_id = self.nodes.new_id(self.offsets[index + 1])
+            return self._call(call_id, dot + name, None, self._arguments())
         self.at = index + 1
         self.height = 0
         return Ident(self.nodes.new_id(self.offsets[index]), dot + name)

@@ -104,7 +104,7 @@ def client_json(text: str) -> str:
 
 
 _STRING_OR_EXPONENT: Final = late_pattern(
-    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[0-9]++(?:\.[0-9]++)?e[-+][0-9]++'
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?<![0-9.])[0-9]++(?:\.[0-9]++)?e[-+][0-9]++'
 )
 _SMALLEST_PLAIN: Final = 1e-6
 _LARGEST_PLAIN: Final = 1e21

@@ -105,7 +105,11 @@ BLOCKS: Final = (
     Block(_EPOCH, libraries=(ip_cidr_url.OLDER_URL_LIBRARY,), until=_EQUALITY_CHARGED),
     Block(_EPOCH, libraries=(ip_cidr_url.URL_LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
-    Block(_EPOCH, switches={"older_lines": True, "older_schemas": True}, until=(1, 32)),
+    Block(
+        _EPOCH,
+        switches={"older_lines": True, "older_schemas": True, "older_optionals": True},
+        until=(1, 32),
+    ),
     Block(_EPOCH, switches={"oldest_texts": True}, until=(1, 31)),
     Block(_EPOCH, switches={"older_sizes": True, "older_texts": True}, until=(1, 33)),
     Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),

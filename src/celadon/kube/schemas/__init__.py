@@ -10,7 +10,6 @@ from celadon.kube.schemas.definition_schemas import (
     View,
     custom_schemas,
     decode_schema,
-    definition_schemas,
     schema_type,
 )
 from celadon.kube.schemas.schema_packs import (
@@ -32,13 +31,11 @@ from celadon.kube.schemas.schema_packs import pack as pack_schemas
 from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
     StrayField,
-    StructCodec,
     codec_for,
     decode_kind,
     decode_list,
     keep_raw_of,
     may_have_raw,
-    raw_ways,
     round_trip,
     strict_field_errors,
 )
@@ -54,7 +51,6 @@ __all__ = [
     "SchemaPack",
     "SchemaType",
     "StrayField",
-    "StructCodec",
     "ValidationRule",
     "ValueLimits",
     "View",
@@ -66,13 +62,11 @@ __all__ = [
     "decode_kind",
     "decode_list",
     "decode_schema",
-    "definition_schemas",
     "escape",
     "json_kind",
     "keep_raw_of",
     "may_have_raw",
     "pack_schemas",
-    "raw_ways",
     "resolved",
     "round_trip",
     "schema_for",
