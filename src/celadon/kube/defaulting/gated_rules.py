@@ -223,11 +223,12 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _DROPPED_SINCE: Final = {
     "ContainerRestartRules": "1.34",
+    "DRAAdminAccess": "1.32",
     "tolerations": "1.35",
     "v1/PersistentVolume": "1.31",
 }
-"""Gates of fields that are older than the gate, and which validation refused before; fields of
-claims that were kept while their gate was off; kinds of which nothing was dropped."""
+"""Gates of fields that are older than the gate; fields of claims that were kept while their gate
+was off; kinds of which nothing was dropped."""
 
 _GONE: Final = {"delete": True}
 

@@ -385,6 +385,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
+    "core.ClaimSource": "ResourceClaimName *string; ResourceClaimTemplateName *string",
     "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
     "core.EventSource": "Component string; Host string",
     "core.HostIP": "IP string",
@@ -438,8 +439,10 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Selector *v1.LabelSelector; MaxUnavailable *intstr.IntOrString;
         UnhealthyPodEvictionPolicy *policy.UnhealthyPodEvictionPolicyType""",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
-    "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
-        NodeSelector *core.NodeSelector; Controller string <1.32""",
+    "resource.AllocationResult": """ResourceHandles []resource.ResourceHandle <1.31;
+        AvailableOnNodes *core.NodeSelector <1.31; Shareable bool <1.31;
+        Devices resource.DeviceAllocationResult 1.31; NodeSelector *core.NodeSelector 1.31;
+        Controller string 1.31 <1.32""",
     "resource.DeviceAttribute": """IntValue *int64; BoolValue *bool; StringValue *string;
         VersionValue *string""",
     "resource.DeviceClaim": """Requests []resource.DeviceRequest;
@@ -466,9 +469,14 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Config []resource.DeviceAllocationConfiguration""",
     "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
         Device string; AdminAccess *bool 1.32; Tolerations []resource.DeviceToleration 1.33""",
-    "resource.ResourceClaimSpec": "Devices resource.DeviceClaim; Controller string <1.32",
+    "resource.ResourceClaimSpec": """ResourceClassName string <1.31;
+        ParametersRef *resource.ResourceClaimParametersReference <1.31;
+        AllocationMode string <1.31; Devices resource.DeviceClaim 1.31;
+        Controller string 1.31 <1.32""",
     "resource.ResourceClaimTemplateSpec": """ObjectMeta v1.ObjectMeta;
         Spec resource.ResourceClaimSpec""",
+    "resource.ResourceHandle": """DriverName string; Data string;
+        StructuredData *resource.StructuredResourceHandle""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "storage.VolumeAttachmentSource": """PersistentVolumeName *string;

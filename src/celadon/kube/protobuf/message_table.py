@@ -151,7 +151,8 @@ def _schema(value: object, field: str) -> JsonDict:
 
 
 _WRAPPED_LIST: Final = JsonShape(_wrapped, _unwrapped)
-_EXTENSIONS: Final = "apiextensions.v1.JSONSchemaPropsOr"
+_SCHEMA: Final = "apiextensions.v1.JSONSchemaProps"
+_EXTENSIONS: Final = f"{_SCHEMA}Or"
 
 JSON_SHAPES: Final[Mapping[str, JsonShape]] = {
     _EXTENSIONS + "Array": JsonShape(
@@ -251,6 +252,8 @@ def _orders(name: str) -> dict[str, Order | None]:
 def _order_of(field: MessageField) -> Order | None:
     plain = field.type in SCALARS or field.type in PAYLOADS or field.type in JSON_SHAPES
     each: Order | None = None if plain else _order_for(field.type)
+    if field.type.startswith(_EXTENSIONS):
+        each = functools.partial(_schemas, each=_order_for(_SCHEMA))
     if field.mapped:
         return _sorted_texts if each is None else functools.partial(_map, each=each)
     if field.repeated and each is not None:
@@ -260,6 +263,11 @@ def _order_of(field: MessageField) -> Order | None:
 
 def _list(value: object, each: Order) -> Any:
     return [each(item) for item in value] if isinstance(value, list) else value
+
+
+def _schemas(value: object, each: Order) -> Any:
+    """Order a schema, or a list of schemas; whether there may be more, and texts, stay."""
+    return _list(value, each) if isinstance(value, list) else each(value)
 
 
 def _sorted_texts(value: object) -> object:

@@ -67,9 +67,12 @@ SHOWN_WHEN_GONE: Final = frozenset(
         "ResourceClaimTemplate",
         "ResourcePoolStatusRequest",
         "ResourceSlice",
+        *("PodSchedulingContext", "ResourceClass"),
+        *("ResourceClaimParameters", "ResourceClassParameters"),
     }
 )
-"""Kinds whose deletion is answered with the last state of the object, not with a Status."""
+"""Kinds whose deletion is answered with the last state of the object, not with a Status. The last
+four were there until 1.30 and 1.31."""
 
 _JOB: Final = GroupVersionKind("batch", "v1", "Job")
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
