@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
-from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import BINARY_SUFFIXES, Quantity, parse, sent_as
+from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.quantity import Quantity, parse, sent_as
 from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
@@ -334,6 +334,12 @@ class GoValue:
         if self.data is not None:
             return data_syntax(self.data)
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
+
+
+def json_value(value: Json) -> object:
+    """Return decoded JSON as an error shows it: its lists and maps may hold anything, which Go
+    tells, and have their members by name."""
+    return GoValue(sorted_members(value)) if isinstance(value, list | dict) else value
 
 
 _STRUCTS: Final[Mapping[str, str]] = {
@@ -716,23 +722,6 @@ def _printed_amount(amount: Quantity, text: str) -> str:
         f"scale:{amount.scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)({exact})}}, "
         f's:{quote(text)}, Format:"{amount.format.value}"}}'
     )
-
-
-_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-
-
-def amount_parts(text: str) -> tuple[int, int, str]:
-    """Return the number of an amount, its power of ten, and how Go calls the way that it is
-    written."""
-    if text[-2:] in BINARY_SUFFIXES:
-        return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
-    if text[-1:] in _DECIMAL:
-        digits, scale, form = text[:-1], _DECIMAL[text[-1]], "DecimalSI"
-    else:
-        digits, _, exponent = text.lower().partition("e")
-        scale, form = int(exponent or 0), "DecimalExponent" if exponent else "DecimalSI"
-    whole, _, fraction = digits.partition(".")
-    return int(f"{whole}{fraction}"), scale - len(fraction), form
 
 
 def _printed_int_or_string(value: Any) -> str:
