@@ -136,8 +136,10 @@ class Call:
 
     @remembered
     def patch_type(self) -> str:
-        """Raises StatusError 415 for what is no type of patches."""
-        return patch.patch_type(self.request.header("content-type"), self.target)
+        """Raises StatusError 415 or 406 for what is no type of patches."""
+        request = self.request
+        content_type = request.header("content-type")
+        return patch.patch_type(content_type, self.target, has_body=bool(request.body))
 
     @remembered
     def options(self) -> WriteOptions:
