@@ -410,6 +410,23 @@ def test_revisions_of_1_30(data: dict[str, int] | None, shown: str) -> None:
         assert f"data: Invalid value: {shown}: field is immutable" in update_complaints(new, old)
 
 
+@pytest.mark.parametrize("data", [{"a": True, "b": 2}, {"a": 1.0, "b": 2}, {"b": 2, "a": 1}])
+def test_what_has_no_type_is_compared_as_it_is_written(data: dict[str, object]) -> None:
+    kept = {"a": 1, "b": 2}
+    old, new = (obj("apps/v1", "ControllerRevision", data=value) for value in (kept, data))
+    assert any(error.startswith("data: Invalid value") for error in update_complaints(new, old))
+    assert not update_complaints(old, old)
+
+    def claim(parameters: dict[str, object]) -> dict[str, object]:
+        config = {"opaque": {"driver": "d.example.com", "parameters": parameters}}
+        request = {"name": "r", "exactly": {"deviceClassName": "c"}}
+        devices = {"requests": [request], "config": [config]}
+        return obj("resource.k8s.io/v1", "ResourceClaim", spec={"devices": devices})
+
+    old, new = claim({**kept}), claim(data)
+    assert any(error.startswith("spec: Invalid value") for error in update_complaints(new, old))
+
+
 def test_devices_without_properties() -> None:
     pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
     spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d"}]}

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_json import unreadable_number
-from celadon.kube.go.go_text import GoValue, parse_int
+from celadon.kube.go.go_text import GoValue, json_text, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
@@ -552,7 +552,7 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
     if obj.get("data") is None and not is_since("1.31"):
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
-    if obj.get("data") != old.get("data"):
+    if json_text(obj.get("data")) != json_text(old.get("data")):  # Go compares the bytes
         yield fieldpath.invalid(FieldPath("data"), _shown_data(obj.get("data")), IMMUTABLE)
 
 

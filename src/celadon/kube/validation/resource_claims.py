@@ -15,7 +15,7 @@ from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import unreadable_number
-from celadon.kube.go.go_text import GoValue
+from celadon.kube.go.go_text import GoValue, json_text
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
@@ -452,7 +452,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateResourceClaimUpdate` of `pkg/apis/resource/validation`.
     if not is_since("1.35"):
         yield from claim(obj)
-    if obj.get("spec") != old.get("spec"):
+    if _differ(obj.get("spec") or {}, old.get("spec") or {}):
         go_value = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, go_value, IMMUTABLE)
     if not is_since("1.35"):
@@ -461,8 +461,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Validate an update of a template, whose metadata lies open inside."""
-    if obj.get("spec") != old.get("spec"):
-        spec = obj.get("spec") or {}
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if spec != before or _differ(spec.get("spec") or {}, before.get("spec") or {}):
         inner = _internal_spec(spec.get("spec") or {})
         printed = GoValue(
             {**internal_metadata(spec), "Spec": inner},
@@ -472,6 +472,17 @@ def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
+
+
+def _differ(spec: JsonObject, before: JsonObject) -> bool:
+    """Return whether two specs ask for other things. Parameters of drivers are compared as they are
+    written, byte by byte."""
+    return spec != before or _parameters(spec) != _parameters(before)
+
+
+def _parameters(spec: JsonObject) -> list[str]:
+    configs = (spec.get("devices") or {}).get("config") or ()
+    return [json_text((config.get("opaque") or {}).get("parameters")) for config in configs]
 
 
 def _internal_spec(spec: JsonObject) -> JsonDict:
