@@ -446,3 +446,36 @@ def test_addresses_that_a_service_had(release: str, count: int) -> None:
         assert message.count("Invalid value") == count
     finally:
         running.close()
+
+
+@pytest.mark.parametrize(("release", "generation"), [("1.30", 2), ("1.31", 1)])
+def test_what_an_update_of_a_definition_loses_is_counted(release: str, generation: int) -> None:
+    """Fields to select by are dropped in 1.30, where their gate is off, after the generation."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "selectableFields": [{"jsonPath": ".a"}],
+    }
+    names = {"kind": "Thing", "plural": "things"}
+    spec = {"group": "e.com", "names": names, "scope": "Cluster", "versions": [version]}
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    running = with_gates(release)
+    try:
+        made = make(running, definitions, {"metadata": {"name": "things.e.com"}, "spec": spec})
+        made["spec"]["versions"][0]["selectableFields"] = version["selectableFields"]
+        del made["metadata"]["resourceVersion"]
+        again = json.loads(
+            ask(
+                running,
+                "PATCH",
+                f"{definitions}/things.e.com",
+                made,
+                content_type="application/merge-patch+json",
+            ).body
+        )
+        assert again["metadata"]["generation"] == generation
+    finally:
+        running.close()

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse, sent_as
 from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
@@ -336,7 +336,7 @@ class GoValue:
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 
-def json_value(value: Json) -> object:
+def json_value(value: object) -> object:
     """Return decoded JSON as an error shows it: its lists and maps may hold anything, which Go
     tells, and have their members by name."""
     return GoValue(sorted_members(value)) if isinstance(value, list | dict) else value
