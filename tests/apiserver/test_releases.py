@@ -479,3 +479,36 @@ def test_what_an_update_of_a_definition_loses_is_counted(release: str, generatio
         assert again["metadata"]["generation"] == generation
     finally:
         running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "distinct", "is_kept"),
+    [("1.34", True, True), ("1.34", False, False), ("1.35", False, False)],
+)
+def test_what_a_claim_asks_for_is_a_use_for_its_status(
+    release: str, distinct: bool, is_kept: bool
+) -> None:
+    """Of a gate that is off: 1.34 keeps by mistake what asks for distinct devices, which it then
+    takes for a use. When devices were allocated it keeps with another gate."""
+    constraint = {"distinctAttribute": "a.e.com/b"} if distinct else {"matchAttribute": "a.e.com/b"}
+    request = {"name": "r", "exactly": {"deviceClassName": "c", "allocationMode": "All"}}
+    spec = {"devices": {"requests": [request], "constraints": [constraint]}}
+    device = {"driver": "d.e.com", "pool": "p", "device": "d"}
+    allocated = {**device, "request": "r", "consumedCapacity": {"memory": "1Gi"}}
+    allocation = {
+        "devices": {"results": [allocated]},
+        "allocationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    claims = f"{DEVICES}/v1/namespaces/default/resourceclaims"
+    running = with_gates(release)
+    try:
+        claim = {"metadata": {"name": "c"}, "spec": spec}
+        assert ask(running, "POST", claims, claim).code == 201
+        change = {"status": {"allocation": allocation}}
+        merge = "application/merge-patch+json"
+        answer = ask(running, "PATCH", f"{claims}/c/status", change, content_type=merge)
+        kept = json.loads(answer.body)["status"]["allocation"]
+        assert ("consumedCapacity" in kept["devices"]["results"][0]) is is_kept
+        assert ("allocationTimestamp" in kept) is (release == "1.35")
+    finally:
+        running.close()

@@ -49,23 +49,28 @@ class Drop(NamedTuple):
 @per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
     """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
-    fields that are changed through the status subresource."""
+    fields that are changed through the status subresource. Before 1.35 what a claim asks for was a
+    use of a gate for its status, too, and the other way round."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
+    elsewhere: dict[str, list[Way]] = {}
+    is_used_as_a_whole = gvk.kind == "ResourceClaim" and not is_since("1.35")
     for path, rule in defaulting_rules.placed_rules(
         defaulting_rules.listed_rules(gvk, "create"), gates
     ):
         is_lost = not status and "lost" in rule
+        key = f"{rule['gate']} {path if rule.get('alone') else ''}" if "gate" in rule else ""
         if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
-            apart = path if rule.get("alone") else ""
-            by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
+            by_gate.setdefault(key, []).append((path, rule))
+        elif is_used_as_a_whole and _is_drop(rule):
+            elsewhere.setdefault(key, []).append(_way(path, rule))
     return tuple(
         Drop(
-            tuple(_way(path, rule) for path, rule in same),
+            (*(_way(path, rule) for path, rule in same), *elsewhere.get(key, ())),
             defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
             any("lost" in rule for _, rule in same),
             tuple(Way(parse_path(path)) for path in _renewed(same)),
         )
-        for same in by_gate.values()
+        for key, same in by_gate.items()
     )
 
 
