@@ -410,6 +410,20 @@ def test_revisions_of_1_30(data: dict[str, int] | None, shown: str) -> None:
         assert f"data: Invalid value: {shown}: field is immutable" in update_complaints(new, old)
 
 
+@pytest.mark.parametrize("release", ["1.33", "1.36"])
+def test_the_group_of_a_source_that_had_one_is_not_judged(release: str) -> None:
+    def claim(group: str) -> dict[str, object]:
+        source = {"apiGroup": group, "kind": "K", "name": "n"}
+        amount = {"requests": {"storage": "1Gi"}}
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": amount, "dataSourceRef": source}
+        return obj("v1", "PersistentVolumeClaim", spec=spec)
+
+    with answering_as(release):
+        errors = update_complaints(claim("a:b"), claim("e.com"))
+    assert errors
+    assert not any("apiGroup:" in error for error in errors)
+
+
 @pytest.mark.parametrize("data", [{"a": True, "b": 2}, {"a": 1.0, "b": 2}, {"b": 2, "a": 1}])
 def test_what_has_no_type_is_compared_as_it_is_written(data: dict[str, object]) -> None:
     kept = {"a": 1, "b": 2}
