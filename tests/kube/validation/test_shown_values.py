@@ -441,6 +441,31 @@ def test_what_has_no_type_is_compared_as_it_is_written(data: dict[str, object]) 
     assert any(error.startswith("spec: Invalid value") for error in update_complaints(new, old))
 
 
+@pytest.mark.parametrize(
+    ("version", "release", "shown"),
+    [
+        (
+            "v1alpha3",
+            "1.31",
+            'resource.ResourceSliceSpec{Driver:"d.e.com", Pool:resource.ResourcePool{Name:"p", '
+            'Generation:1, ResourceSliceCount:1}, NodeName:"n", NodeSelector:'
+            "(*core.NodeSelector)(nil), AllNodes:true, Devices:[]resource.Device{resource.Device{"
+            'Name:"d", Basic:(*resource.BasicDevice)(0xc000000000)}}}',
+        ),
+        ("v1beta1", "1.32", '"null"'),
+    ],
+)
+def test_slices_in_two_places(version: str, release: str, shown: str) -> None:
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    places = {"nodeName": "n", "allNodes": True}
+    devices = [{"name": "d", "basic": {}}]
+    spec = {"driver": "d.e.com", "pool": pool, **places, "devices": devices}
+    with answering_as(release):
+        found = complaints(admitted(obj(f"resource.k8s.io/{version}", "ResourceSlice", spec=spec)))
+    detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required"
+    assert f"spec: Invalid value: {shown}: {detail}" in found
+
+
 def test_devices_without_properties() -> None:
     pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
     spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d"}]}

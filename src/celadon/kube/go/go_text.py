@@ -449,6 +449,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
         AvailableOnNodes *core.NodeSelector <1.31; Shareable bool <1.31;
         Devices resource.DeviceAllocationResult 1.31; NodeSelector *core.NodeSelector 1.31;
         Controller string 1.31 <1.32""",
+    "resource.Device": "Name string; Basic *resource.BasicDevice",
     "resource.DeviceAttribute": """IntValue *int64; BoolValue *bool; StringValue *string;
         VersionValue *string""",
     "resource.DeviceClaim": """Requests []resource.DeviceRequest;
@@ -481,6 +482,9 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Controller string 1.31 <1.32""",
     "resource.ResourceClaimTemplateSpec": """ObjectMeta v1.ObjectMeta;
         Spec resource.ResourceClaimSpec""",
+    "resource.ResourcePool": "Name string; Generation int64; ResourceSliceCount int64",
+    "resource.ResourceSliceSpec": """Driver string; Pool resource.ResourcePool; NodeName string;
+        NodeSelector *core.NodeSelector; AllNodes bool; Devices []resource.Device""",
     "resource.ResourceHandle": """DriverName string; Data string;
         StructuredData *resource.StructuredResourceHandle""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
