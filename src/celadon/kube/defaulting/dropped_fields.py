@@ -58,7 +58,7 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
         defaulting_rules.listed_rules(gvk, "create"), gates
     ):
         is_lost = not status and "lost" in rule
-        key = f"{rule['gate']} {path if rule.get('alone') else ''}" if "gate" in rule else ""
+        key = f"{rule.get('gate')} {path if rule.get('alone') else ''}"
         if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
             by_gate.setdefault(key, []).append((path, rule))
         elif is_used_as_a_whole and _is_drop(rule):

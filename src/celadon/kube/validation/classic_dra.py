@@ -80,7 +80,7 @@ def claim_template(obj: JsonObject) -> Errors:
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error when the spec changes, and what is wrong with the template."""
     spec = obj.get("spec") or {}
-    if spec != old.get("spec"):
+    if spec != (old.get("spec") or {}):
         whole = {"ObjectMeta": spec.get("metadata"), "Spec": spec.get("spec")}
         printed = GoValue(spec, "resource.ResourceClaimTemplateSpec", whole=whole)
         yield fieldpath.invalid(SPEC, printed, IMMUTABLE)

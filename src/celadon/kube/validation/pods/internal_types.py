@@ -283,7 +283,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
 def _quantity(value: Any) -> GoData:
     """An amount, which knows by itself whether it is equal to another."""
     written = _canonical(value)
-    number, scale, form, held = _held(written) if written else (0, 0, "", "")
+    number, scale, form, literal = _amount_inside(written) if written else (0, 0, "", "")
     amount = go_struct(
         "resource.int64Amount",
         {"value": go_number(number, "int64"), "scale": go_number(scale, "resource.Scale")},
@@ -292,7 +292,7 @@ def _quantity(value: Any) -> GoData:
     members = {
         "i": amount,
         "d": decimal,
-        "s": go_text(held),
+        "s": go_text(literal),
         "Format": go_text(form),
     }
     text = str(Decimal(number).scaleb(scale).normalize())
@@ -314,7 +314,7 @@ def _canonical(value: Any) -> str:
         return ""
 
 
-def _held(canonical: str) -> tuple[int, int, str, str]:
+def _amount_inside(canonical: str) -> tuple[int, int, str, str]:
     """Return what Go holds of an amount: its number, its power of ten, how it was written, and its
     text, if that is surely in canonical form."""
     amount = parse_amounts(sent_as(canonical))
