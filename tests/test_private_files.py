@@ -149,3 +149,13 @@ def test_what_belongs_to_others_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(private_files.exposures([path])) == [
         f"`{one}` {said} {user} {one}" for one in (path, tmp_path)
     ]
+
+
+def test_what_has_no_end_is_not_read_to_it(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"secret\r\n")
+    assert private_files.content(key) == b"secret\r\n"
+    with key.open("wb") as stream:
+        stream.truncate((64 << 20) + 1)
+    with pytest.raises(OSError, match="too large"):
+        private_files.content(key)

@@ -1,4 +1,5 @@
-"""Files and folders that only their owner may read, whatever the umask.
+"""Files and folders that only their owner may read, whatever the umask; and files of others, which
+are read in a bounded memory.
 
 What is made here is made for its owner from the first moment on; nothing is written through a link
 that somebody else may have put there. What is there already keeps its mode, for it may be meant so:
@@ -9,6 +10,7 @@ their folder, and nothing is said.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shlex
 import stat
@@ -21,10 +23,23 @@ _FOLDER: Final = 0o700
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 _NEW: Final = os.O_CREAT | os.O_EXCL | _NO_LINKS
 _HAS_MODES: Final = os.name == "posix"
+_MOST_READ: Final = 64 << 20
+"""Bytes of a file that an option or a kubeconfig names: keys, certificates, configurations, and the
+OpenAPI documents of a server, which are the largest."""
+
+
+def content(path: str | Path) -> bytes:
+    """Return the content of a file that may be a pipe, or a device without end. Raises OSError, for
+    more than 64 MiB, too, and ValueError for a name that no file can have."""
+    with open(path, "rb") as stream:
+        data = stream.read(_MOST_READ + 1)
+    if len(data) > _MOST_READ:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return data
 
 
 def create(path: str | Path) -> None:
-    """An empty file, if there is nothing of that name. Raises OSError."""
+    """Create an empty file, if there is nothing of that name. Raises OSError."""
     with contextlib.suppress(FileExistsError):
         os.close(_created(path, os.O_WRONLY))
 
@@ -57,7 +72,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """A folder, if there is none; those above it are there. Raises OSError."""
+    """Make a folder, if there is none; those above it are there. Raises OSError."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=_FOLDER)
         if _HAS_MODES:

@@ -80,7 +80,7 @@ def _scope(fixture_name: str, config: pytest.Config) -> Any:  # noqa: ANN401 - a
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A mark on a test cannot change a server that is shared with others."""
+    """Refuse a mark on a test, which cannot change a server that is shared with others."""
     scope = _scope("kube_api", config)
     for item in items:
         if scope != "function" and any(mark.name == MARKER for mark in item.own_markers):
@@ -92,8 +92,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope=_scope)
 def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeApi]]:
-    """Makes servers: `new_kube_api(*manifests, version="1.34")`, with the options of the marker.
-    They end when the test ends."""
+    """Give a function that makes servers, `new_kube_api(*manifests, version="1.34")`, with the
+    options of the marker. They end when the test ends."""
     with ExitStack() as servers:
 
         def make(*manifests: Manifest, **options: Any) -> KubeApi:  # noqa: ANN401 - those of KubeApi

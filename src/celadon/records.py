@@ -52,8 +52,8 @@ else:
         return decorate
 
     def _known_fields(cls, kw_only):
-        """The fields of the class by name, its bases' among them; None if there is something about
-        them, or about the class, that only the standard library knows."""
+        """Return the fields of the class by name, its bases' among them; None if there is something
+        about them, or about the class, that only the standard library knows."""
         fields = {}
         for base in cls.__mro__[:0:-1]:
             fields.update(base.__dict__.get("__dataclass_fields__", {}))
@@ -85,7 +85,7 @@ else:
         return field.default is not MISSING or field.default_factory is not MISSING
 
     def _slotted(cls, fields, kw_only):
-        """The class anew, with slots for what its bases have none for."""
+        """Return the class anew, with slots for what its bases have none for."""
         namespace = {name: value for name, value in cls.__dict__.items() if name not in fields}
         namespace.pop("__dict__", None)
         namespace.pop("__weakref__", None)
@@ -101,8 +101,8 @@ else:
 
     @cache
     def _model(count, *, has_factories=False, kw_only=False):
-        """A dataclass of fields `f0`, `f1`, ..., all with a default, or all with a factory, in
-        place of which stands the field's name. Without a docstring the standard library would
+        """Return a dataclass of fields `f0`, `f1`, ..., all with a default, or all with a factory,
+        in place of which stands the field's name. Without a docstring the standard library would
         inspect the function for one, which takes a third of the time."""
         names = [f"f{n}" for n in range(count)]
         default = "default_factory" if has_factories else "default"
@@ -117,9 +117,9 @@ else:
         )
 
     def _initializer(cls, fields, kw_only):
-        """The model's function with the names, factories and defaults of these fields. If one has
-        a factory, the model asks for all whether they were given; there are half as many models
-        as with one for each set of fields that have factories."""
+        """Return the model's function with the names, factories and defaults of these fields. If
+        one has a factory, the model asks for all whether they were given; there are half as many
+        models as with one for each set of fields that have factories."""
         has_factories = any(item.default_factory is not MISSING for item in fields)
         model = _model(len(fields), has_factories=has_factories, kw_only=kw_only).__init__
         code, names = model.__code__, {f"f{n}": item.name for n, item in enumerate(fields)}
@@ -169,7 +169,7 @@ else:
         return lambda self: hash(values(self))
 
     def _values(names):
-        """The function that gives these of an object as a tuple."""
+        """Return the function that gives these of an object as a tuple."""
         if len(names) > 1:
             return attrgetter(*names)
         return lambda self: tuple(getattr(self, name) for name in names)

@@ -38,6 +38,7 @@ from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import BRIEF_BYTES, MANY_OBJECTS
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.printers import table_forms
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
 from celadon.kube import StatusError, rbac
@@ -276,6 +277,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", **SMALL}
 
 
 def definition(**properties: Any) -> Any:
@@ -284,6 +286,40 @@ def definition(**properties: Any) -> Any:
     names = {"plural": "widgets", "kind": "Widget"}
     spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
     return {"metadata": {"name": "widgets.example.com"}, "spec": spec}
+
+
+def one_widget(running: Running) -> HttpAnswer:
+    """A table of one object, whose columns a definition has."""
+    assert ask(running, "POST", DEFINITIONS, definition()).code == 201
+    widget = make(running, WIDGETS, WIDGET)
+    answer = ask(running, "GET", f"{WIDGETS}/{widget['metadata']['name']}", accept=TABLE)
+    ask(running, "DELETE", f"{DEFINITIONS}/widgets.example.com")
+    running.settle()
+    return answer
+
+
+def filled_in_widget(running: Running) -> HttpAnswer:
+    """A small object of a kind with long defaults."""
+    filled = definition(a={"type": "string", "default": "x" * 70_000})
+    assert ask(running, "POST", DEFINITIONS, filled).code == 201
+    answer = ask(running, "POST", WIDGETS, WIDGET)
+    assert answer.code == 201
+    ask(running, "DELETE", f"{DEFINITIONS}/widgets.example.com")
+    running.settle()
+    return answer
+
+
+def watched_widgets(running: Running) -> HttpAnswer:
+    assert ask(running, "POST", DEFINITIONS, definition()).code == 201
+    make(running, WIDGETS, WIDGET)
+    answer = ask(running, "GET", f"{WIDGETS}?watch=1&timeoutSeconds=1", accept=TABLE)
+    assert answer.stream is not None
+    lines = running.lines(answer.stream)
+    assert b"Table" in lines.readline()
+    lines.close()
+    ask(running, "DELETE", f"{DEFINITIONS}/widgets.example.com")
+    running.settle()
+    return answer
 
 
 LARGE_DEFINITION = definition(**{f"p{number}": {"type": "string"} for number in range(2_000)})
@@ -451,6 +487,9 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_listed",
         behind(DEFINITIONS, definition(), WIDGETS),
     ),
+    ("defaults of a definition", custom_kinds.CustomKind, "prepare", filled_in_widget),
+    ("columns of one object", table_forms, "custom_cells", one_widget),
+    ("columns of a change", table_forms, "custom_cells", watched_widgets),
     (
         "the status of a definition",
         StatusWrites,

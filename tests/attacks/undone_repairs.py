@@ -1019,4 +1019,91 @@ UNDONE = (
         "tests/apiserver/http/test_http_connection.py"
         "::test_a_stream_ends_when_its_connection_closes",
     ),
+    Undone(
+        "a kubeconfig, or a file that an option names, without an end",
+        "private_files.py",
+        "        data = stream.read(_MOST_READ + 1)\n",
+        "        return stream.read()\n",
+        "tests/test_private_files.py::test_what_has_no_end_is_not_read_to_it",
+    ),
+    Undone(
+        "a device in place of a data file, whose copy fills the disk",
+        "storage/sqlite_file.py",
+        "    if not stat.S_ISREG(os.stat(path).st_mode):",
+        "    if False:",
+        "tests/storage/sqlite_file/test_data_copies.py::test_what_is_no_file_is_not_copied[folder]",
+    ),
+    Undone(
+        "documents of an audit log over several lines, which are held all together",
+        "cli/audit_logs.py",
+        "        content = content[index:]\n        more",
+        "        more",
+        "tests/cli/replay/test_audit_logs.py::test_no_more_is_held_than_one_document",
+    ),
+    Undone(
+        "connections to the playground that say nothing, with a thread each",
+        "cli/commands/playground.py",
+        "        if len(self._open) > CONNECTIONS:\n",
+        "        if False:\n",
+        "tests/cli/playground/test_site_server.py"
+        "::test_of_connections_on_which_nothing_comes_the_oldest_ends",
+    ),
+    Undone(
+        "a link to the playground with half a character, at which it fails inside",
+        "cli/playground/browser_door.py",
+        "        return read_json(text).value\n",
+        "        return json.loads(text)\n",
+        "tests/cli/playground/test_browser_door.py::test_half_a_character_is_replaced",
+    ),
+    Undone(
+        "a first extension server, for which the event loop imports",
+        "apiserver/aggregation/aggregator.py",
+        "await asyncio.to_thread(self._new_servers)",
+        "self._new_servers()",
+        "tests/apiserver/aggregation/test_availability.py::test_what_asks_is_made_beside_the_loop",
+    ),
+    Undone(
+        "names of webhooks that nobody answers for, and all work beside the event loop waits",
+        "apiserver/go_network.py",
+        "run_in_executor(_LOOKUPS, lookup)",
+        "run_in_executor(None, lookup)",
+        "tests/apiserver/clientconfig/test_go_network.py"
+        "::test_names_that_nobody_answers_for_hold_up_no_work_aside",
+    ),
+    Undone(
+        "a short path of a column, whose values double with each step",
+        "kube/jsonpath.py",
+        "            if self._left <= 0:\n",
+        "            if False:\n",
+        "tests/kube/jsonpath/test_jsonpath_values.py"
+        "::test_values_that_multiply_are_not_all_looked_at",
+    ),
+    Undone(
+        "a table of one object, whose columns look through it on the event loop",
+        "apiserver/handlers/resource_handler.py",
+        "self._got, stored, forms, aside=forms.has_own_columns)",
+        "self._got, stored, forms)",
+        f"{SLOW}[columns of one object]",
+    ),
+    Undone(
+        "a watch of tables, whose columns look through objects on the event loop",
+        "apiserver/handlers/resource_handler.py",
+        "    if not forms.has_own_columns:\n",
+        "    if True:\n",
+        f"{SLOW}[columns of a change]",
+    ),
+    Undone(
+        "a definition of a kilobyte whose defaults double with each level",
+        "kube/crd/structural_schemas.py",
+        "        if self._left < 0:\n",
+        "        if False:\n",
+        "tests/kube/crd/test_schema_defaults.py::test_no_more_is_filled_in_than_a_store_takes[schema1-value1]",
+    ),
+    Undone(
+        "a small object with long defaults, which is filled in on the event loop",
+        "apiserver/handlers/resource_handler.py",
+        "self.reader.takes_long(endpoint.resource)",
+        "self.reader.may_wait(endpoint.resource)",
+        f"{SLOW}[defaults of a definition]",
+    ),
 )

@@ -29,11 +29,11 @@ from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.http.request_bytes import (
     BodyReader,
     ChunkedBody,
-    HeadReader,
     RequestRefused,
     SizedBody,
     UnreadableTarget,
     head_end,
+    read_head,
     request_target,
 )
 from celadon.apiserver.http_messages import HttpRequest
@@ -50,7 +50,7 @@ from tests.fuzz.byte_reader import ByteReader
 
 def _requests_of(unread: bytearray, pieces: int) -> list[tuple[object, ...]]:
     """The requests that come in so many pieces, and how it ends."""
-    heads, found = HeadReader(), list[tuple[object, ...]]()
+    found = list[tuple[object, ...]]()
     coming, unread = unread, bytearray()
     step = max(1, -(-len(coming) // pieces))
     head, body, content, target = None, None, bytearray(), None
@@ -62,7 +62,7 @@ def _requests_of(unread: bytearray, pieces: int) -> list[tuple[object, ...]]:
                     end = head_end(unread, 0)
                     if end < 0:
                         break
-                    head = heads.read(bytes(unread[:end]))
+                    head = read_head(bytes(unread[:end]))
                     del unread[:end]
                     target = request_target(head.method.encode(), head.target.encode("latin-1"))
                     body, content = _body_of(head.chunked, head.length), bytearray()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.goyaml.yaml_events import read_yaml
-from celadon.goyaml.yaml_scalars import UnreadableError
+from celadon.goyaml.yaml_scalars import MAX_DEPTH, RepeatedKey, UnreadableError
 
 VALUES: list[tuple[str, Any]] = [
     ("a: 1\n", {"a": 1}),
@@ -99,6 +99,38 @@ def test_a_ladder_of_aliases_is_too_deep() -> None:
     lines += [f"a{n}: &a{n} {{x: *a{n - 1}}}" for n in range(40, 900)]
     with pytest.raises(UnreadableError):
         list(read_yaml("\n".join(lines)))
+
+
+@pytest.mark.parametrize("around", [3_999, 4_000])
+def test_aliases_count_as_what_they_stand_for(around: int) -> None:
+    deep = MAX_DEPTH - 4_000
+    text = f"a: &a {'[' * deep}{']' * deep}\nb: {'[' * around}*a{']' * around}\n"
+    if around + deep < MAX_DEPTH:
+        assert len(list(read_yaml(text))) == 1
+        return
+    with pytest.raises(UnreadableError, match="nested deeper than 10000 levels"):
+        list(read_yaml(text))
+
+
+SLOW = 'b: "\\\'"\n'
+"""An escape that only the slow reader knows."""
+
+
+@pytest.mark.parametrize(
+    ("documents", "lines"),
+    [
+        (["a: 1\na: 2\n" + SLOW], [2]),
+        (["a: 1\na: 2\n", "c: 1\nc: 2\n" + SLOW, "d: 1\nd: 2\n"], [2, 5, 9]),
+        (["a: 1\n" + SLOW, "c: 1\nc: 2\n"], [5]),
+    ],
+)
+def test_keys_that_come_twice_are_noticed_once_by_both_readers(
+    documents: list[str], lines: list[int]
+) -> None:
+    repeated: list[RepeatedKey] = []
+    values = list(read_yaml("---\n".join(documents), repeated))
+    assert len(values) == len(documents)
+    assert [key.line for key in repeated] == lines
 
 
 def test_two_places_never_share_one_map() -> None:

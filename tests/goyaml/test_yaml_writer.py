@@ -96,7 +96,8 @@ def test_a_text_with_empty_lines_at_its_end_is_no_end_of_the_document() -> None:
     ],
 )
 def test_members_are_in_the_order_of_go(first: str, second: str) -> None:
-    assert [line[0] for line in _keys({second: 1, first: 1})] == [first, second]
+    for members in ({second: 1, first: 1}, {first: 1, second: 1}):
+        assert [line[0] for line in _keys(members)] == [first, second]
 
 
 def _keys(value: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from celadon.cel import Environment
@@ -73,6 +73,8 @@ def test_literals(value: Json, text: str) -> None:
     assert literal(value) == text
 
 
+@example("\r\n\t'\\")
+@example("a\rb")
 @given(st.text())
 def test_a_literal_means_its_text(text: str) -> None:
     environment = Environment()

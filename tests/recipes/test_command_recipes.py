@@ -43,8 +43,8 @@ def test_a_command(copy: Copy) -> None:
     copy.write("src/celadon/cli/commands/greet.py", HELLO)
     copy.insert(
         "src/celadon/cli/main.py",
-        'Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),\n',
-        '    Command("greet", "say hello", "celadon.cli.commands.greet"),\n',
+        'Command("eval", "evaluate one CEL expression"),\n',
+        '    Command("greet", "say hello"),\n',
     )
     section = "\n## celadon greet\n\nSays hello to `NAME`; `--help` tells more.\n\n"
     section += "```console\n$ celadon greet Ada\nhello, Ada\n```\n"

@@ -622,3 +622,18 @@ def test_the_largest_transactions() -> None:
     Transaction((), (Put("/a", bytes(MAX_VALUE), seconds=1),))
     with pytest.raises(TooLarge, match=r"^etcdserver: request is too large$"):
         Transaction((), (Put("/a", bytes(MAX_VALUE + 1)),))
+
+
+def test_nothing_is_written_while_a_store_is_held(store: Store) -> None:
+    written = threading.Event()
+
+    def work() -> None:
+        write(store, "/a")
+        written.set()
+
+    with store.held():
+        writer = threading.Thread(target=work)
+        writer.start()
+        assert not written.wait(0.05)
+    writer.join()
+    assert store.get("/a") is not None

@@ -62,8 +62,8 @@ async function bytes(response) {
 
 self.onmessage = async ({ data: { id, question, given } }) => {
   const tell = (news) => self.postMessage({ id, news });
-  const text = JSON.stringify(given);
   try {
+    const text = JSON.stringify(given);
     const found = PROOFS.has(question)
       ? (await (proof ??= proving(tell)))(question, text, (news) => tell(JSON.parse(news)))
       : (await answer)(question, text);

@@ -78,7 +78,7 @@ class RememberedAnswers:
 
 
 def authorizer_values(request: Request, world: World) -> kube.JsonObject:
-    """`authorizer`, and `authorizer.requestResource` for what the request is about."""
+    """Return `authorizer` and, for what the request is about, `authorizer.requestResource`."""
     authorizer = Authorizer(request.user, RememberedAnswers(world))
     resource = request.resource
     check = authorizer.request_resource(
@@ -131,7 +131,7 @@ class RequestContext:
         return False
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:
-        """A policy is evaluated for that binding and param, empty for none, from here on."""
+        """Evaluate a policy for that binding and param (empty for none) from here on."""
 
     def meter(self, budget: int) -> Meter:
         """Return the meter for the next phase."""
@@ -190,7 +190,8 @@ class RequestContext:
         return self._namespace
 
     def _is_in_namespace(self) -> bool:
-        """A Namespace is in none, though its requests name it."""
+        """Return whether the object is in a namespace: a Namespace is in none, though its requests
+        name it."""
         request = self.request
         if not request.namespace:
             return False
@@ -250,7 +251,7 @@ class RequestContext:
         return request_value(self.request, hit.kind, self.request.resource)
 
     def authorizer(self) -> kube.JsonObject:
-        """`authorizer` and `authorizer.requestResource`."""
+        """Return `authorizer` and `authorizer.requestResource`."""
         if self._authorizer is None:
             self._authorizer = authorizer_values(self.request, self.world)
         return self._authorizer

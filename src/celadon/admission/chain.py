@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load w
 
 
 class Stage(enum.Enum):
-    """This is what the chain does when it is resumed. `VALIDATION` is done by the caller."""
+    """Names what the chain does when it is resumed. `VALIDATION` is done by the caller."""
 
     MUTATING_PLUGINS = enum.auto()
     MUTATING_POLICIES = enum.auto()
@@ -126,7 +126,7 @@ class NoteTaker:
     __slots__ = ()
 
     def take_opinion(self, opinion: Opinion) -> None:
-        """The second half of the plugins, with its refusal if there is one."""
+        """Take the answer of the second half of the plugins, with its refusal if there is one."""
 
     def take_verdict(self, verdict: Verdict) -> None:
         """Run the validating policies."""
@@ -151,11 +151,7 @@ class Chain:
     __slots__ = ("_admitters", "_notes", "draft", "request", "rounds", "verdict")
 
     def __init__(
-        self,
-        request: Request,
-        draft: Draft | None,
-        admitters: Admitters,
-        notes: NoteTaker = SILENT,
+        self, request: Request, draft: Draft | None, admitters: Admitters, notes: NoteTaker = SILENT
     ) -> None:
         """Take a request and who is asked about it; with a draft, `request.object` is what it is
         making."""

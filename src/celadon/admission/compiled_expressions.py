@@ -137,7 +137,6 @@ _KEPT: Final = frozenset(
     }
 )
 
-
 _MOST_LEVELS: Final = 20
 """Lists in lists whose types a variable keeps. Of deeper ones, which only a chain of variables can
 make, cel-go knows the whole type; what looks into types here would need too deep a stack."""
@@ -264,8 +263,9 @@ def compile_expression(
     *,
     runs: bool = True,
 ) -> Expression:
-    """`allowed` are the result types; none at all allows everything. Tracebacks call the program by
-    its owner and its source. What only has to be right, and never `runs`, gets no program."""
+    """Compile an expression. `allowed` are the result types; none at all allows everything.
+    Tracebacks call the program by its owner and its source. What only has to be right, and never
+    `runs`, gets no program."""
 
     def broken(detail: str, *, issues: Iterable[Issue] = (), internal: bool = False) -> Expression:
         error = ExpressionError(detail, internal, tuple(issues))
@@ -417,7 +417,6 @@ class PolicyScope:
 # expression of a policy can reach a limit, and nothing needs to be counted (`policy.compile`).
 # So this must be quick rather than tight, and never too low.
 
-
 _MARSHAL_FORMAT: Final = 2  # without references: every value is counted where it stands
 
 
@@ -457,7 +456,6 @@ def _json_size(value: object) -> int:
 # what is given up is not charged.
 #
 # As k8s.io/apiserver `pkg/admission/plugin/cel/composition.go`.
-
 
 Activation = Mapping[str, Any]
 Run = Callable[[Expression, Activation], Any]
@@ -513,7 +511,7 @@ class LazyVariables(JsonDict):
         return self[name]
 
     def _compute_from_the_bottom(self, name: str) -> None:
-        """The variable, after those at the end of chains too long."""
+        """Compute the variable, after those at the end of chains that are too long."""
         waiting = [name]
         while waiting:
             try:
@@ -552,8 +550,8 @@ class LazyVariables(JsonDict):
 
 
 def _shortened(text: str) -> str:
-    """An error text, of which only the end is kept, the cause, where it is too long: along a chain
-    of variables it grows with each."""
+    """Return an error text of which only the end, the cause, is kept where it is too long: along a
+    chain of variables it grows with each."""
     return text if len(text) <= _LONGEST_ERROR else f"...{text[-_LONGEST_ERROR:]}"
 
 
@@ -578,7 +576,7 @@ def blamed(error: EvaluationError, expression: Expression) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """This is why an expression gave no answer, as a decision says it, and the field to blame."""
+    """Says why an expression gave no answer, as a decision says it, and the field to blame."""
 
     text: str
     source: Source
@@ -689,7 +687,8 @@ MATCHED: Final = ConditionResult()
 
 
 def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) -> ConditionResult:
-    """The failure policy is the caller's business: an error here is only reported."""
+    """Evaluate match conditions. The failure policy is the caller's business: an error here is only
+    reported."""
     false: list[str] = []
     failures: list[Failure] = []
     try:

@@ -89,8 +89,8 @@ def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = N
 
 
 def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
-    """The core version always says who reports, if only with an empty text; the other leaves out
-    what is empty."""
+    """Convert an Event: the core version always says who reports, if only with an empty text; the
+    other leaves out what is empty."""
     fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
     renamed = {fields.get(key, key): value for key, value in obj.items()}
     if to_core:
@@ -132,7 +132,6 @@ _HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, object]], dict[
 # capacity is a bare amount. After k8s.io/kubernetes `pkg/apis/resource/v1beta1/conversion.go`
 # and its like.
 
-
 _OLDER: Final = frozenset({"v1alpha3", "v1beta1"})
 _BARE: Final = "v1alpha3"
 _BEFORE: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess")
@@ -170,7 +169,7 @@ _PLACES: Final[Mapping[GroupKind, tuple[str, ...]]] = {
 
 
 def _each(place: tuple[str, ...], change: Change, obj: JsonDict) -> JsonDict:
-    """The object with each member of a list changed."""
+    """Return the object with each member of a list changed."""
     field, *below = place
     inner: Any = obj.get(field)
     if not inner:
@@ -181,7 +180,7 @@ def _each(place: tuple[str, ...], change: Change, obj: JsonDict) -> JsonDict:
 
 
 def _exact(request: JsonDict) -> JsonDict:
-    """A request of v1beta1, as later versions have it."""
+    """Return a request of v1beta1 as later versions have it."""
     fields = {key: request[key] for key in (*_BEFORE, *_BEHIND) if not _is_empty(request.get(key))}
     rest = {key: value for key, value in request.items() if key not in (*_BEFORE, *_BEHIND)}
     if not fields:
@@ -190,7 +189,7 @@ def _exact(request: JsonDict) -> JsonDict:
 
 
 def _plain(request: JsonDict) -> JsonDict:
-    """A request of v1, as v1beta1 has it."""
+    """Return a request of v1 as v1beta1 has it."""
     exactly: JsonObject = request.get("exactly") or {}
     rest = {key: value for key, value in request.items() if key != "exactly"}
     before, behind = (

@@ -185,7 +185,7 @@ def _policies(
 def _constraints(
     hook: Hook[Compiled], context: explanations.ObservedContext
 ) -> explanations.MatchReason:
-    """A policy without match constraints matches nothing."""
+    """Explain how match constraints match: a policy without any matches nothing."""
     constraints = hook.policy.spec.match_constraints
     if constraints is None:
         return explanations.MatchReason(None, "matchConstraints")
@@ -412,8 +412,9 @@ def policy_expressions(
 
 @dataclass(frozen=True, slots=True)
 class HookExplanation:
-    """`asked` says whether it gets the request. `ignored` is the error of a condition that its
-    failure policy makes nothing of, `refusal` what the client is told instead of asking anyone."""
+    """Explains what one webhook has to do with a request. `asked` says whether it gets the request.
+    `ignored` is the error of a condition that its failure policy makes nothing of, `refusal` what
+    the client is told instead of asking anyone."""
 
     hook: WebhookHook
     match: explanations.MatchReason
@@ -443,14 +444,14 @@ def _explained(
     if match.hit is None:
         return HookExplanation(hook, match, is_asked=False)
     context.begin("", hook.name, "", match.hit)
-    refusal, ignored, none = None, "", None
+    refusal, ignored, selected = None, "", None
     try:
-        none = hooks.select(hook, context)
+        selected = hooks.select(hook, context)
     except StatusError as error:
         refusal = error
-    if isinstance(none, Excluded) and none.result.failure is not None:
-        ignored = none.result.failure.text
-    asked = none is not None and not isinstance(none, Excluded)
+    if isinstance(selected, Excluded) and selected.result.failure is not None:
+        ignored = selected.result.failure.text
+    asked = selected is not None and not isinstance(selected, Excluded)
     meters = context.cases[0].meters
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(

@@ -71,8 +71,9 @@ class SelectorReason:
 
 @dataclass(frozen=True, slots=True)
 class MatchReason:
-    """`hit` is what the request is matched as; without it, `missed` is the field that does not
-    match, or `error` says why that cannot be said. A match of everything has no parts."""
+    """Says why a request is matched, or is not. `hit` is what the request is matched as; without
+    it, `missed` is the field that does not match, or `error` says why that cannot be said. A match
+    of everything has no parts."""
 
     hit: Hit | None
     missed: str = ""
@@ -268,25 +269,25 @@ class TracingMeter(Meter):
             return super().evaluated(expression, activation)
         recorder, outer = TraceRecorder(), self._read
         read: list[ExpressionRun] = []
-        none: tuple[Any, int] | None = None
+        outcome: tuple[Any, int] | None = None
         self._read = read
         try:
-            none = expression.program.evaluate_traced(
+            outcome = expression.program.evaluate_traced(
                 activation, recorder, policy_limits.PER_CALL_COST
             )
         except EvaluationError as error:
-            none = error, error.cost or 0
+            outcome = error, error.cost or 0
             raise
         except OutOfBudget as stopped:
-            none = EvaluationError(str(stopped)), 0
+            outcome = EvaluationError(str(stopped)), 0
             raise
         finally:
             self._read = outer
-            if none is None:  # given up for now, and evaluated again: see `compiled_expressions`
+            if outcome is None:  # given up for now, and evaluated again: see `compiled_expressions`
                 outer += read
             else:
-                outer.append(ExpressionRun(expression, recorder.frame, *none, tuple(read)))
-        return none
+                outer.append(ExpressionRun(expression, recorder.frame, *outcome, tuple(read)))
+        return outcome
 
 
 @dataclass(slots=True)
@@ -370,9 +371,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class CaseExplanation:
-    """`outcome` is what came of the case as a whole, `decisions` what no single validation of it
-    came to, such as an error that stands for all. `round` is 1 where a mutating policy was asked
-    again."""
+    """Explains how one policy judged the request for one binding and param. `outcome` is what came
+    of the case as a whole, `decisions` what no single validation of it came to, such as an error
+    that stands for all. `round` is 1 where a mutating policy was asked again."""
 
     param: str
     hit: Hit
@@ -390,8 +391,9 @@ class CaseExplanation:
 
 @dataclass(frozen=True, slots=True)
 class BindingExplanation:
-    """`match` is None where the policy does not match, since bindings are not asked then. `notes`,
-    `decisions` and `failures` are about its configuration and its params."""
+    """Explains what one binding has to do with a request. `match` is None where the policy does not
+    match, since bindings are not asked then. `notes`, `decisions` and `failures` are about its
+    configuration and its params."""
 
     binding: Binding
     match: MatchReason | None
@@ -404,7 +406,8 @@ class BindingExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PolicyExplanation:
-    """`notes`, `decisions` and `failures` are about the policy without a binding."""
+    """Explains what one policy has to do with a request. `notes`, `decisions` and `failures` are
+    about the policy without a binding."""
 
     policy: Policy
     static: bool
@@ -418,8 +421,8 @@ class PolicyExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`verdict` is the engine's: decisions, warnings, audit annotations, Status. `exempt` says that
-    no policy ever sees the resource."""
+    """Explains how a request was decided. `verdict` is the engine's: decisions, warnings, audit
+    annotations, Status. `exempt` says that no policy ever sees the resource."""
 
     request: Request
     exempt: bool

@@ -35,12 +35,11 @@ __all__ = ["Missing", "PartialVerdict", "judged_partly"]
 # oldObject.x > 3`). Where it does not, the policy is undecided, and nothing is guessed. Costs
 # are not counted where something is unknown.
 
-
 _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 
 
 class Missing(enum.Enum):
-    """This is what may not be known, and the words that expressions which look at it have in
+    """Says what may not be known, and the words that expressions which look at it have in
     them."""
 
     OLD_OBJECT = ("oldObject",)
@@ -104,7 +103,7 @@ class _PartialCase:
         self._verdict = verdict
 
     def judge(self) -> None:
-        """Adds what the policy says to the verdict."""
+        """Add what the policy says to the verdict."""
         candidate, verdict = self._candidate, self._verdict
         name = candidate.compiled.name
         hit = matching.policy_hit(candidate, self._context)
@@ -178,7 +177,8 @@ class _PartialCase:
                 self._verdict.decisions.append(decision)
 
     def _partial(self, hit: Hit, param: JsonObject | None) -> list[compiled_policy.Finding]:
-        """Findings that hold whatever is missing; the policy is undecided if others may."""
+        """Return the findings that hold whatever is missing; the policy is undecided if others
+        may."""
         policy, undecided = self._candidate.compiled, self._verdict.undecided
         base = self._context.activation(hit)
         phases = compiled_policy.Phases(policy, hit, param, self._context, base, plain=True)
@@ -226,7 +226,7 @@ class _PhaseVariables:
         variables: Mapping[str, Expression],
         missing: Iterable[Missing],
     ) -> None:
-        """A policy's variables name only those before them, so they are computed in their order."""
+        """Compute variables in their order: a policy's variables name only those before them."""
         result: dict[str, object] = {}
         self._activation = {**activation, "variables": result}
         self._unknowns = [pattern for missing in missing for pattern in missing.patterns]

@@ -34,7 +34,6 @@ _OPTIONS_KINDS: Final = {
     Operation.DELETE: "DeleteOptions",
 }
 
-
 ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
 """A user to judge requests for when nobody in particular asks."""
 
@@ -96,7 +95,7 @@ def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str,
 
 
 def error_name(request: Request) -> str:
-    """The name in `<resource> "<name>" is forbidden`."""
+    """Return the name in `<resource> "<name>" is forbidden`."""
     if request.name:
         return request.name
     if request.object is None:
@@ -120,8 +119,8 @@ def error_name(request: Request) -> str:
 
 @dataclass(slots=True)
 class Reinvocation:
-    """This says by key who was asked and wants to be again (IfNeeded), and whom the second round
-    has to ask. `last` is the object as the first round has left it."""
+    """Says by key who was asked and wants to be again (IfNeeded), and whom the second round has to
+    ask. `last` is the object as the first round has left it."""
 
     last: JsonObject | None = None
     called_keys: frozenset[Hashable] = frozenset()

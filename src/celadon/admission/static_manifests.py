@@ -50,12 +50,12 @@ __all__ = [
 # URLs. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/loader`; the texts
 # are those of their errors.
 
-
 _POLICY_NAME: Final = FieldPath("spec", "policyName")
 
 
 class StaticError(NamedTuple):
-    """`number` is that of the object among those given, `path` the field that is wrong."""
+    """Tells what is wrong with a static manifest. `number` is that of the object among those given,
+    `path` the field that is wrong."""
 
     number: int
     path: FieldPath
@@ -173,7 +173,6 @@ def _of_webhooks(
 # `pkg/admission/plugin/{policy,webhook}/ manifest/loader`, with the scheme of those packages:
 # the `admissionregistration.k8s.io` kinds and `List`.
 
-
 R = TypeVar("R", bound=registration.RegistrationObject)
 
 VERSION: Final = "v1"
@@ -216,10 +215,7 @@ VALIDATING_WEBHOOKS: Final = StaticPlugin(
     _WEBHOOK_SCHEME,
 )
 MUTATING_WEBHOOKS: Final = StaticPlugin(
-    "MutatingAdmissionWebhook",
-    "webhook",
-    (registration.MUTATING_WEBHOOKS_KIND,),
-    _WEBHOOK_SCHEME,
+    "MutatingAdmissionWebhook", "webhook", (registration.MUTATING_WEBHOOKS_KIND,), _WEBHOOK_SCHEME
 )
 STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
     plugin.name: plugin
@@ -245,7 +241,7 @@ class StaticDocument:
 
 @dataclass(frozen=True, slots=True)
 class StaticObjects:
-    """This is what a plugin has from its files, in their order."""
+    """Holds what a plugin has from its files, in their order."""
 
     objects: tuple[registration.RegistrationObject, ...] = ()
 

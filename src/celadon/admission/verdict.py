@@ -174,7 +174,7 @@ def warning_text(decision: Decision) -> str:
 
 
 def denial_status(request: Request, decision: Decision) -> Status:
-    """The words "is forbidden" stay whatever the reason is."""
+    """Return the Status of a denial. The words "is forbidden" stay whatever the reason is."""
     reason = decision.reason or INVALID
     text = denial_text(decision)
     resource = request.resource.group_resource

@@ -37,7 +37,7 @@ def refusal(
     surroundings: Surroundings,
     earlier: Iterable[FieldError] = (),
 ) -> StatusError | None:
-    """Validation (422); `earlier` is what was found before it."""
+    """Return the refusal by validation (422); `earlier` is what was found before it."""
     errors = [*earlier, *errors_of(target, new, old, surroundings)]
     if not errors:
         return None
@@ -56,9 +56,9 @@ def request_of(
     name: str | None = None,
     dry_run: bool = False,
 ) -> Request:
-    """`new` and `old` are as the write path leaves them. The name is that of the URL or, of a new
-    object, its own; `name` says another. Without one, a new object has that which was made up for
-    it; a namespace is then in none, not in itself."""
+    """Return the request of a write. `new` and `old` are as the write path leaves them. The name is
+    that of the URL or, of a new object, its own; `name` says another. Without one, a new object has
+    that which was made up for it; a namespace is then in none, not in itself."""
     named = name
     if named is None:
         named = target.name or metadata.name(new if new is not None else old)

@@ -302,10 +302,7 @@ def verbs_of(
     """Return what can be done with resources."""
     sources, settings, world = core.sources, core.settings, core.world
     reader = Reader(
-        core.objects,
-        world,
-        lambda kind: core.served.current().custom.get(kind),
-        world.conversions,
+        core.objects, world, lambda kind: core.served.current().custom.get(kind), world.conversions
     )
     managers = FieldManagers(core.served, world, world.conversions)
     deleter = Deleter(core.objects, reader, world, admission, sources.timestamp)
@@ -470,11 +467,8 @@ def _status(obj: JsonObject, now: str) -> JsonObject:
 # `assembly`. Nothing here knows of sockets or threads; time, uids and random text come from
 # `Sources`.
 
-
 PANICKED: Final = plain_text(
-    500,
-    "This request caused apiserver to panic. Look in the logs for details.\n",
-    NO_SNIFF,
+    500, "This request caused apiserver to panic. Look in the logs for details.\n", NO_SNIFF
 )
 """What upstream says when a handler fails in a way that nobody expected
 (k8s.io/apiserver `pkg/server/filters/wrap.go`)."""

@@ -39,7 +39,6 @@ from celadon.records import dataclass, field, replace
 #
 # The first rule that matches a request decides. As k8s.io/apiserver `pkg/audit/policy`.
 
-
 REQUEST_RECEIVED: Final = "RequestReceived"
 RESPONSE_STARTED: Final = "ResponseStarted"
 RESPONSE_COMPLETE: Final = "ResponseComplete"
@@ -286,7 +285,6 @@ def _rule(rule: JsonObject, policy: JsonObject) -> AuditRule:
 # library that kube-apiserver rotates with (lumberjack): `audit-2026-01-31T08-15-00.000.log` in
 # UTC.
 
-
 DEFAULT_MEGABYTES: Final = 100
 """What 0 means (lumberjack)."""
 
@@ -395,7 +393,6 @@ class AuditLog:
 #
 # As k8s.io/apiserver `pkg/audit/request.go` and `pkg/apis/audit/v1/types.go`.
 
-
 UNAUTHORIZED: Final = 401
 MAX_AGENT: Final = 1024
 TRUNCATED: Final = "...TRUNCATED"
@@ -487,7 +484,7 @@ class Exchange:
         return _parsed(self.request.body, self.request.header("content-type"))
 
     def _answered(self, *, everything: bool) -> Any:  # noqa: ANN401 - any JSON
-        """The answer's object; without `everything` only if it may be a Status."""
+        """Return the answer's object; without `everything` only if it may be a Status."""
         answer = self.answer
         body = answer.body
         if answer.is_passed_on:
@@ -536,7 +533,7 @@ def _user(user: User | None) -> JsonObject:
 
 
 def _source_addresses(request: HttpRequest) -> Iterator[str]:
-    """The client's own, and those that proxies claim; each once."""
+    """Yield the client's own address, and those that proxies claim; each once."""
     claimed = [*request.header("x-forwarded-for").split(","), request.header("x-real-ip")]
     for address in dict.fromkeys(text.strip() for text in (*claimed, request.remote_address)):
         try:
@@ -620,8 +617,9 @@ PLUGIN: Final = "log"
 
 @dataclass(frozen=True, slots=True)
 class AuditedHandler:
-    """`now` is the clock of the timestamps; `events` and `errors` count what was written, and what
-    could not be; `workers` read what is long."""
+    """Writes audit events about the requests that a handler answers. `now` is the clock of the
+    timestamps; `events` and `errors` count what was written, and what could not be; `workers` read
+    what is long."""
 
     inner: Handler
     log: AuditLog
@@ -653,7 +651,7 @@ class AuditedHandler:
         return replace(answer, stream=self._recorded(answer.stream, exchange, recording))
 
     async def _written(self, exchange: Exchange, stage: str, recording: Recording) -> None:
-        """An event with what was sent and answered, which may be much to read."""
+        """Return an event with what was sent and answered, which may be much to read."""
         if stage in recording.omitted_stages:
             return
         request, answer = exchange.request, exchange.answer
@@ -693,7 +691,7 @@ class AuditedHandler:
             return RequestInfo(request.method.lower(), TRUNCATED)
 
     def _keep(self, line: bytes) -> None:
-        """A log that cannot be written is no reason to refuse requests."""
+        """Write a line. A log that cannot be written is no reason to refuse requests."""
         try:
             self.log.write_line(line)
             self.events.add()

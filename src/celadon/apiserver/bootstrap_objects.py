@@ -211,7 +211,6 @@ def root_ca_config_map(namespace: str, server_ca: str) -> JsonDict:
 # somebody deletes comes back, and what somebody changes is set right unless an annotation says
 # otherwise; the mandatory ones are set right in any case. `flowcontrol` is what they do.
 
-
 GROUP_VERSION: Final = "flowcontrol.apiserver.k8s.io/v1"
 AUTO_UPDATE: Final = "apf.kubernetes.io/autoupdate-spec"
 """The annotation: whether the server looks after the object's spec."""
@@ -442,7 +441,6 @@ def _object(kind: str, name: str, spec: JsonDict) -> JsonDict:
 # `pkg/controlplane/apiserver/options`, where the priorities are, those of custom resources in
 # `pkg/controlplane/controller/crdregistration`, and k8s.io/kube-aggregator
 # `pkg/controllers/autoregister`.
-
 
 MANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"

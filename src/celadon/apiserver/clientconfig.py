@@ -23,6 +23,7 @@ from typing import Final
 
 import httpcore
 
+from celadon import private_files
 from celadon.apiserver.go_network import GoNetwork
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.tls import load_pair, trust_as_go
@@ -62,7 +63,6 @@ EXEC_VERSIONS: Final = (
     "client.authentication.k8s.io/v1",
     "client.authentication.k8s.io/v1beta1",
 )
-
 
 _SHAPE: Final[Shape] = {
     "current-context": str,
@@ -131,7 +131,8 @@ class ExecCommand:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigCluster:
-    """`authority` is PEM; empty for the system's authorities."""
+    """Holds what a kubeconfig says of a cluster. `authority` is PEM; empty for the system's
+    authorities."""
 
     server: str
     authority: bytes = b""
@@ -190,7 +191,7 @@ def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
 
 def _read(path: Path) -> Kubeconfig:
     try:
-        value = first_document(path.read_bytes()).value
+        value = first_document(private_files.content(path)).value
     except OSError as error:
         raise KubeconfigError(f"`{path}`: {(error.strerror or str(error)).lower()}") from None
     except UnreadableError as error:
@@ -259,7 +260,7 @@ class _Reader:
         if not file:
             return b""
         try:
-            return (self._folder / file).read_bytes()
+            return private_files.content(self._folder / file)
         except (OSError, ValueError) as error:  # the latter for a name that no file can have
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             raise KubeconfigError(f"`{self._path}`: `{name}`: `{file}`: {reason}") from None
@@ -309,7 +310,6 @@ def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
 # The program is told the API version that it is to answer in (`KUBERNETES_EXEC_INFO`) and
 # prints an `ExecCredential`. It has no terminal. As k8s.io/client-go
 # `plugin/pkg/client/auth/exec`.
-
 
 EXEC_SECONDS: Final = 60.0
 MOST_PRINTED: Final = 1 << 20
@@ -396,7 +396,7 @@ class _Printed(asyncio.SubprocessProtocol):
             self.ended.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The program has exited, and nobody holds its output any more."""
+        """Note that the program has exited, and nobody holds its output any more."""
         for future in (self.ended, self.gone):
             if not future.done():
                 future.set_result(None)
@@ -464,10 +464,7 @@ class ClientCredentials:
     exec plugin may be told about the server."""
 
     def __init__(
-        self,
-        user: KubeconfigUser,
-        clock: Callable[[], float],
-        target: ExecTarget | None = None,
+        self, user: KubeconfigUser, clock: Callable[[], float], target: ExecTarget | None = None
     ) -> None:
         self._user = user
         self._clock = clock
@@ -500,12 +497,13 @@ class ClientCredentials:
         return ()
 
     def _file_token(self) -> str:
-        """A file that cannot be read just now leaves the token as it was."""
+        """Return the token of the file. One that cannot be read just now leaves the token as it
+        was."""
         assert self._user.token_file is not None, "asked only for tokens in files"
         now = self._clock()
         if not self._token_until > now:
             try:
-                self._token = self._user.token_file.read_text("utf-8").strip()
+                self._token = private_files.content(self._user.token_file).decode().strip()
                 self._token_until = now + TOKEN_SECONDS
             except (OSError, ValueError) as error:  # no text, or a name that no file can have
                 if not self._token:
@@ -524,7 +522,8 @@ class ClientCredentials:
         return printed
 
     def refused(self) -> None:
-        """The server did not take what it was shown: nothing that is kept is shown again."""
+        """Note that the server did not take what it was shown: nothing that is kept is shown
+        again."""
         self._token_until = 0.0
         self._printed = None
 
@@ -561,7 +560,7 @@ DEFAULT_NAMESPACE: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class ClusterLocation:
-    """`namespace` is where we are, or where the context says to be."""
+    """Says where a cluster is. `namespace` is where we are, or where the context says to be."""
 
     cluster: KubeconfigCluster
     credentials: ClientCredentials
@@ -569,10 +568,7 @@ class ClusterLocation:
 
 
 def given_cluster(
-    path: Path | None,
-    context: str,
-    environment: Mapping[str, str],
-    clock: Callable[[], float],
+    path: Path | None, context: str, environment: Mapping[str, str], clock: Callable[[], float]
 ) -> ClusterLocation:
     """Return the cluster by a kubeconfig: that of `path`, else those of `$KUBECONFIG`, else
     `~/.kube/config`. `context` is the file's own where it is empty. Raises KubeconfigError."""
@@ -638,8 +634,8 @@ def own_cluster(
         return None
     text = f"[{host}]" if ":" in host else host
     try:
-        authority = (folder / "ca.crt").read_bytes()
-        namespace = (folder / "namespace").read_text("utf-8").strip()
+        authority = private_files.content(folder / "ca.crt")
+        namespace = private_files.content(folder / "namespace").decode().strip()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise KubeconfigError(f"`{error.filename}`: {reason}") from None

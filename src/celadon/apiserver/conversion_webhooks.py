@@ -57,7 +57,6 @@ _MOST_BYTES: Final = 8 << 20
 
 T = TypeVar("T")
 
-
 CALL, MALFORMED, PARTIAL, INVALID = (
     f"conversion_webhook_{item}_failure"
     for item in ("call", "malformed_response", "partial_response", "invalid_converted_object")
@@ -101,9 +100,7 @@ class ConversionWebhook:
     definition: str
 
 
-def conversion_webhooks(
-    definitions: Sequence[JsonObject],
-) -> Mapping[GroupKind, ConversionWebhook]:
+def conversion_webhooks(definitions: Sequence[JsonObject]) -> Mapping[GroupKind, ConversionWebhook]:
     """Return the conversion webhooks of the definitions that have one, by the kind that they
     convert."""
     result = {}
@@ -258,7 +255,7 @@ _GO_TYPES: Final = {
 
 
 def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN401 - any JSON
-    """A member of the review, None where there is none. Raises CallError for one of another
+    """Return a member of the review, None where there is none. Raises CallError for one of another
     type."""
     result = value.get(name)
     meta, go_type = _GO_TYPES[name]
@@ -270,7 +267,7 @@ def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN4
 
 # As `validateConvertedObject` of `webhook_converter.go`.
 def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> JsonDict:
-    """A converted object, with the metadata that a webhook must leave alone. Raises
+    """Return a converted object, with the metadata that a webhook must leave alone. Raises
     ConversionFailed."""
     source = f"conversion webhook for {_text_of_kind(metadata.gvk(before))}"
     if after is None:
@@ -316,8 +313,8 @@ def _text(value: object, name: str) -> str:
 # As `restoreObjectMeta`. A webhook may change labels and annotations; whatever else it says of
 # metadata is quietly put back, for clients rely on uid, owners and finalizers.
 def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
-    """The metadata that an object had, with the labels and annotations that it was given. Raises
-    _InvalidMetadata."""
+    """Return the metadata that an object had, with the labels and annotations that it was given.
+    Raises _InvalidMetadata."""
     if "metadata" not in after:
         raise _InvalidMetadata("missing metadata in converted object")
     data = after["metadata"]
@@ -431,8 +428,8 @@ class Conversions:
     # Upstream's watch cache holds each served version already converted. Converting early costs a
     # call for each write, and saves lists and watches from failing together with the webhook.
     def written(self, obj: JsonObject) -> None:
-        """An object has been stored. It is converted for those who list and watch, as upstream's
-        caches do: they see it even if the webhook is out of reach later."""
+        """Note that an object has been stored. It is converted for those who list and watch, as
+        upstream's caches do: they see it even if the webhook is out of reach later."""
         webhook = self.kinds().conversions[metadata.gvk(obj).group_kind]
         task = asyncio.ensure_future(self._converted_ahead(obj, webhook.served))
         self.ahead.add(task)
@@ -595,7 +592,7 @@ class CalledWebhooks:
     def __init__(
         self, objects: Iterable[JsonObject], version: str, call: Caller, *, once: bool = False
     ) -> None:
-        """The definitions are among `objects`."""
+        """Take the objects, among which the definitions are."""
         definitions = [obj for obj in objects if _says_whom_to_ask(obj)]
         conversions = _Conversions(
             RememberedKinds(version).of(definitions), conversion_webhooks(definitions)

@@ -38,7 +38,6 @@ from celadon.records import dataclass, field
 #
 # What a process and its fork tell each other: a JSON object, and bytes that go with it.
 
-
 _SIZES: Final = struct.Struct("!IQ")
 _ASKED: Final = struct.Struct("!d")
 _BORN: Final = struct.Struct("!I")
@@ -77,7 +76,6 @@ class ForkFailed(Exception):
 
 
 # --- The life of a fork ------------------------------------------------------
-
 
 NICENESS: Final = 10
 """How far a fork stands behind the server, and whatever else there is."""
@@ -155,7 +153,8 @@ def require_server(reason: str) -> None:
 
 
 def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> NoReturn:
-    """The whole of a fork. It shows no failure of its own: its parent does all again, and fails."""
+    """Live the whole of a fork. It shows no failure of its own: its parent does all again, and
+    fails."""
     code = 1
     try:
         _here["is_fork"] = True
@@ -565,11 +564,7 @@ class ForkedStore:
         return self.snapshot.get(key, revision)
 
     def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
+        self, prefix: str, start: str = "", limit: int | None = None, revision: int | None = None
     ) -> storage.Page:
         return self.snapshot.range(prefix, start, limit, revision)
 

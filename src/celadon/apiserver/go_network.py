@@ -11,10 +11,12 @@ import asyncio
 import base64
 import contextlib
 import errno
+import functools
 import os
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Any, Final, TypeVar
@@ -61,10 +63,7 @@ _Extension = TypeVar("_Extension", bound=x509.ExtensionType)
 
 
 async def handshake_failure(
-    error: ssl.SSLError,
-    address: tuple[str, int],
-    name: str,
-    pool: Sequence[x509.Certificate] = (),
+    error: ssl.SSLError, address: tuple[str, int], name: str, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return the text about a handshake with `address` that was to prove the name `name`. `pool` is
     what was trusted, as far as it is known."""
@@ -90,8 +89,11 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     context.verify_mode = ssl.CERT_NONE
     try:
         async with asyncio.timeout(LOOK_SECONDS):
-            _, writer = await asyncio.open_connection(host, port, ssl=context)
-    except OSError:
+            address, family = await _looked_up(host, port)
+            _, writer = await asyncio.open_connection(
+                address, port, family=family, ssl=context, server_hostname=host
+            )
+    except (NetworkFailure, OSError, UnicodeError):
         return None
     try:
         encoded = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
@@ -103,10 +105,7 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
 
 
 def certificate_failure(
-    certificate: x509.Certificate,
-    name: str,
-    now: datetime,
-    pool: Sequence[x509.Certificate] = (),
+    certificate: x509.Certificate, name: str, now: datetime, pool: Sequence[x509.Certificate] = ()
 ) -> str:
     """Return what is wrong with it for a server of that name, all after `x509: `."""
     return (
@@ -231,7 +230,7 @@ def _address(name: str) -> str:
 
 
 def _covers(pattern: str, name: str) -> bool:
-    """A star stands for the whole first label."""
+    """Return whether a pattern covers a name. A star stands for the whole first label."""
     pattern_labels, name_labels = (
         pattern.lower().split("."),
         name.lower().removesuffix(".").split("."),
@@ -246,7 +245,6 @@ def _covers(pattern: str, name: str) -> bool:
 # Whom a webhook's certificate has to come from: its `caBundle`, or the system's authorities.
 #
 # As k8s.io/client-go `transport` (`rootCertPool`), with its texts.
-
 
 _MALFORMED: Final = (
     "unable to load root certificates: failed to parse certificate: x509: malformed certificate"
@@ -306,7 +304,6 @@ def _certificates(text: bytes) -> tuple[x509.Certificate, ...]:
 # As `net/http` (`ReadResponse`, `readTransfer`) and `net/textproto` (`ReadMIMEHeader`). Only
 # what has arrived is looked at: an answer whose first lines are in order is read by the HTTP
 # client, which words what else is wrong with it in its own way.
-
 
 LINE_BYTES: Final = 1024
 """So much of the first line is looked at, and quoted."""
@@ -400,7 +397,7 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to wherever the host is. Raises NetworkFailure."""
+        """Connect to wherever the host is. Raises NetworkFailure."""
         host, port = self._route(host, port)
         address, family = await _looked_up(host, port)
         try:
@@ -418,21 +415,30 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
+_LOOKUPS: Final = ThreadPoolExecutor(64, "lookup")
+"""Threads in which names are looked up. They wait for as long as the server of a name says nothing,
+so they are none of those that the event loop has for all."""
+
+
 async def _looked_up(host: str, port: int) -> tuple[str, int]:
-    """The first address of a host, and its family."""
+    """Return the first address of a host, and its family. The zone of an address is as in a URL.
+    Raises NetworkFailure."""
+    address = host.replace("%25", "%", 1)
     try:
-        ip_address(host)
+        is_of_link = ip_address(address).is_link_local
     except ValueError:
         pass
     else:
-        return host, 0
+        # The system takes no zone of any other address, where it would mean nothing.
+        return address if is_of_link else address.partition("%")[0], 0
+    lookup = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
-        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+        infos = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, lookup)
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(infos, key=lambda address_info: address_info[0])
-    return str(address[0]), family
+    family, _, _, _, place = min(infos, key=lambda address_info: address_info[0])
+    return str(place[0]), family
 
 
 def unknown_host(host: str) -> NetworkFailure:

@@ -16,14 +16,17 @@ import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
 
 from celadon.kube import JsonObject, User
-from celadon.kube.go import escaped_html, json_text
+from celadon.kube.go import client_json, go_json, json_text
 from celadon.kube.json_types import JsonDict
+from celadon.kube.metadata import gvk
 from celadon.kube.resources import Resource
+from celadon.kube.schemas import keep_raw_of, may_have_raw
 from celadon.late_patterns import late_pattern
 from celadon.memoization import remembered
 from celadon.records import dataclass
@@ -83,8 +86,8 @@ class _Container:
             self.made += result
 
     def take(self, value: object, before: bytes, read: Read) -> None:
-        """A member that has been read, and the text before it, which ends with its name. Raises
-        NotInPieces."""
+        """Take a member that has been read, and the text before it, which ends with its name.
+        Raises NotInPieces."""
         name = ""
         if self.is_map:
             if not before.endswith(b'":'):
@@ -190,16 +193,13 @@ JSON: Final = "application/json"
 
 TEXT: Final = "text/plain; charset=utf-8"
 
-
 _NO_PARAMETERS: Final[Mapping[str, Sequence[str]]] = {}
-
 
 LONG_HEAD: Final = 8 << 10
 """Bytes of a target with all headers: what may take long to read."""
 
 _SHORT: Final = 128
 """Bytes of a query that is worth remembering: clients ask with the same few again and again."""
-
 
 _BAD_ESCAPE: Final = late_pattern("%(?![0-9a-fA-F]{2})")
 
@@ -328,11 +328,11 @@ class Tunnel(Protocol):
         ...
 
     def take(self, data: bytes) -> None:
-        """The client has sent something."""
+        """Take what the client has sent."""
         ...
 
     def end(self) -> None:
-        """The client sends no more."""
+        """Note that the client sends no more."""
         ...
 
 
@@ -383,7 +383,8 @@ class Outlet:
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class HttpAnswer:
-    """Either `body` or, for a watch, `stream`. Headers are written as given here, in order."""
+    """Holds an answer. It has either `body` or, for a watch, `stream`. Headers are written as given
+    here, in order."""
 
     code: int
     content_type: str = ""
@@ -439,7 +440,6 @@ class BrokenStream(Exception):
 # As k8s.io/apiserver `pkg/endpoints/handlers/responsewriters/writers.go`: quality values are
 # not looked at, and an encoding with one is not recognised. Streams stay as they are.
 
-
 THRESHOLD: Final = 128 * 1024
 """Bytes of a body up to which it is sent as it is."""
 
@@ -482,7 +482,6 @@ class NetworkFailure(Exception):
 # and refuses what only `json.dumps` can write (a number kept as text, a lone surrogate). So it
 # writes the kinds that cannot have such numbers; of an answer of 700 bytes, `json.dumps` takes
 # 40 µs and msgspec 4.
-
 
 WITH_ANY_NUMBERS: Final = frozenset(
     {
@@ -529,7 +528,8 @@ def json_bytes(obj: JsonObject) -> bytes:
         written = _in_parts(obj, json_bytes)
         if written is not None:
             return written
-        return json_text(obj).encode("utf-8", "replace")
+        write = go_json.json_with_raw if may_have_raw(obj) else json_text
+        return write(obj).encode("utf-8", "replace")
     # Four searches for a byte are ten times as quick as one `translate`: 1 % of a patch.
     if not (_LESS in text or _GREATER in text or _AMPERSAND in text or _SEPARATOR in text):
         return text
@@ -542,12 +542,12 @@ def sorted_json_bytes(obj: JsonObject) -> bytes:
     if written is not None:
         return written
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return escaped_html(text).encode("utf-8", "replace")
+    return client_json(text).encode("utf-8", "replace")
 
 
 def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | None:
-    """A long list or table, item by item: no other thread runs while one call writes JSON. None for
-    anything else."""
+    """Write a long list or table item by item, since no other thread runs while one call writes
+    JSON. Return None for anything else."""
     for member in ("items", "rows"):
         parts = obj.get(member)
         if isinstance(parts, list) and len(parts) > _MANY:
@@ -565,6 +565,8 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
     fast = None if custom else _fast(obj)
     if fast is not None:
         return fast
+    if not custom and may_have_raw(obj):
+        return go_json.json_with_raw(obj, attrgetter("text")).encode("utf-8", "surrogatepass")
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=custom)
     return text.encode("utf-8", "surrogatepass")
 
@@ -578,6 +580,8 @@ def read_stored(value: bytes) -> JsonDict:
         document: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
         document = json.loads(value)
+    if isinstance(document, dict):
+        keep_raw_of(gvk(document), document, value)
     return document
 
 
@@ -594,7 +598,6 @@ def _fast(obj: JsonObject) -> bytes | None:
 # --- Room for answers --------------------------------------------------------
 #
 # What the answers of all webhooks together may take of a server's memory, until they were read.
-
 
 FREE_BYTES: Final = 256 << 10
 """Of each answer, which are not counted."""

@@ -30,7 +30,6 @@ __all__ = ["LeaderElection", "LeaseError", "LeaseRefused", "leases_path"]
 # Failures are logged when there were several in a row: one can be a write that came second. As
 # k8s.io/client-go `tools/leaderelection`.
 
-
 LEASE_SECONDS: Final = 15
 RENEW_WITHIN: Final = 10.0
 RETRY: Final = 2.0
@@ -62,8 +61,8 @@ class Leases(Protocol):
 
 
 class LeaderElection:
-    """`collection` is the path of the Leases of a namespace; `identity` is nobody else's. `clock`
-    is Unix time, `monotonic` what waiting is measured by."""
+    """Campaigns for the lead among replicas. `collection` is the path of the Leases of a namespace;
+    `identity` is nobody else's. `clock` is Unix time, `monotonic` what waiting is measured by."""
 
     def __init__(
         self,

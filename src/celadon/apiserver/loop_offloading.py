@@ -23,7 +23,6 @@ from celadon.records import dataclass, field
 
 T = TypeVar("T")
 
-
 # Bounds are in bytes and not in seconds, so that one request is treated like another on machines of
 # any speed (docs/decisions/0039-what-leaves-the-event-loop.md says how they were measured).
 LARGE_BYTES: Final = 32 << 10
@@ -75,7 +74,6 @@ _FORGIVEN: Final = 1_000
 step is one, too, and a worker costs a small step as much again."""
 
 _KINDS: Final = 1_000
-
 
 # A `copy` of the whole into itself doubles the object; thirty of them are a gigabyte.
 _COPIES: Final = late_pattern(rb"copy|\\")

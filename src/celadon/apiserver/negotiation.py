@@ -15,9 +15,10 @@ from typing import Final
 
 from celadon.apiserver import http_messages
 from celadon.kube import JsonObject, StatusError, status
-from celadon.kube.go import escaped_html, parse_bool
+from celadon.kube.go import client_json, go_json, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
+from celadon.kube.schemas import may_have_raw
 from celadon.memoization import LONGEST
 from celadon.records import dataclass, field, replace
 
@@ -46,7 +47,8 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """`version` is that of the form: `v1` or `v1beta1`."""
+    """Holds the form in which a client accepts the answer. `version` is that of the form: `v1` or
+    `v1beta1`."""
 
     media_type: str = http_messages.JSON
     form: Form = Form.OBJECT
@@ -240,7 +242,7 @@ def require_route(
 
 
 def _require_route(header: str, types: Sequence[str], *, collection: bool) -> None:
-    """The router knows whole types and `*/*`, to the letter."""
+    """Require what a route offers. The router knows whole types and `*/*`, to the letter."""
     media_types = {part.partition(";")[0].strip(" ") for part in header.split(",")}
     if header and media_types.isdisjoint((ANY_TYPE, *types)):
         streamed = map(_streamed, STREAM_TYPES) if collection else ()
@@ -325,7 +327,9 @@ def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes
         from celadon.goyaml import yaml_text  # late: few ask for YAML, and it takes long to load
 
         return yaml_text(obj).encode("utf-8", "replace")
+    if accepted.pretty and not sort and may_have_raw(obj):
+        return go_json.indented(go_json.json_with_raw(obj)).encode("utf-8", "replace")
     if accepted.pretty:
         pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
-        return escaped_html(pretty).encode("utf-8", "replace")
+        return client_json(pretty).encode("utf-8", "replace")
     return (http_messages.sorted_json_bytes(obj) if sort else http_messages.json_bytes(obj)) + b"\n"

@@ -33,7 +33,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
 from celadon.kube.selectors import KeyConditions
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import (
     Committed,
     Condition,
@@ -56,7 +56,6 @@ from celadon.storage import (
 # The form is `/registry/<group>/<resource>/[<namespace>/]<name>`, with `core` for the group
 # without a name. Upstream has the same form with some prefixes that nobody else sees
 # (k8s.io/kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go`).
-
 
 ROOT: Final = "/registry"
 CLAIMS: Final = f"{ROOT}/ranges/"
@@ -89,7 +88,6 @@ def object_key(resource: Resource, namespace: str, name: str) -> str:
 #
 # Decoded, an object takes many times its text: a hostile one of 3 MB, of nothing but empty
 # lists, a hundred megabytes. So what is remembered is counted by weight, not by number.
-
 
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
@@ -146,7 +144,6 @@ class ObjectMemory(Generic[_K, _V]):
 # Values that Celadon has not written: somebody else has access to etcd. (Files have checksums.)
 #
 # They are read as upstream reads what it finds there, or are refused with its words.
-
 
 _UNKNOWN: Final = GroupVersionKind("", "", "")
 
@@ -215,7 +212,8 @@ def is_event(resource: Resource) -> bool:
     return (resource.gvr.group, resource.gvr.resource) in _EVENTS
 
 
-@dataclass(frozen=True, slots=True)
+# House rule 9: it is not frozen, since whether it reads back is found out later, and once.
+@dataclass(slots=True)
 class StoredObject:
     """An object as it is at `revision`, which is also its resource version; `size` says how many
     bytes are stored of it."""
@@ -223,6 +221,9 @@ class StoredObject:
     object: JsonObject
     revision: int
     size: int
+    reads_back: bool | None = field(default=None, compare=False)
+    """Whether reading it as if it were sent gives the same again, to the byte; None if nobody
+    knows yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,7 @@ class ObjectStore:
         """What is being written, by the identity of its bytes, which the writing task holds."""
 
     async def synced(self) -> None:
-        """Returns when all can be read here that was acknowledged before, to anyone. Raises
+        """Wait until all can be read here that was acknowledged before, to anyone. Raises
         ServiceError."""
         if self.store.is_shared:
             future = self.store.synced()
@@ -397,8 +398,8 @@ class ObjectStore:
         return [self._known(entry) for entry in entries]
 
     def _object(self, entry: Entry) -> JsonObject:
-        """An object that has just been written need not be read: the store gives back the same
-        bytes."""
+        """Return the object of an entry. One that has just been written need not be read: the store
+        gives back the same bytes."""
         document = self._encoded.get(id(entry.value))
         if document is None:
             coming = self._coming.get(id(entry.value))
@@ -602,7 +603,7 @@ def _with_version(obj: JsonObject, version: str) -> JsonDict:
 
 
 def _read_if_plain(value: bytes) -> JsonObject | None:
-    """An object as we write them; None for anything else."""
+    """Return an object as we write them; None for anything else."""
     try:
         obj: object = read_stored(value)
     except (ValueError, RecursionError):
@@ -627,7 +628,6 @@ def decoded(entry: Entry, revision: int) -> JsonObject:
 # --- Object selection --------------------------------------------------------
 #
 # Which objects a request's selectors choose.
-
 
 _FALSE_WHEN_ABSENT: Final = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 _ZERO_WHEN_ABSENT: Final = frozenset({"status.replicas", "status.successful"})
@@ -689,7 +689,6 @@ def _absent(field: str) -> str:
 # bytes. They are kept by the identity of the object, which is shared (INVARIANT (shared
 # objects)), as long as there is room: a list of 10,000 objects is joined from them in a tenth
 # of the time it takes to write it anew.
-
 
 _MOST: Final = 64 << 20
 """What the texts that are kept may weigh, with their objects."""

@@ -27,7 +27,6 @@ from celadon.kube.resources import known_resources
 #
 # Who counts what is there must not do so meanwhile: they would take the charge back.
 
-
 PATIENCE: Final = 1.0
 """Seconds that somebody waits for a namespace in which there is always something."""
 

@@ -50,7 +50,6 @@ LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "
 """Verbs and subresources whose requests last as long as they like."""
 _NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
 
-
 _NEED_NO_ENCODING: Final = "/$&+,:;=@!'()*~"
 """In paths, beside letters and digits."""
 
@@ -144,8 +143,8 @@ def plainly_asked(request: HttpRequest, info: RequestInfo) -> HttpRequest:
 
 
 def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
-    """The deadline that a request may set for itself has to be a duration; those that last
-    (watches, connections) have none. Raises StatusError 400."""
+    """Check the deadline that a request may set for itself: it has to be a duration; those that
+    last (watches, connections) have none. Raises StatusError 400."""
     text = request.first("timeout")
     lasts = info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_BELOW
     if not text or lasts:
@@ -158,8 +157,8 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
 
 
 def _namespace(parts: list[str]) -> tuple[str, list[str]]:
-    """The namespace, and what is left when its two parts are taken away. The parts of a Namespace
-    object itself stay; it counts as being in the namespace that it is."""
+    """Return the namespace, and what is left when its two parts are taken away. The parts of a
+    Namespace object itself stay; it counts as being in the namespace that it is."""
     if parts[0] != "namespaces":
         return "", parts
     namespace = parts[1] if len(parts) > 1 else ""
@@ -168,7 +167,7 @@ def _namespace(parts: list[str]) -> tuple[str, list[str]]:
 
 
 def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
-    """The verb of a request without a name, and the one name that a selector may leave."""
+    """Return the verb of a request without a name, and the one name that a selector may leave."""
     if verb == "get":
         verb = "watch" if is_true(request, "watch") else "list"
     elif verb == "delete":
@@ -180,7 +179,7 @@ def _collection_verb(verb: str, request: HttpRequest) -> tuple[str, str]:
 
 
 def selected_name(selector: str) -> str:
-    """The name that a field selector demands of `metadata.name`; empty if it does not."""
+    """Return the name that a field selector demands of `metadata.name`; empty if it does not."""
     for term in dict.fromkeys(selector.split(",")):
         match = _NAME_SELECTOR.match(term)
         if match is not None and match[1] not in (".", "..") and not set("/%") & set(match[1]):
@@ -202,7 +201,6 @@ def is_true(request: HttpRequest, parameter: str) -> bool:
 # be fields of the resource. As k8s.io/apiserver `pkg/endpoints/handlers/get.go` (`listOpts`)
 # and k8s.io/apimachinery `pkg/apis/meta/internalversion/{defaults,validation}`.
 
-
 LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
@@ -211,7 +209,8 @@ NOT_OLDER_THAN: Final = "NotOlderThan"
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class ListOptions:
-    """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
+    """Holds the options of a list. `limit` 0 is none; `timeout_seconds` and `send_initial_events`
+    are None where not given."""
 
     labels: selectors.LabelSelector = field(
         default_factory=lambda: selectors.parse_label_selector("")
@@ -311,7 +310,8 @@ def revision_of(text: str) -> int:
 
 
 def _with_watch_defaults(options: ListOptions) -> ListOptions:
-    """A watch that says nothing of initial events, from no version in particular, gets them."""
+    """Return the options of a watch: one that says nothing of initial events, from no version in
+    particular, gets them."""
     if not gates_of(emulated_release())[WATCH_LIST].on:
         return options
     unsaid = options.send_initial_events is None and not options.match
@@ -380,7 +380,6 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
 # As k8s.io/apiserver `pkg/storage/continue.go`: the revision the pages are read at, and the key
 # to go on from, relative to the prefix of the list.
 
-
 VERSION: Final = "meta.k8s.io/v1"
 _STRANGE: Final = late_pattern(r"[^A-Za-z0-9_\-\r\n]")
 _KINDS: Final = {"v": str, "rv": int, "start": str}
@@ -391,7 +390,7 @@ any other that is negative."""
 
 
 class ContinueToken(NamedTuple):
-    """`start` is relative to the prefix of the list."""
+    """Holds what a continue token says. `start` is relative to the prefix of the list."""
 
     revision: int
     start: str

@@ -175,7 +175,6 @@ kilobyte may take long."""
 OPENAPI: Final = "/openapi/"
 """Documents that take long to make, once."""
 
-
 FORKED_VERBS: Final = BODY_VERBS | {"get", "list"}
 ELSEWHERE_SECONDS: Final = 10.0
 """So long no request of a kind is given a fork again that could not do it."""
@@ -567,7 +566,8 @@ class RequestLayers:
             self._dear.pop(kind, None)
 
     async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
-        """A request of which the head alone takes long; None if it has to be done here."""
+        """Answer a request of which the head alone takes long in a fork. Return None if it has to
+        be done here."""
         try:
             await self._controllers.caught_up()
             await self._core.objects.synced()
@@ -724,7 +724,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
 
 
 def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
-    """The answer; the notes are taken over."""
+    """Return the answer; the notes are taken over."""
     head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]

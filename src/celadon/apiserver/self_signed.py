@@ -33,7 +33,6 @@ __all__ = [
 # Keys are ECDSA on P-256 (`new_elliptic_key`), everything is PEM. Who keeps what for how long
 # is the caller's matter.
 
-
 EARLIER: Final = datetime.timedelta(hours=1)
 """A certificate is good from a while before it was made: clocks differ."""
 

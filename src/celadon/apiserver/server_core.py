@@ -54,7 +54,6 @@ from celadon.storage import Store, StoreError
 #
 # What policies, plugins and validation may look up: the objects in the store, as they are now.
 
-
 _REMEMBERED: Final = 1024
 """Namespaces."""
 
@@ -116,7 +115,7 @@ class StoreWorld:
         return self._shown([stored.object for stored in page.objects], served)
 
     def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
-        """Stored objects in the version of a resource. Raises ConversionError."""
+        """Return stored objects in the version of a resource. Raises ConversionError."""
         kind = resource.gvk
         if resource.custom and self.conversions.concern(kind.group_kind):
             custom = self._served.current().custom[kind]
@@ -144,7 +143,6 @@ class StoreWorld:
 # --- Time and chance ---------------------------------------------------------
 #
 # What cannot be computed: the time, uids, the random end of generated names.
-
 
 _PAIRS: Final = tuple(low + high for high in SUFFIX_LETTERS for low in SUFFIX_LETTERS)
 
@@ -287,7 +285,6 @@ KNOWN_BYTES: Final = 2048
 _LONGEST_KNOWN: Final = 16 << 10
 """Bytes of a stored object: whatever is escaped in its text, that is too short to be compressed."""
 
-
 _Rules = tuple[object, object, object]
 """Who may do what, what is served here, and what elsewhere."""
 
@@ -374,11 +371,7 @@ class KnownGets:
         return answer
 
     def learn(
-        self,
-        request: HttpRequest,
-        rules: _Rules | None,
-        notes: Notes,
-        answer: HttpAnswer,
+        self, request: HttpRequest, rules: _Rules | None, notes: Notes, answer: HttpAnswer
     ) -> None:
         """Take notice of an answer of the layers, which began by these rules."""
         endpoint, info = notes.endpoint, notes.info

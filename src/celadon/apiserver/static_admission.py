@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.admission.static_manifests import (
     NOTHING,
     STATIC_PLUGINS,
@@ -35,7 +36,6 @@ from celadon.records import dataclass
 #
 # As k8s.io/apiserver `pkg/admission/plugin/manifest/loader.go`: not below sub-folders, by name,
 # empty files passed over; what is not a document yet is found out when somebody asks for it.
-
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 
@@ -103,7 +103,7 @@ def _files(folder: str) -> list[Path]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return private_files.content(path)
     except OSError as error:
         subject = "read" if isinstance(error, IsADirectoryError) else "open"
         reason = f"failed to read file {quote(str(path))}: {subject} {path}: {_why(error)}"
@@ -139,13 +139,13 @@ def _document(file: str, data: bytes) -> StaticDocument:
 # somebody looks. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/source`; a
 # file system that tells of changes is not asked, files are looked at every few seconds instead.
 
-
 POLL_SECONDS: Final = 60.0
 """After so long the files are read, whether or not they look changed."""
 
 
 class StaticSource:
-    """`objects` is what is in force: another one after each reload. `clock` only ever grows."""
+    """Reads static manifests anew when they change. `objects` is what is in force: another one
+    after each reload. `clock` only ever grows."""
 
     def __init__(
         self,

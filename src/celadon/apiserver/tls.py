@@ -43,7 +43,6 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
 # context that counts now. Connections that exist keep theirs, so nothing that is under way
 # notices.
 
-
 PROTOCOLS: Final = ("http/1.1",)
 
 
@@ -90,7 +89,6 @@ def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
 #
 # asyncio closes the connection without the alert that says why: whoever shows a certificate that
 # has expired would only see that the connection ended. So it is sent before asyncio hears of it.
-
 
 ACCEPTED: Final[ContextVar[socket.socket]] = ContextVar("accepted")
 """Whose handshake a task makes."""

@@ -45,7 +45,7 @@ class WebhookCredentials:
         self._credentials: dict[str, clientconfig.ClientCredentials] = {}
 
     def user_of(self, host: str, port: int) -> str:
-        """The name of the user for calls of a server; empty for nobody."""
+        """Return the name of the user for calls of a server; empty for nobody."""
         for name in _names(host, str(port)):
             if name in self._config.users:
                 return name
@@ -384,7 +384,7 @@ def _server(url: str) -> tuple[str, str]:
 
 
 def _redirected(base: str, location: str) -> str:
-    """The URL that a redirect leads to. Raises NetworkFailure."""
+    """Return the URL that a redirect leads to. Raises NetworkFailure."""
     try:
         url = parse_url(location)
     except URLError as error:
@@ -424,7 +424,8 @@ def _target(url: str) -> str:
 
 
 async def _pass_over(got: httpcore.Response) -> None:
-    """A body that nobody wants: a short one is read, so that the connection can be kept."""
+    """Pass over a body that nobody wants: a short one is read, so that the connection can be
+    kept."""
     size = 0
     async for part in got.aiter_stream():
         size += len(part)
@@ -522,7 +523,7 @@ class _Inflater:
 
 
 def _retry_after(code: int, headers: Mapping[bytes, bytes]) -> int | None:
-    """The seconds after which to ask again; None if the answer stands."""
+    """Return the seconds after which to ask again; None if the answer stands."""
     # As client-go (`rest/with_retry.go`): only an answer that says when to come again is asked for
     # again.
     if code != 429 and code < 500:

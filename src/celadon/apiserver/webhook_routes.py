@@ -37,15 +37,15 @@ __all__ = ["CallerOnDemand", "ServiceRoutes", "as_json"]
 # Service in the store. As k8s.io/apiserver `pkg/util/webhook/serviceresolver.go` and
 # `pkg/util/proxy` of k8s.io/kube-aggregator, with their texts.
 
-
 SUFFIX: Final = ".svc"
 
 Address = tuple[str, int]
 
 
 class ServiceRoutes:
-    """`given` is by (namespace, name, port); a port of 0 is for all of them. Without a `world`, who
-    asks is in the network of the cluster, where services have their names."""
+    """Leads calls of services to where they are served. `given` is by (namespace, name, port); a
+    port of 0 is for all of them. Without a `world`, who asks is in the network of the cluster,
+    where services have their names."""
 
     def __init__(
         self, world: World | None, addresses: Mapping[tuple[str, str, int], Address] = {}
@@ -162,7 +162,6 @@ def as_json(body: bytes) -> bytes:
 #
 # Services of webhooks that are reached elsewhere than in a cluster's network, as the command
 # line says it: `NAMESPACE/NAME[:PORT]=HOST:PORT`, the right side also as the URL of a host.
-
 
 Services = dict[tuple[str, str, int], tuple[str, int]]
 

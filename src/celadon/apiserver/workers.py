@@ -27,7 +27,6 @@ from celadon.kube import StatusError, status
 # Their doors are marked `on_loop`: whoever comes from a worker is served by the loop, and
 # waits. On the loop itself a marked method costs one look at a thread-local.
 
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -44,12 +43,12 @@ _here = _CurrentLoop()
 
 
 def belong_to(loop: asyncio.AbstractEventLoop) -> None:
-    """This thread is a worker of the loop from now on."""
+    """Note that this thread is a worker of the loop from now on."""
     _here.home = loop
 
 
 def on_loop(method: Callable[P, R]) -> Callable[P, R]:
-    """The method runs in the loop's thread, wherever it is called."""
+    """Run a method in the loop's thread, wherever it is called."""
 
     @functools.wraps(method)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -112,7 +111,6 @@ def _answer(future: Future[Any], method: Callable[..., Any], args: Any, kwargs: 
 
 # --- Turns on the loop -------------------------------------------------------
 
-
 TURN_SECONDS: Final = 0.002
 """Of work on the event loop, after which others have their turn."""
 
@@ -125,7 +123,7 @@ class Turns:
         self._began = 0.0
 
     async def take(self) -> None:
-        """Returns at once, or when others have had their turn."""
+        """Return at once, or when others have had their turn."""
         now = time.perf_counter()
         if now - self._began > TURN_SECONDS:
             await asyncio.sleep(0)
@@ -135,7 +133,6 @@ class Turns:
 # --- Short work aside --------------------------------------------------------
 #
 # What is bounded, and what many wait for, does not take turns with the works of users.
-
 
 A = TypeVar("A")
 
@@ -161,7 +158,7 @@ class Lagging(Generic[R]):
         self._making: asyncio.Task[None] | None = None
 
     def change(self, function: Callable[[R], R], *, is_long: bool) -> None:
-        """The function gives the new value for the former one."""
+        """Change the value: the function gives the new one for the former one."""
         if self._making is None and not (is_long and _is_in_loop()):
             self.value = function(self.value)
             return
@@ -182,7 +179,7 @@ class Lagging(Generic[R]):
         return self._making is None
 
     async def settled(self) -> None:
-        """Returns when no change waits."""
+        """Wait until no change waits."""
         while self._making is not None:
             await asyncio.shield(self._making)
 
@@ -213,7 +210,6 @@ def _is_in_loop() -> bool:
 # it any more, an exception is raised in the thread, and both end there. What a work may touch
 # is therefore its own; what belongs to the loop it asks for (through the doors of the loop,
 # above), and the loop is never interrupted.
-
 
 T = TypeVar("T")
 
@@ -289,12 +285,7 @@ class _Work:
                  "owner", "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
-        self,
-        workers: Workers,
-        owner: str,
-        function: Callable[..., Any],
-        allowed: float,
-        size: int,
+        self, workers: Workers, owner: str, function: Callable[..., Any], allowed: float, size: int
     ) -> None:
         # An error that is set knows the frames that it came through, and they know the work: what
         # they all held would stay until garbage is collected, which is seldom. So the future goes
@@ -466,11 +457,7 @@ class Workers:
         self.lender = _Lender()
 
     async def run(
-        self,
-        owner: str,
-        function: Callable[[], T],
-        allowed: float = REQUEST_SECONDS,
-        size: int = 0,
+        self, owner: str, function: Callable[[], T], allowed: float = REQUEST_SECONDS, size: int = 0
     ) -> tuple[T, float]:
         """Return what the function gives, and the processor time it took; `size` is what its
         request holds in memory. Raises what it raises, StatusError 504 when it was ended,
@@ -601,7 +588,8 @@ class Workers:
         return is_alone and left > 0
 
     def give_place(self, work: _Work) -> None:
-        """The work waits for something outside: others may begin. In the loop."""
+        """Give the place away: the work waits for something outside, so others may begin. Call it
+        in the loop."""
         if self._working.get(work.owner) is work and len(self._without_place) < MOST_OUTSIDE:
             del self._working[work.owner]
             self._without_place.add(work)
@@ -694,8 +682,8 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> bool:
 
 
 def _let_go(error: BaseException) -> None:
-    """An answer or an end needs no traceback. Its frames hold all that was read, which would be
-    given back on the loop, a tenth of a second for three megabytes."""
+    """Let an error go: an answer or an end needs no traceback. Its frames hold all that was read,
+    which would be given back on the loop, a tenth of a second for three megabytes."""
     if not isinstance(error, StatusError | WorkEnded):
         return
     cause: BaseException | None = error

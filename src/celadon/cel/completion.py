@@ -27,7 +27,6 @@ __all__ = ["OpenCall", "OpenMessage", "TypingContext", "type_in", "typing_contex
 # Only the tokens before the place are looked at, so that nothing behind it, and no error in it,
 # is in the way. Names that macros around the place bind are typed by what they iterate over.
 
-
 _OPENING: Final = {")": "(", "]": "[", "}": "{"}
 _NAMES: Final = frozenset({tokens.IDENTIFIER, tokens.ESC_IDENTIFIER})
 _OPERANDS: Final = frozenset({*_NAMES, *tokens.LITERALS, *_OPENING})
@@ -53,8 +52,9 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenMessage:
-    """`Name{...}` or `{...}` that is being written: its name, empty for a map; the fields that it
-    has already; and the one whose value is being written, None where a field's name is."""
+    """Holds a message or map, `Name{...}` or `{...}`, that is being written: its name, empty for a
+    map; the fields that it has already; and the one whose value is being written, None where a
+    field's name is."""
 
     name: str
     fields: tuple[str, ...]
@@ -63,9 +63,10 @@ class OpenMessage:
 
 @dataclass(frozen=True, slots=True)
 class TypingContext:
-    """`word` is what has been typed of a name, from `start` on; `receiver` the text before its dot,
-    None where there is no dot. `calls` are those around it, the outermost first. `environment`
-    knows the names that macros bind. `message` is what is directly around the place."""
+    """Says what is being typed at a place. `word` is what has been typed of a name, from `start`
+    on; `receiver` the text before its dot, None where there is no dot. `calls` are those around it,
+    the outermost first. `environment` knows the names that macros bind. `message` is what is
+    directly around the place."""
 
     word: str
     start: int
@@ -117,7 +118,7 @@ def _in_comment(before: str) -> bool:
 
 
 def _operand(token_list: TokenList, text: str, dot: int) -> str:
-    """The text of what a dot is behind; empty where there is nothing."""
+    """Return the text of what a dot is behind; empty where there is nothing."""
     kinds, _, offsets = token_list
     start = dot
     while start > 0:
@@ -141,7 +142,7 @@ def _operand(token_list: TokenList, text: str, dot: int) -> str:
 
 
 def _matching(kinds: list[str], closing: int) -> int:
-    """The index of the bracket that is closed there; 0 if none is."""
+    """Return the index of the bracket that is closed there; 0 if none is."""
     depth = 0
     for index in range(closing, -1, -1):
         depth += kinds[index] in _OPENING
@@ -152,7 +153,7 @@ def _matching(kinds: list[str], closing: int) -> int:
 
 
 def _open_calls(token_list: TokenList, text: str) -> tuple[OpenCall, ...]:
-    """The calls whose closing bracket is not there yet."""
+    """Return the calls whose closing bracket is not there yet."""
     kinds, _, offsets = token_list
     open_at: list[tuple[int, list[int]]] = []
     for index, kind in enumerate(kinds):
@@ -178,7 +179,7 @@ def _open_calls(token_list: TokenList, text: str) -> tuple[OpenCall, ...]:
 
 
 def _open_message(token_list: TokenList, end: int) -> OpenMessage | None:
-    """The innermost bracket that is open before an offset, if it is that of a message."""
+    """Return the innermost bracket that is open before an offset, if it is that of a message."""
     kinds, texts, offsets = token_list
     open_at: list[list[list[int]]] = []
     for index, kind in enumerate(kinds[: bisect_left(offsets, end)]):
@@ -212,7 +213,7 @@ def _with_variables(environment: Environment, calls: tuple[OpenCall, ...]) -> En
 
 
 def _bound(environment: Environment, call: OpenCall) -> dict[str, Type]:
-    """The names that a macro binds for the argument that is being written."""
+    """Return the names that a macro binds for the argument that is being written."""
     names = call.arguments[: call.argument]
     if not names or not all(name.isidentifier() for name in names[:1]):
         return {}

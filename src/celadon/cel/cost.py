@@ -173,7 +173,6 @@ def write_first(first: SizeSource, *others: SizeSource) -> SizeSource:
 # first two differ where cel-go's do: `startsWith` is charged by its receiver and estimated by its
 # argument; ordering and equality are charged ceil(min/10) and estimated at least 1.
 
-
 _TWO_TO_64 = 1 << 64
 
 

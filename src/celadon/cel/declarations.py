@@ -47,13 +47,12 @@ if TYPE_CHECKING:
 # The environment has some of its own (`checking.validators`, which also runs them), libraries
 # bring others (cel-go `cel/validator.go`).
 
-
 _Node = TypeVar("_Node", bound="Expr")
 
 
 @dataclass(slots=True, eq=False)
 class ValidationContext:
-    """This is what a validator sees.
+    """Holds what a validator sees.
 
     `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
     below a call of such a function may be heterogeneous.
@@ -81,7 +80,7 @@ class ValidationContext:
         kind: IssueKind = IssueKind.OTHER,
         types: tuple[Type, ...] = (),
     ) -> None:
-        """Adds an issue located at that node; `types` are those that `kind` is about."""
+        """Add an issue located at that node; `types` are those that `kind` is about."""
         offset = self.checked.ast.positions.get(node_id)
         self.reported.append(Issue(message, offset, node_id, kind, types))
 
@@ -111,7 +110,7 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """This is how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
+    """Says how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
     `inline_operators` have them all.
 
     `plain(writer, node)` writes the call in the plain variant. In the metered one,
@@ -126,8 +125,8 @@ class Inline(NamedTuple):
 
 
 class Contents(enum.Enum):
-    """This says which part of its arguments a result is, so that what is known of the part is known
-    of it."""
+    """Says which part of its arguments a result is, so that what is known of the part is known of
+    it."""
 
     ITEM = "an item of the first"
     VALUE = "a value of the first"
@@ -206,7 +205,7 @@ class Function(NamedTuple):
     unpaid: Callable[..., Any] | None = None
 
     def with_each(self, **changes: Any) -> Function:
-        """This function, with all its overloads changed alike."""
+        """Return this function, with all its overloads changed alike."""
         return self._replace(overloads=tuple(o._replace(**changes) for o in self.overloads))
 
 

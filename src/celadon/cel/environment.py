@@ -116,7 +116,8 @@ class Environment:
         variables: Mapping[str, Type] | None = None,
         objects: Iterable[declarations.ObjectType] | None = None,
     ) -> Environment:
-        """This environment and more names; a schema declares `objects`, even if they are none."""
+        """Return this environment and more names; a schema declares `objects`, even if they are
+        none."""
         other = object.__new__(Environment)
         other.switches = self.switches
         other.declarations = self.declarations.extend(
@@ -130,8 +131,8 @@ class Environment:
         return other
 
     def shared(self) -> Environment:
-        """This environment for policies that have no names of their own: what `compile_once_more`
-        checks in it is remembered. It must not change any more."""
+        """Return this environment for policies that have no names of their own: what
+        `compile_once_more` checks in it is remembered. It must not change any more."""
         other = self.extend()
         other._is_shared = True
         return other
@@ -203,10 +204,7 @@ class Environment:
         folded: dict[int, Value] = {}
         if self.switches.fold_constants:
             folded = fold(
-                checked,
-                functions,
-                constants,
-                strict_map_keys=self.switches.strict_map_keys,
+                checked, functions, constants, strict_map_keys=self.switches.strict_map_keys
             )
         return Context(
             checked,
@@ -225,7 +223,8 @@ class Environment:
         return estimate(checked, self.declarations.functions, sizes, self.switches)
 
     def with_switches(self, **changes: bool) -> Environment:
-        """This environment with some evaluation switches changed (not those of the parser)."""
+        """Return this environment with some evaluation switches changed (not those of the
+        parser)."""
         other = self.extend()
         other.switches = self.switches._replace(**changes)
         return other
@@ -249,7 +248,8 @@ _CHECKED: Final = WeightedMemory[tuple[Environment, str], CheckedAst](64 * _MIB)
 
 @lru_cache(maxsize=8)
 def _trees_of(options: ParseOptions) -> WeightedMemory[str, Ast]:
-    """The trees that were parsed with these options, by their texts, in whichever environment."""
+    """Return the trees that were parsed with these options, by their texts, in whichever
+    environment."""
     return WeightedMemory(_TREES_BYTES)
 
 

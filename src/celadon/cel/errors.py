@@ -107,7 +107,6 @@ def no_such_overload(detail: str = "") -> EvaluationError:
 # A `str` that came from JSON may hold lone surrogates, which no UTF-8 text can. They become
 # U+FFFD, as they do when Go decodes the same JSON.
 
-
 DEFAULT_DESCRIPTION = "<input>"
 
 #: The offset of what cel-go's parser made up in place of something it could not read.
@@ -117,8 +116,8 @@ _SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class Source:
-    """Immutable. `description` is the name that error texts show; `older_lines` and `oldest_texts`
-    are those of `Switches`."""
+    """Holds the text of an expression. It never changes. Immutable. `description` is the name that
+    error texts show; `older_lines` and `oldest_texts` are those of `Switches`."""
 
     def __init__(
         self,
@@ -165,7 +164,6 @@ class Source:
 #
 # Each phase has its own `Issues`. The layout of the text is cel-go's (`common/error.go`,
 # `common/errors.go`) to the letter, because Kubernetes puts it into API responses.
-
 
 #: Issues kept per phase; further ones are only counted (cel-go `common/errors.go`).
 MAX_ISSUES = 100
@@ -230,7 +228,7 @@ class Issues:
         return self._count
 
     def __iter__(self) -> Iterator[Issue]:
-        """The kept issues by line and column, in the order found where these are equal."""
+        """Yield the kept issues by line and column, in the order found where these are equal."""
         return iter(sorted(self._issues, key=self.location))
 
     def location(self, issue: Issue) -> tuple[int, int]:
@@ -248,8 +246,9 @@ class Issues:
         return "\n".join(lines)
 
     def _shown_location(self, issue: Issue) -> tuple[int, int]:
-        """What begins a line stood behind the end of the one before, except to the grammar (once
-        to all that parses, which blames no node). And an empty text had a first column."""
+        """Return the location that is shown. What begins a line stood behind the end of the one
+        before, except to the grammar (once to all that parses, which blames no node). And an empty
+        text had a first column."""
         line, column = self.location(issue)
         if self.source.older_lines and not self.source.text:
             return line, 0

@@ -34,8 +34,9 @@ __all__ = ["UNLIMITED", "commented_tokens", "laid_out"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`behind` is the comment on the same line, `above` are those on lines of their own, up to the
-    next token; so the comments before the first token are with a token that is empty."""
+    """Holds a token and the comments around it. `behind` is the comment on the same line, `above`
+    are those on lines of their own, up to the next token; so the comments before the first token
+    are with a token that is empty."""
 
     kind: str
     text: str
@@ -64,7 +65,7 @@ def commented_tokens(text: str) -> list[Token] | None:
 
 
 def _comments(gap: str, *, is_head: bool) -> tuple[str, tuple[str, ...]]:
-    """The comment behind a token, and those on the lines that follow."""
+    """Return the comment behind a token, and those on the lines that follow."""
     first, *rest = (text.strip() for text in gap.split("\n"))
     if is_head:
         return "", tuple(text for text in (first, *rest) if text)
@@ -77,7 +78,6 @@ def _comments(gap: str, *, is_head: bool) -> tuple[str, tuple[str, ...]]:
 #
 # A `Group` stands on one line, or every `Break` that is its own ends a line. What is in an
 # `Indented` piece stands further to the right on all lines but the one it begins on.
-
 
 STEP = 2
 """Columns of one level."""
@@ -120,7 +120,6 @@ Piece = Token | Break | Space | Indented | Group
 #
 # Without recursion, and in time proportional to the text: whether a group fits is known after
 # at most `width` characters.
-
 
 _Pending = tuple[Piece, int, bool]
 """With the column of its lines, and whether it stands on one."""
@@ -246,7 +245,6 @@ def _fits(behind: list[_Pending], group: list[_Pending], room: int) -> bool:
 # - The branches of a ternary stand on lines that begin with `?` and `:`.
 # - Three calls in a row, as of an authorizer, each begin a line.
 
-
 UNLIMITED: Final = 1 << 30
 """A width at which only comments, and texts of several lines, end lines."""
 
@@ -346,8 +344,8 @@ class _Reader:
     def _run(
         self, starts: list[int], operands: list[Piece], signs: list[Token], *, is_whole: bool
     ) -> Piece:
-        """A run of operators, cut at those that bind least. `starts` are the first tokens of the
-        operands, and one behind the token behind the last."""
+        """Return a run of operators, cut at those that bind least. `starts` are the first tokens of
+        the operands, and one behind the token behind the last."""
         if not signs:
             return operands[0]
         loosest = min(_STRENGTHS[sign.kind] for sign in signs)
@@ -356,10 +354,7 @@ class _Reader:
         pieces: list[Piece] = []
         for begin, end in pairwise([0, *cuts, len(operands)]):
             part = self._run(
-                starts[begin : end + 1],
-                operands[begin:end],
-                signs[begin : end - 1],
-                is_whole=False,
+                starts[begin : end + 1], operands[begin:end], signs[begin : end - 1], is_whole=False
             )
             if not begin:
                 pieces.append(part)
@@ -390,7 +385,7 @@ class _Reader:
         return self._group(start, [*pieces, *(_indented(chain) if below else chain)])
 
     def _primary(self) -> list[Piece]:
-        """A literal, a name, a call of a global function, or something in brackets."""
+        """Read a literal, a name, a call of a global function, or something in brackets."""
         if self._kind in _CLOSING:
             return [self._brackets()]
         is_absolute = self._kind == "."
@@ -436,7 +431,7 @@ class _Reader:
         return self._group(start, [*head, *inside, Break(""), closing])
 
     def _variables(self, method: str) -> list[Piece]:
-        """The names that a macro binds, each with its comma."""
+        """Return the names that a macro binds, each with its comma."""
         result: list[Piece] = []
         for _ in range((method in _ONE_VARIABLE) + (method in _TWO_VARIABLES)):
             name, comma = self._tokens[self._index : self._index + 2]

@@ -33,7 +33,6 @@ from celadon.records import dataclass
 # rarely; programs are what is fast. Order of precedence as in cel-go: in `&&` and `||` an
 # unknown outranks an error; a strict call returns its leftmost unknown or error argument.
 
-
 #: Ours, not cel-go's (Go grows its stack).
 TOO_DEEP = "expression is nested too deeply to be evaluated partially"
 
@@ -115,8 +114,7 @@ class _Partial:
                 return self._attribute(node, chain_of(node))
             case syntax.ListLiteral():
                 return self._collect(
-                    node.elements,
-                    lambda items: runtime.list_with_optionals(items, node.optional),
+                    node.elements, lambda items: runtime.list_with_optionals(items, node.optional)
                 )
             case syntax.MapLiteral():
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]
@@ -166,8 +164,8 @@ class _Partial:
         return self.activation[name] if name in self.activation else runtime.unbound(name)
 
     def _part(self, node: syntax.Expr) -> Outcome:
-        """A part of another attribute: a test of presence there is what it finds in an optional
-        (see `Context.tests_optional`)."""
+        """Evaluate a part of another attribute: a test of presence there is what it finds in an
+        optional (see `Context.tests_optional`)."""
         if not self.context.tests_optional(node):
             return self.node(node)
         assert isinstance(node, syntax.Select), "only tests find anything"
@@ -339,7 +337,6 @@ def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> 
 # The expression that is left after a partial evaluation: what is known became literals, decided
 # branches are gone.
 
-
 _LITERALS = frozenset({bool, int, Uint, str, bytes})
 
 
@@ -354,7 +351,8 @@ def residual(context: Context, outcomes: Mapping[int, Outcome]) -> syntax.Ast:
 
 @dataclass(frozen=True, slots=True)
 class _Residual:
-    """`ids` are numbers for new nodes."""
+    """Builds what is left of an expression when its known parts are in place. `ids` are numbers for
+    new nodes."""
 
     context: Context
     outcomes: Mapping[int, Outcome]
@@ -421,7 +419,8 @@ class _Residual:
         return syntax.Call(node.id, node.function, target, self._all(node.args))
 
     def _may_drop(self, term: syntax.Expr, other: syntax.Expr, *, neutral: bool) -> bool:
-        """`true && x` is x, but only if x is a bool: otherwise it is an error."""
+        """Return whether a term may be dropped: `true && x` is x, but only if x is a bool;
+        otherwise it is an error."""
         outcome = self.outcomes.get(term.id, MISSING)
         return outcome is neutral and self.context.certain(other) is bool
 
@@ -439,7 +438,7 @@ class _Residual:
         return syntax.Call(next(self.ids), "dyn", None, (node,))
 
     def _literal(self, value: Any) -> syntax.Expr | None:
-        """A value as a literal, where one exists."""
+        """Return a value as a literal, where one exists."""
         kind = value.__class__
         if kind is float:
             return syntax.Literal(next(self.ids), value) if math.isfinite(value) else None
@@ -460,7 +459,7 @@ class _Residual:
         return None
 
     def _elements(self, values: list[object]) -> tuple[syntax.Expr, ...] | None:
-        """The elements of a literal, all of one type, be it dyn."""
+        """Return the elements of a literal, all of one type, be it dyn."""
         literals = [self._literal(value) for value in values]
         known_literals = [literal for literal in literals if literal is not None]
         if len(known_literals) < len(values):

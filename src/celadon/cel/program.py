@@ -320,8 +320,8 @@ _let_go_of: Final[deque[str]] = deque()
 
 
 def _let_go(file_name: str) -> None:
-    """The text of a program that is collected, at any moment: `linecache` may be going through its
-    files just now, so the name stays, as that of one without a text."""
+    """Let go of the text of a program that is collected, at any moment: `linecache` may be going
+    through its files just now, so the name stays, as that of one without a text."""
     linecache.cache[file_name] = (str,)
     _let_go_of.append(file_name)
 
@@ -333,7 +333,7 @@ def _clean_up() -> None:
 
 
 def _raised(value: EvaluationError, cost: int) -> NoReturn:
-    """An error that an evaluation came to, as an exception."""
+    """Raise an error that an evaluation came to."""
     error = EvaluationError(value.message, value.origin)
     error.cost = cost
     raise error
@@ -403,7 +403,7 @@ _NOTHING: Final = _Loaded("", "", (), {})
 
 
 def _file_name(name: str) -> str:
-    """A name that no other module has. What a compiler would not take in one is left out."""
+    """Return a name that no other module has. What a compiler would not take in one is left out."""
     text = "".join(c for c in name[:_MAX_NAME] if c.isascii() and c.isprintable())
     return f"<celadon {text} #{next(_numbers)}>"
 
@@ -424,7 +424,7 @@ def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
 def _executed(
     file_name: str, generated: GeneratedModule, names: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """The global names of the module after its definitions ran."""
+    """Return the global names of the module after its definitions ran."""
     namespace: dict[str, Value] = {
         "__builtins__": {},
         "__name__": file_name,

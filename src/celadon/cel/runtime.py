@@ -155,7 +155,7 @@ def unknown_function(name: str) -> Impl:
 
 
 def not_bool() -> bool:
-    """A condition that is no bool: always an error."""
+    """Fail: a condition that is no bool is always an error."""
     raise no_such_overload()
 
 
@@ -175,7 +175,7 @@ def find_unwrapped_strictly(operand: object, key: object) -> Value:
 
 
 def find_tested(operand: object, field: str) -> Value:
-    """The last step of `has` over an optional chain that is a part of another attribute."""
+    """Take the last step of `has` over an optional chain that is a part of another attribute."""
     if operand.__class__ is Optional:
         raise no_such_overload()
     return container_access.tested(operand, field)
@@ -196,7 +196,7 @@ def has_unwrapped(operand: object, field: str) -> bool:
 
 
 def list_with_optionals(items: Sequence[Value], optional: frozenset[int]) -> list[Value]:
-    """`[a, ?b]`: absent elements are left out."""
+    """Make the list `[a, ?b]`: absent elements are left out."""
     result: list[Value] = []
     for position, item in enumerate(items):
         if position not in optional:
@@ -269,7 +269,7 @@ def over_limit(cost: int) -> CostLimitExceeded:
 
 
 def below_zero(limit: int) -> None:
-    """The cost fell below zero, where cel-go's wraps around: it is over any limit."""
+    """Fail: the cost fell below zero, where cel-go's wraps around, and is over any limit."""
     if limit < MAX_UINT64:
         raise over_limit(MAX_UINT64)
 
@@ -313,7 +313,7 @@ _ENDING = frozenset({CostLimitExceeded, Panicked})
 
 
 def _value(error: EvaluationError) -> EvaluationError:
-    """An error caught to become a value: exactly of the class that generated code tests for.
+    """Return an error caught to become a value, exactly of the class that generated code tests for.
     What ends the evaluation is no value."""
     if error.__class__ in _ENDING:
         raise error

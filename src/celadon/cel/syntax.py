@@ -74,7 +74,7 @@ class Ident:
 
 @dataclass(slots=True, eq=False)
 class Select:
-    """`operand.field`, or `has(operand.field)` when `test_only`."""
+    """Is `operand.field`, or `has(operand.field)` when `test_only`."""
 
     id: int
     operand: Expr
@@ -84,7 +84,7 @@ class Select:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """`function(args)`, or `target.function(args)`. Operators never have a target."""
+    """Is `function(args)`, or `target.function(args)`. Operators never have a target."""
 
     id: int
     function: str
@@ -94,7 +94,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class ListLiteral:
-    """`[a, ?b]`; `optional` holds the indices of the elements written with `?`."""
+    """Is `[a, ?b]`; `optional` holds the indices of the elements written with `?`."""
 
     id: int
     elements: tuple[Expr, ...]
@@ -103,7 +103,7 @@ class ListLiteral:
 
 @dataclass(slots=True, eq=False)
 class MapEntry:
-    """`key: value`, or `?key: value`, which an absent optional leaves out."""
+    """Is `key: value`, or `?key: value`, which an absent optional leaves out."""
 
     id: int
     key: Expr
@@ -113,7 +113,7 @@ class MapEntry:
 
 @dataclass(slots=True, eq=False)
 class MapLiteral:
-    """`{k: v, ...}`; which keys repeat is known when it runs."""
+    """Is `{k: v, ...}`; which keys repeat is known when it runs."""
 
     id: int
     entries: tuple[MapEntry, ...]
@@ -121,7 +121,7 @@ class MapLiteral:
 
 @dataclass(slots=True, eq=False)
 class StructField:
-    """`name: value`, or `?name: value`, which an absent optional leaves unset."""
+    """Is `name: value`, or `?name: value`, which an absent optional leaves unset."""
 
     id: int
     name: str
@@ -131,7 +131,7 @@ class StructField:
 
 @dataclass(slots=True, eq=False)
 class Struct:
-    """`pkg.Type{field: value}`."""
+    """Is `pkg.Type{field: value}`."""
 
     id: int
     type_name: str
@@ -140,7 +140,7 @@ class Struct:
 
 @dataclass(slots=True, eq=False)
 class Comprehension:
-    """This is what every iterating macro becomes. `iter_var2` is empty in the one-variable form."""
+    """Holds what every iterating macro becomes. `iter_var2` is empty in the one-variable form."""
 
     id: int
     iter_range: Expr
@@ -190,7 +190,7 @@ class Ast:
 
 @dataclass(slots=True, eq=False, frozen=True)
 class Reference:
-    """This is what the checker resolved a node to.
+    """Holds what the checker resolved a node to.
 
     For identifiers, struct names and qualified selects: `name` is the full name and `value` the
     constant, if it is one (enums). For calls: `overloads` are the ids of all candidates, in

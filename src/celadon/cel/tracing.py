@@ -44,7 +44,6 @@ __all__ = [
 # Nodes are named by their ids, loops by those of their comprehensions; 0 is outside of all
 # loops.
 
-
 KEPT_ROUNDS: Final = 10
 """Of each loop; and the last one, which decides `all` and `exists`."""
 
@@ -57,8 +56,8 @@ class Recorder(Protocol):
     class `EvaluationError`. A node may be told of twice, the second time with the same value."""
 
     def value(self, loop: int, node: int, value: Any, cost: int | None) -> None:
-        """A node in that loop was evaluated, for that cost, its operands included; None is for
-        nodes whose cost counts as part of a larger one's."""
+        """Note that a node in that loop was evaluated, for that cost, its operands included; None
+        is for nodes whose cost counts as part of a larger one's."""
 
     def walked(
         self,
@@ -68,14 +67,14 @@ class Recorder(Protocol):
         base: Value,
         keys: Sequence[Value],
     ) -> None:
-        """Selections and indexings with constant keys were applied one after the other to a value;
-        `walk(base, keys[:n])` begins with what the nth came to."""
+        """Note that selections and indexings with constant keys were applied one after the other to
+        a value; `walk(base, keys[:n])` begins with what the nth came to."""
 
     def loop(self, outer: int, node: int) -> None:
-        """A loop begins, for which there may be no round."""
+        """Note that a loop begins, for which there may be no round."""
 
     def round(self, node: int, *variables: Value) -> None:
-        """A round of a loop begins, with its one or two variables."""
+        """Note that a round of a loop begins, with its one or two variables."""
 
 
 class Outcome(NamedTuple):
@@ -105,7 +104,7 @@ class Round(NamedTuple):
 
 
 class Rounds:
-    """This is how often a loop ran, and the first and the last of its rounds."""
+    """Says how often a loop ran, and the first and the last of its rounds."""
 
     __slots__ = ("count", "kept")
 
@@ -139,7 +138,7 @@ class TraceRecorder:
         base: Value,
         keys: Sequence[Value],
     ) -> None:
-        """Walks again, to each of the nodes."""
+        """Walk again, to each of the nodes."""
         for number, node in enumerate(nodes, 1):
             self.value(loop, node, walk(base, keys[:number])[0], None)
 
@@ -148,7 +147,7 @@ class TraceRecorder:
         self._rounds[node] = self._frames[outer].loops[node] = Rounds()
 
     def round(self, node: int, *variables: Value) -> None:
-        """The latest round takes the place of the one before, once there are enough."""
+        """Note a round. The latest takes the place of the one before, once there are enough."""
         rounds = self._rounds[node]
         rounds.count += 1
         latest = Round(rounds.count, variables, Frame())
@@ -165,7 +164,6 @@ class TraceRecorder:
 # An expression as it is written: a tree in which macros are calls like any other.
 #
 # For whoever changes expressions and writes them down again. What runs is never such a tree.
-
 
 _WITHOUT_MACROS: Final = ParseOptions(macros=(), escape_syntax=True)
 
@@ -189,7 +187,6 @@ def unexpanded_tree(text: str) -> Ast | None:
 # out, and its parts that are written (arguments, the receiver) are parts of what is left. A
 # copy of an operand stands where the operand does, and is left out, too.
 
-
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _SIGNS = frozenset({"-", "!"})
 _NAMES = frozenset({tokens.IDENTIFIER, tokens.ESC_IDENTIFIER})
@@ -208,7 +205,7 @@ class SourceNode:
     parts: tuple[SourceNode, ...]
 
     def walk(self) -> list[SourceNode]:
-        """This and all parts, parts behind what they are part of."""
+        """Return this and all parts, parts behind what they are part of."""
         result = [self]
         for item in result:
             result += item.parts
@@ -263,7 +260,7 @@ class _Reader:
         return [_Part(node, first, last, loop, tuple(parts))]
 
     def _extent(self, node: Expr, index: int, parts: list[_Part]) -> tuple[int, int]:
-        """The first and the last token of a node whose position is that of token `index`."""
+        """Return the first and the last token of a node whose position is that of token `index`."""
         match self._kinds[index]:
             case "(":
                 return self._start(index), self._partner[index]
@@ -287,8 +284,8 @@ class _Reader:
                 return index if is_prefix else min(ends)[0], max(last for _, last in ends)
 
     def _outside(self, part: _Part) -> tuple[int, int]:
-        """The first and the last token of a part with the parentheses around it, and with signs
-        that cancel out, of which there are no nodes."""
+        """Return the first and the last token of a part with the parentheses around it, and with
+        signs that cancel out, of which there are no nodes."""
         first, last = part.first, part.last
         while first:
             before = self._kinds[first - 1]
@@ -301,7 +298,8 @@ class _Reader:
         return first, last
 
     def _start(self, index: int) -> int:
-        """The first token of the operand that goes on at token `index`, with a `.` or a bracket."""
+        """Return the first token of the operand that goes on at token `index`, with a `.` or a
+        bracket."""
         kinds = self._kinds
         while True:
             index -= 1
@@ -333,14 +331,14 @@ def _matching(kinds: list[str]) -> dict[int, int]:
 
 
 def _evaluated(node: Expr) -> tuple[Expr, ...]:
-    """The children of a node; the name behind a `.?` is no expression."""
+    """Return the children of a node; the name behind a `.?` is no expression."""
     is_selection = isinstance(node, Call) and node.function == syntax.OPT_SELECT
     return children(node)[:1] if is_selection else children(node)
 
 
 def _loop_of(node: Expr, child: Expr, loop: Comprehension | None) -> Comprehension | None:
-    """The loop of a child of a node in that loop: a range is evaluated outside, and the loops that
-    bind names are none."""
+    """Return the loop of a child of a node in that loop: a range is evaluated outside, and the
+    loops that bind names are none."""
     if not isinstance(node, Comprehension) or node.iter_var == syntax.UNUSED:
         return loop
     outside = child is node.iter_range or child is node.accu_init or child is node.result

@@ -14,7 +14,7 @@ from celadon.records import dataclass
 
 
 class Kind(enum.Enum):
-    """This is what sort of type it is; the values are the names that declarations use."""
+    """Says what sort of type it is; the values are the names that declarations use."""
 
     DYN = "dyn"
     ANY = "any"
@@ -39,7 +39,8 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """`name` is the run-time name (`google.protobuf.Duration`), for parameters the parameter's."""
+    """Describes a type. `name` is the run-time name (`google.protobuf.Duration`), for parameters
+    the parameter's."""
 
     kind: Kind
     name: str
@@ -133,7 +134,7 @@ def type_param(name: str) -> Type:
 
 
 def is_optional(t: Type) -> bool:
-    """Is it `optional_type(...)` of anything?"""
+    """Return whether it is `optional_type(...)` of anything."""
     return t.kind is Kind.OPAQUE and t.name == OPTIONAL_NAME
 
 

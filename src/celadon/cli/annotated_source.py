@@ -108,7 +108,7 @@ def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int)
 
 
 class State(enum.Enum):
-    """This is what is to be said of a part. `PASSED_ON` is an error that came up further in,
+    """Says what there is to tell of a part. `PASSED_ON` is an error that came up further in,
     `SKIPPED` what was not evaluated."""
 
     VALUE = "value"
@@ -230,7 +230,7 @@ class _Annotator:
                 yield Loop(part.start, part.end, rounds.count, result)
 
     def declares(self, part: SourceNode) -> bool:
-        """Is it the variable of a macro, which `filter` also uses as what it keeps?"""
+        """Return whether it is the variable of a macro, which `filter` also keeps."""
         return isinstance(part.node, Ident) and self.text[: part.start].rstrip().endswith("(")
 
     def rounds(

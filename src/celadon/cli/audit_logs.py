@@ -2,14 +2,15 @@
 and the request that an event tells of.
 
 A log that is rotated has the newest events in `audit.log` and older ones in files whose names have
-their date, or a number that grows with their age. Lines are read one at a time; a file that is one
-JSON document is read as a whole, within limits.
+their date, or a number that grows with their age. Lines are read one at a time, and so are
+documents over several lines; there are limits to each.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import enum
 import gzip
 import json
@@ -26,7 +27,6 @@ from celadon.admission.partial_decisions import Missing
 from celadon.admission.webhooks import MUTATION
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import (
-    MAX_FILE_BYTES,
     MAX_LIST_CHARACTERS,
     STDIN,
     STDIN_CLOSED,
@@ -62,7 +62,6 @@ from celadon.records import dataclass
 # Insights), Azure "monitor AKS" (`kube-audit` in storage accounts, event hubs and Log
 # Analytics; the tables AKSAudit and AKSAuditAdmin), Google Cloud "audit logs for GKE" and
 # `google.cloud.audit.AuditLog`.
-
 
 _LISTS: Final = (
     *("items", "events", "logEvents", "records", "Records", "entries", "value", "results"),
@@ -202,7 +201,7 @@ def _unpacked(text: str) -> str:
 
 
 def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None:
-    """The Event that an AuditLog of Google's tells of; None for other services' logs."""
+    """Return the Event that an AuditLog of Google's tells of; None for other services' logs."""
     if payload.get("serviceName") != "k8s.io" or payload.get("@type", _AUDIT_LOG) != _AUDIT_LOG:
         return None
     method = str(payload.get("methodName") or "")
@@ -246,8 +245,8 @@ def _typed(value: object) -> dict[str, Json] | None:
 
 
 def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
-    """The answer's own Status where there is one: Google's codes are those of gRPC, so of a success
-    it is not known which one it was."""
+    """Return the answer's own Status where there is one: Google's codes are those of gRPC, so of a
+    success it is not known which one it was."""
     if response is not None and response.get("kind") == "Status":
         return dict(response)
     return {"code": 500 if status.get("code") else 0, "message": status.get("message") or ""}
@@ -280,6 +279,8 @@ _NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
 """What logrotate and others put behind the name, a date perhaps."""
 _BEGIN: Final = late_pattern(r"\S")
 _STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+_LEAST_READ: Final = 1 << 20
+_MOST_READ: Final = 16 << 20
 """What exports of CloudWatch put before each line."""
 
 
@@ -308,7 +309,8 @@ def log_files(arguments: Sequence[str]) -> list[str | Problem]:
 
 
 def _below(folder: str) -> Iterator[str | Problem]:
-    """The logs of a folder, then those of folders in it: clouds export to one for each hour."""
+    """Yield the logs of a folder, then those of folders in it: clouds export to one for each
+    hour."""
     closed: list[OSError] = []
     for path, folders, names in os.walk(folder, onerror=closed.append):
         folders.sort()
@@ -363,8 +365,7 @@ def _events(file: str, before: int) -> Iterator[LoggedLine | Problem]:
         yield from _stream(STDIN_NAME, sys.stdin.buffer, sys.stdin.buffer, before)
         return
     with open(file, "rb") as raw:
-        packed = raw.read(len(_GZIP)) == _GZIP
-        raw.seek(0)
+        packed = raw.peek(len(_GZIP)).startswith(_GZIP)
         stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
         yield from _stream(file, stream, raw, before)
 
@@ -390,12 +391,24 @@ def _stream(
 
 
 def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[LoggedLine | Problem]:
-    data = begin + stream.read(MAX_FILE_BYTES)
-    if len(data) >= MAX_FILE_BYTES:
-        yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
-        return
-    for document in _documents(data):
-        yield from _found(file, 1, document, 0)
+    """Yield documents over several lines. No more is held than one of them, and what is read at
+    once; the more there is of it, the more is read before it is tried again."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    content = decoder.decode(begin)
+    while len(content) <= MAX_LIST_CHARACTERS:
+        index = 0
+        while document := _document_at(content, index):
+            yield from _found(file, 1, _value(content[document].encode()), 0)
+            index = document.stop
+        content = content[index:]
+        more = stream.read(min(max(len(content), _LEAST_READ), _MOST_READ))
+        if not more:
+            if content.strip():
+                yield from _found(file, 1, None, 0)
+            return
+        content += decoder.decode(more)
+    limit = MAX_LIST_CHARACTERS >> 20
+    yield Problem(file, 0, f"a document is larger than {limit} MiB", "give it as JSON lines")
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -407,20 +420,30 @@ def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _documents(text: bytes) -> Iterator[object]:
-    """The document, or several in a row: Firehose puts them behind each other without a line end.
-    None for what is none."""
+    """Yield the document, or several in a row: Firehose puts them behind each other without a line
+    end. None is for what is none."""
     value = _value(text)
     if value is not None:
         yield value
         return
-    content, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
-    while (start := _BEGIN.search(content, index)) is not None:
-        try:
-            _, index = decoder.raw_decode(content, start.start())
-        except (ValueError, RecursionError):
-            yield None
-            return
-        yield _value(content[start.start() : index].encode())
+    content, index = text.decode(errors="replace"), 0
+    while document := _document_at(content, index):
+        yield _value(content[document].encode())
+        index = document.stop
+    if content[index:].strip():
+        yield None
+
+
+def _document_at(content: str, index: int) -> slice | None:
+    """Return where a document stands that begins there, or behind white space; None for half of
+    one, and for what is no JSON."""
+    start = _BEGIN.search(content, index)
+    if start is None:
+        return None
+    try:
+        return slice(start.start(), json.JSONDecoder().raw_decode(content, start.start())[1])
+    except (ValueError, RecursionError):
+        return None
 
 
 def _found(file: str, line: int, value: Any, index: int) -> Iterator[LoggedLine | Problem]:  # noqa: ANN401
@@ -465,7 +488,7 @@ _CLOCKS: Final = timedelta(minutes=1)
 
 
 class Undecidable(enum.Enum):
-    """This is why nothing can be said about a request that a policy may be about."""
+    """Says why nothing can be said about a request that a policy may be about."""
 
     METADATA = "the log has no objects of it (level Metadata)"
     TRUNCATED = "its objects were too large for the log"
@@ -482,7 +505,7 @@ class Undecidable(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """This is what an event says of its request without its objects."""
+    """Holds what an event says of its request without its objects."""
 
     event: JsonObject
     operation: Operation

@@ -62,7 +62,7 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
 
 
 def add_certificates(group: argparse._ArgumentGroup) -> None:
-    """A certificate that the cluster keeps."""
+    """Add the options that name a certificate which the cluster keeps."""
     exclusive = group.add_mutually_exclusive_group()
     exclusive.add_argument(
         "--tls-secret", metavar="[NAMESPACE/]NAME", help="a Secret that cert-manager keeps, say"

@@ -121,11 +121,7 @@ def _require_revision(revision: str) -> None:
 def _git(*words: str, wrong: str = "") -> bytes:
     """Return what git prints. `wrong` is said if it fails without a word."""
     try:
-        done = subprocess.run(
-            ["git", *words],
-            capture_output=True,
-            check=False,
-        )
+        done = subprocess.run(["git", *words], capture_output=True, check=False)
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:
@@ -407,7 +403,7 @@ class DiffSettings:
     where it stands in the files."""
 
     def key(self, *about: Json) -> str:
-        """The name under which a proof is kept."""
+        """Return the name under which a proof is kept."""
         return self.cache.key("diff", self.items, self.seconds, *about)
 
 

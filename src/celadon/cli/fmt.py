@@ -31,7 +31,6 @@ from celadon.records import dataclass
 #
 # Where expressions stand in objects: the fields of each kind, and the rules in schemas.
 
-
 Pattern = tuple[str, ...]
 
 _EACH: Final = "*"
@@ -127,7 +126,6 @@ def _matching(value: object, pattern: Sequence[str], path: Path = ()) -> Iterato
 # one line. So does a scalar with a comment behind it, which would be about another line
 # otherwise.
 
-
 _STEP: Final = 2
 _KEY: Final = late_pattern(r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^\s#]*)[ ]*:")
 _COMMENT_BEHIND: Final = late_pattern(r"[ \t]+#")
@@ -148,9 +146,9 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scalar:
-    """`start` and `end` are those of the scalar without anchor and tag, `gap` is where the white
-    space before it begins, if that is ours to change. `indent` is the column of what stands below
-    its key."""
+    """Says where a scalar stands in its file. `start` and `end` are those of the scalar without
+    anchor and tag, `gap` is where the white space before it begins, if that is ours to change.
+    `indent` is the column of what stands below its key."""
 
     text: str
     start: int
@@ -191,7 +189,7 @@ def _json_scalar(document: Document, path: Path) -> _Scalar:
 
 
 def _scalar(document: Document, path: Path) -> _Scalar | None:
-    """The scalar at a path; None where an alias, or a merged map, brings it there."""
+    """Return the scalar at a path; None where an alias, or a merged map, brings it there."""
     text, node = document.chunk.text, document.chunk.node()
     is_flow, key = False, 0
     for step in (*document.path, *path):
@@ -270,7 +268,7 @@ def _leading(line: str) -> int:
 
 
 def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
-    """A literal block in the place of a plain or quoted scalar."""
+    """Return a literal block in the place of a plain or quoted scalar."""
     if scalar.gap is None or _COMMENT_BEHIND.match(scalar.text, scalar.end):
         return None
     line_break = "\n" + " " * scalar.indent
@@ -279,8 +277,8 @@ def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
 
 
 def _style(scalar: _Scalar, one_line: str) -> str:
-    """The quote to write with: that of the scalar, or one that plain text needs; empty for plain
-    text, `|` for a block."""
+    """Return the quote to write with: that of the scalar, or one that plain text needs; empty for
+    plain text, `|` for a block."""
     if scalar.style in ('"', "'"):
         return scalar.style
     is_plain = _NOT_PLAIN.search(one_line) is None
@@ -296,7 +294,7 @@ def _style(scalar: _Scalar, one_line: str) -> str:
 
 
 def _written(text: str, style: str, *, ends: bool = True) -> str:
-    """A text in a style, with or without the quotes."""
+    """Return a text in a style, with or without the quotes."""
     quote = style if ends else ""
     if style == '"':
         return quote + _quoted(text)[1:-1] + quote
@@ -414,7 +412,7 @@ def _same(before: Document, after: Document) -> bool:
 
 
 def _without(value: Any, paths: list[Path]) -> Any:  # noqa: ANN401 - any JSON
-    """A copy of an object with nothing at these paths."""
+    """Return a copy of an object with nothing at these paths."""
     if () in paths:
         return None
     if not paths:
@@ -438,7 +436,6 @@ def _children(value: Any) -> Iterator[tuple[str | int, Any]]:  # noqa: ANN401 - 
 #     line-width = 100
 #     exclude = ["*/drafts"]
 
-
 DEFAULT_WIDTH: Final = 80
 MIN_WIDTH: Final = 20
 MAX_WIDTH: Final = 1000
@@ -447,7 +444,8 @@ _KEYS: Final = ("line-width", "exclude")
 
 @dataclass(frozen=True, slots=True)
 class LayoutConfig:
-    """`line_width` is in characters, the indentation of the file included."""
+    """Holds how expressions are laid out. `line_width` is in characters, the indentation of the
+    file included."""
 
     line_width: int = DEFAULT_WIDTH
     exclude: tuple[str, ...] = ()

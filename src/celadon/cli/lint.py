@@ -186,7 +186,7 @@ _ONLY_COMMENT: Final = late_pattern(r"\s*(?:#|//)")
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """This is what one comment silences; without names: everything. Line and column count from
+    """Holds what one comment silences; without names: everything. Line and column count from
     1."""
 
     line: int
@@ -334,7 +334,8 @@ FAIL_ON: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LintConfig:
-    """`large_object` is in KiB. The field names are the keys of the file, with underscores."""
+    """Holds the settings of lint. `large_object` is in KiB. The field names are the keys of the
+    file, with underscores."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -546,7 +547,7 @@ _NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
 
 
 def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
-    """A misspelt comment silences nothing, or less than its writer believes."""
+    """Yield misspelt comments, each of which silences nothing, or less than its writer believes."""
     for comment in comments.all():
         wrong = unknown_rule(comment.names)
         if wrong:
@@ -554,8 +555,8 @@ def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
 
 
 def _found(lint_input: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
-    """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
-    and the others are linted without it."""
+    """Return the findings of all documents. Where one brings about an error of ours, it becomes a
+    problem, and the others are linted without it."""
     settings, rules = setup.settings, setup.rules
     values = [document.value for document in lint_input.documents]
     try:
@@ -678,7 +679,7 @@ def _replacement(document: Document, replacement: Replacement) -> Edit | None:
 
 
 def _written(text: str, document: Document, path: tuple[str | int, ...]) -> str:
-    """The text in the style of the scalar at a path."""
+    """Return the text in the style of the scalar at a path."""
     if document.chunk.is_json or document.chunk.style(path) == '"':
         return json.dumps(text, ensure_ascii=False)[1:-1]
     return text.replace("'", "''") if document.chunk.style(path) == "'" else text

@@ -25,63 +25,44 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: its name (of one word or more), one line of help, and the module that has the
-    rest."""
+    """A subcommand has a name, of one word or more, and one line of help."""
 
     name: str
     summary: str
-    module: str
+
+    @property
+    def module(self) -> str:
+        """Return the name of the module that has the rest."""
+        return "celadon.cli.commands." + self.name.replace(" ", "_").replace("-", "_")
 
 
 COMMANDS: Final = (
-    Command("audit", "judge what exists by admission policies", "celadon.cli.commands.audit"),
-    Command("check", "judge manifests by admission policies", "celadon.cli.commands.check"),
-    Command(
-        "completion",
-        "complete command lines in a shell",
-        "celadon.cli.commands.completion",
-    ),
-    Command("data", "check, copy and restore a server's data", "celadon.cli.commands.data"),
-    Command("diff", "compare what two sets of policies decide", "celadon.cli.commands.diff"),
-    Command("envtest", "make programs for tests of operators", "celadon.cli.commands.envtest"),
-    Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
-    Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
-    Command("fmt", "lay out expressions in files", "celadon.cli.commands.fmt"),
-    Command("init", "write a first project", "celadon.cli.commands.init"),
-    Command("library", "show and copy policies to start from", "celadon.cli.commands.library"),
-    Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
-    Command("lsp", "serve an editor", "celadon.cli.commands.lsp"),
-    Command(
-        "migrate",
-        "translate policies of other engines",
-        "celadon.cli.commands.migrate",
-    ),
-    Command(
-        "playground",
-        "try policies out in a browser",
-        "celadon.cli.commands.playground",
-    ),
-    Command("prove", "prove what policies can and cannot do", "celadon.cli.commands.prove"),
-    Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
-    Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
-    Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),
-    Command(
-        "simulate-bootstrap",
-        "tell whether policies can lock a cluster out",
-        "celadon.cli.commands.simulate_bootstrap",
-    ),
-    Command("test", "run the tests of policies", "celadon.cli.commands.test"),
-    Command("test import", "rewrite tests of other tools", "celadon.cli.commands.test_import"),
-    Command("test init", "write a first test for a policy", "celadon.cli.commands.test_init"),
-    Command(
-        "test schema", "print the JSON schema of test files", "celadon.cli.commands.test_schema"
-    ),
-    Command("webhook", "run a webhook that enforces policies", "celadon.cli.commands.webhook"),
-    Command(
-        "webhook manifest",
-        "print what it takes to run a webhook in a cluster",
-        "celadon.cli.commands.webhook_manifest",
-    ),
+    Command("audit", "judge what exists by admission policies"),
+    Command("check", "judge manifests by admission policies"),
+    Command("completion", "complete command lines in a shell"),
+    Command("data", "check, copy and restore a server's data"),
+    Command("diff", "compare what two sets of policies decide"),
+    Command("envtest", "make programs for tests of operators"),
+    Command("eval", "evaluate one CEL expression"),
+    Command("explain", "tell why policies decide as they do"),
+    Command("fmt", "lay out expressions in files"),
+    Command("init", "write a first project"),
+    Command("library", "show and copy policies to start from"),
+    Command("lint", "find what is wrong with policies"),
+    Command("lsp", "serve an editor"),
+    Command("migrate", "translate policies of other engines"),
+    Command("playground", "try policies out in a browser"),
+    Command("prove", "prove what policies can and cannot do"),
+    Command("replay", "judge what an audit log tells of"),
+    Command("schema", "show the fields of Kubernetes' types"),
+    Command("serve", "run an API server that enforces policies"),
+    Command("simulate-bootstrap", "tell whether policies can lock a cluster out"),
+    Command("test", "run the tests of policies"),
+    Command("test import", "rewrite tests of other tools"),
+    Command("test init", "write a first test for a policy"),
+    Command("test schema", "print the JSON schema of test files"),
+    Command("webhook", "run a webhook that enforces policies"),
+    Command("webhook manifest", "print what it takes to run a webhook in a cluster"),
 )
 
 _DESCRIPTION: Final = "Kubernetes' admission control without a cluster."
@@ -199,7 +180,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def _overview() -> argparse.ArgumentParser:
-    """The parser of `celadon` alone: help and version."""
+    """Return the parser of `celadon` alone: help and version."""
     width = max(len(command.name) for command in COMMANDS)
     listed = "\n".join(f"  {command.name:{width}}  {command.summary}" for command in COMMANDS)
     parser = CommandParser(
@@ -259,7 +240,7 @@ def _guided(arguments: Sequence[str] | None, *, is_process: bool) -> int:
 
 
 def _enter_release(options: argparse.Namespace) -> None:
-    """The release that a command is told is the current one from now on."""
+    """Enter the release that a command is told: it is the current one from now on."""
     version = getattr(options, "kubernetes_version", None)
     if isinstance(version, str):
         # late: commands that know no release load nothing of Kubernetes

@@ -39,7 +39,6 @@ def add_expected(parser: argparse.ArgumentParser) -> None:
 
 # --- options of several commands ------------------------------------------------------------------
 
-
 POLICIES: Final = "policies, bindings and what they look up"
 
 
@@ -96,7 +95,6 @@ def add_exclude(group: argparse._ActionsContainer) -> None:
 #
 # `--kubernetes-version`: the release whose rules apply.
 
-
 VERSIONS: Final = tuple(f"1.{minor}" for minor in range(30, 38))
 """All that are known, oldest first."""
 
@@ -150,7 +148,6 @@ def add_version(
 # --- Server packages ---------------------------------------------------------
 #
 # What servers need beside the standard library: `celadon[serve]`, and `celadon[etcd]`.
-
 
 _SERVING: Final = ("cryptography", "msgspec", "uvloop")
 _ON_ETCD: Final = ("pycurl", "google.protobuf")

@@ -49,12 +49,12 @@ def write(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """A line to standard output, or several, with the text of somebody else in it."""
+    """Write a line to standard output, or several, with the text of somebody else in it."""
     write(f"{_shown(text)}\n")
 
 
 def complain(text: str) -> None:
-    """A line to standard error, or several."""
+    """Write a line to standard error, or several."""
     _write(sys.stderr, f"{_shown(text)}\n")
 
 

@@ -24,7 +24,6 @@ from celadon.late_patterns import late_pattern
 #
 # Files that are named after what stands in documents, which may be anything.
 
-
 _IN_NO_NAME: Final = late_pattern(r"[^A-Za-z0-9._-]")
 _LONGEST: Final = 200
 """Characters of a name before its number and ending; file systems take 255."""
@@ -53,7 +52,6 @@ class FileNames:
 #
 # Documents of kinds that are Celadon's own.
 
-
 API_VERSION: Final = "celadon.dev/v1"
 PROPERTIES_KIND: Final = "PolicyProperties"
 """Of what is claimed of policies; `celadon.cli.claims` reads it."""
@@ -78,7 +76,6 @@ def problem_at(document: Document, path: Path, text: str, help: str = "") -> Pro
 # The schemas are our own, so only what they use is known: types, members, items, enumerations,
 # patterns, alternatives. Of alternatives, the one that comes nearest says what is wrong.
 
-
 _KINDS: Final[Mapping[str, tuple[type, str]]] = {
     "string": (str, "text"),
     "object": (dict, "a map"),
@@ -89,7 +86,7 @@ _KINDS: Final[Mapping[str, tuple[type, str]]] = {
 
 
 class Fault(NamedTuple):
-    """This is one thing that is wrong, and where."""
+    """Tells of one thing that is wrong, and where."""
 
     path: Path
     text: str
@@ -138,10 +135,7 @@ def _faults(
 
 
 def _of_alternatives(
-    value: object,
-    alternatives: Sequence[JsonObject],
-    path: Path,
-    definitions: JsonObject,
+    value: object, alternatives: Sequence[JsonObject], path: Path, definitions: JsonObject
 ) -> Iterator[Fault]:
     result = [list(_faults(value, alternative, path, definitions)) for alternative in alternatives]
     if not all(result):
@@ -253,7 +247,7 @@ class AnswerCache:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
 
     def key(self, *parts: Json) -> str:
-        """The name of what depends on these."""
+        """Return the name of what depends on these."""
         if self._folder is None:
             return ""
         import z3
@@ -284,8 +278,8 @@ class AnswerCache:
 
 @cache
 def _code() -> str:
-    """A hash of all files that Celadon is made of: a clone of its repository changes while its
-    version stays."""
+    """Return a hash of all files that Celadon is made of: a clone of its repository changes while
+    its version stays."""
     root = File(private_files.__file__).parent
     files = (file for file in root.rglob("*") if "__pycache__" not in file.parts)
     digest = hashlib.sha256(__version__.encode())

@@ -73,8 +73,8 @@ def possible_workers(workers: int) -> int:
 
 
 def started(work: Callable[[], Iterator[object]], stack: ExitStack) -> BinaryIO:
-    """Starts a worker; where what it yields can be read. The stack waits for its end, after the
-    pipe is closed."""
+    """Start a worker; return where what it yields can be read. The stack waits for its end, after
+    the pipe is closed."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:

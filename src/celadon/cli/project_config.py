@@ -29,19 +29,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from celadon import private_files
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
-from celadon.cli.reading.documents import (
-    NOTHING_EXCLUDED,
-    STDIN_NAME,
-    Document,
-    DocumentReader,
-    Exclusion,
-    Problem,
-    Text,
-    encoded_like,
-    read_text,
-    read_texts,
-)
+from celadon.cli.reading import documents
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
 from celadon.late_patterns import late_pattern
@@ -55,7 +45,6 @@ from celadon.records import dataclass
 # What all commands share stands at the top (`project_config`); a command's own table has the
 # name of the command. The nearest file that has what is looked for counts, from the working
 # directory upwards; in one folder celadon.toml goes before pyproject.toml.
-
 
 _FILES: Final = (("celadon.toml", ()), ("pyproject.toml", ("tool", "celadon")))
 FILE_NAMES: Final = tuple(name for name, _ in _FILES)
@@ -106,13 +95,13 @@ def _paths(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
-    """The text of a file, and the table in it; None if there is none."""
+    """Return the text of a file, and the table in it; None if there is none."""
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder, a file is expected")
     if not path.is_file():
         return "", None
     try:
-        text = path.read_text(encoding="utf-8")
+        text = private_files.content(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {str(error).lower()}") from error
     if _is_of_others(keys, text):
@@ -248,7 +237,7 @@ class _Reader:
                 self._refuse((*above, key), f"there is no such key{did_you_mean(key, names)}")
 
     def _check(self, above: tuple[str, ...], table: JsonObject) -> None:
-        """The types of all values."""
+        """Check the types of all values."""
         for key in (*_PATHS, "exclude"):
             values = table.get(key, [])
             if not isinstance(values, list):
@@ -283,14 +272,14 @@ class _Reader:
         return result
 
     def _moved(self, path: str) -> str:
-        """A path relative to the file, as it is called from the folder."""
+        """Return a path relative to the file, as it is called from the folder."""
         if os.path.isabs(path):
             return path
         return os.path.relpath(self._shared.path.parent / path, self._folder)
 
     def _pattern(self, pattern: str) -> str:
-        """A pattern of files relative to the file, as it must be in the folder. A name, and what
-        begins with a star, matches anywhere."""
+        """Return a pattern of files relative to the file, as it must be in the folder. A name, and
+        what begins with a star, matches anywhere."""
         return self._moved(pattern) if "/" in pattern.strip("/") and pattern[0] != "*" else pattern
 
     def _refuse(self, path: tuple[str | int, ...], message: str) -> NoReturn:
@@ -375,7 +364,7 @@ class _Walk:
         self.places: dict[KeyPath, int] = {}
 
     def document(self) -> None:
-        """The whole text: headers of tables, and pairs below them."""
+        """Read the whole text: headers of tables, and pairs below them."""
         table: KeyPath = ()
         self._blank()
         while self._offset < len(self._text):
@@ -393,7 +382,7 @@ class _Walk:
         self._value(path)
 
     def _key(self, table: KeyPath) -> KeyPath:
-        """The path of the key that stands here, or of the last part of a dotted one."""
+        """Return the path of the key that stands here, or of the last part of a dotted one."""
         start = self._offset
         match = _KEY.match(self._text, start)
         assert match is not None, "tomllib has taken the text"
@@ -455,7 +444,7 @@ class _Walk:
 
 
 def _names(key: str) -> list[str]:
-    """The parts of a dotted key, without their quotes."""
+    """Return the parts of a dotted key, without their quotes."""
     return [_unquoted(part) for part in _ONE_PART.findall(key)]
 
 
@@ -519,7 +508,7 @@ _UNIT_TESTS: Final = "\nsuite:"
 """How tests of Helm's plugin unittest begin."""
 
 
-def passed_over(text: Text, named: Sequence[str]) -> str:
+def passed_over(text: documents.Text, named: Sequence[str]) -> str:
     """Return what a file of a folder is, if it is no manifest; empty if it is one, or is among
     those that were named."""
     if text.file in named:
@@ -598,11 +587,12 @@ def _is_part(file: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _parts(kustomization: str, _changed: int) -> frozenset[str]:
-    """The files, seen from its folder, that a kustomization has as parts, and not as resources."""
+    """Return the files, seen from its folder, that a kustomization has as parts, and not as
+    resources."""
     files: dict[bool, set[str]] = {True: set(), False: set()}
     member = of_comments = ""
-    text = read_text(kustomization)
-    for line in () if isinstance(text, Problem) else text.content.split("\n"):
+    text = documents.read_text(kustomization)
+    for line in () if isinstance(text, documents.Problem) else text.content.split("\n"):
         comment = line.startswith("#")
         if member_match := _MEMBER.match(line):
             # A sentence with a colon is no member.
@@ -616,13 +606,15 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
 
 
 def read_manifests(
-    arguments: Sequence[str], problems: list[Problem], exclusion: Exclusion = NOTHING_EXCLUDED
-) -> Iterator[Document | Problem]:
+    arguments: Sequence[str],
+    problems: list[documents.Problem],
+    exclusion: documents.Exclusion = documents.NOTHING_EXCLUDED,
+) -> Iterator[documents.Document | documents.Problem]:
     """Yield the documents of all files that the arguments mean, and what is wrong with files. What
     was passed over is added to `problems`."""
-    reader = DocumentReader()
-    for text in read_texts(arguments, exclusion):
-        if isinstance(text, Problem):
+    reader = documents.DocumentReader()
+    for text in documents.read_texts(arguments, exclusion):
+        if isinstance(text, documents.Problem):
             yield text
         elif other := passed_over(text, arguments):
             problems.append(other_file(text.file, other))
@@ -630,12 +622,12 @@ def read_manifests(
             yield from reader.read(text)
 
 
-def other_file(file: str, subject: str) -> Problem:
+def other_file(file: str, subject: str) -> documents.Problem:
     """Return that a file was passed over, as a problem for whoever wants none."""
-    return Problem(file, 0, f"no manifest: it is among the {subject}")
+    return documents.Problem(file, 0, f"no manifest: it is among the {subject}")
 
 
-def summary(problems: Iterable[Problem]) -> str:
+def summary(problems: Iterable[documents.Problem]) -> str:
     """Return one line about all that was passed over."""
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
@@ -651,7 +643,6 @@ def summary(problems: Iterable[Problem]) -> str:
 #
 # It keeps its encoding and line ends. One that changed meanwhile, or has line ends of both
 # kinds, stays as it is.
-
 
 _NO_END: Final = "\\ No newline at end of file\n"
 
@@ -705,15 +696,15 @@ def replace_content(path: Path, data: bytes) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
-def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
+def changed_file(text: documents.Text, content: str, count: int) -> ChangedFile | None:
     """Return a file with other content, changed in so many places; None if it must stay as it
     is."""
-    if text.file == STDIN_NAME or not count:
+    if text.file == documents.STDIN_NAME or not count:
         return None
     data = Path(text.file).read_bytes()
-    if encoded_like(text.content, data) != data:
+    if documents.encoded_like(text.content, data) != data:
         return None
-    encoded = encoded_like(content, data)
+    encoded = documents.encoded_like(content, data)
     if encoded is None:
         return None
     return ChangedFile(text.file, text.content, content, encoded, count)
@@ -739,10 +730,7 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     """Declare the options that choose a configuration file."""
     group = parser.add_argument_group("configuration")
     group.add_argument(
-        "--profile",
-        default="",
-        metavar="NAME",
-        help="also use [profiles.NAME] of celadon.toml",
+        "--profile", default="", metavar="NAME", help="also use [profiles.NAME] of celadon.toml"
     )
     group.add_argument(
         "--no-config", action="store_true", help="ignore celadon.toml and pyproject.toml"

@@ -23,7 +23,6 @@ RULE: Final = "rule"
 """What is asked about: validations, match conditions and variables of policies, and their parts;
 and rules of definitions."""
 
-
 UNDECIDED: Final = "not decided"
 OPEN: Final = "no example found"
 """Up to a bound, where none at all would be a fault."""
@@ -155,7 +154,7 @@ class ExampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Something is not decided for this reason, at this place."""
+    """Says for which reason something is not decided, at this place."""
 
     message: str
     place: Place = Place()

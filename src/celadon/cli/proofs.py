@@ -153,7 +153,7 @@ def _of_bindings(
     policies: Sequence[Subject],
     bindings: Sequence[tuple[Document, ValidatingAdmissionPolicyBinding]],
 ) -> Iterator[Subject]:
-    """The bindings of policies that have several, and those that exclude resources."""
+    """Yield the bindings of policies that have several, and those that exclude resources."""
     for subject in policies:
         assert subject.policy is not None
         name = subject.policy.name
@@ -174,9 +174,7 @@ def read_subjects(
     return subjects_among(read_manifests(paths, unread, exclusion))
 
 
-def subjects_among(
-    documents: Iterable[Document | Problem],
-) -> tuple[list[Subject], list[Problem]]:
+def subjects_among(documents: Iterable[Document | Problem]) -> tuple[list[Subject], list[Problem]]:
     """Return the policies and definitions among documents, and what is wrong with documents."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []

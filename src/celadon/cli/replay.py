@@ -87,7 +87,7 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Sighted:
-    """This is how often, and when: times are as in the log, examples the first ones."""
+    """Says how often, and when: times are as in the log, examples the first ones."""
 
     denied: int = 0
     warned: int = 0
@@ -139,11 +139,11 @@ def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, 
 
 @dataclass(slots=True)
 class ReplayFindings:
-    """`events` are all that were read; of these `skipped` are of other stages, `reads` only read,
-    `unconcerned` are of no policy's concern, and `judged` were judged: denied by a policy, or with
-    no policy undecided. `undecidable` counts the others by the name of the reason, `undecided` by
-    policy. `namespaces` are those of what was judged. `would` is what policies would have said,
-    `did` what was said then."""
+    """Counts the events of a replay. `events` are all that were read; of these `skipped` are of
+    other stages, `reads` only read, `unconcerned` are of no policy's concern, and `judged` were
+    judged: denied by a policy, or with no policy undecided. `undecidable` counts the others by the
+    name of the reason, `undecided` by policy. `namespaces` are those of what was judged. `would` is
+    what policies would have said, `did` what was said then."""
 
     events: int = 0
     skipped: int = 0
@@ -198,7 +198,6 @@ class ReplayReport:
 # messages in the annotation `validation.policy.admission.k8s.io/validation_failure`, which also
 # says what else such a binding did. Warnings of bindings that do not audit are in no event.
 
-
 _REFUSED: Final = 400
 _NO_OLD_OBJECT: Final = "the log does not have the old object"
 _STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))
@@ -233,7 +232,7 @@ class EventReplay:
         self._plugins = plugins
 
     def take(self, line: LoggedLine) -> None:
-        """An event; an error of our own is not the others' trouble."""
+        """Take an event; an error of our own is not the others' trouble."""
         findings = self._findings
         if line.event is None:
             findings.strangers += 1
@@ -382,7 +381,7 @@ class EventReplay:
 
 
 def _effect_of(failure: JsonObject) -> str:
-    """The strongest of what the binding did: it audits, or there would be no annotation."""
+    """Return the strongest of what the binding did: it audits, or there would be no annotation."""
     actions = failure.get("validationActions")
     action_names = actions if isinstance(actions, list) else []
     return next((effect for action, effect in _STRONGEST if action in action_names), AUDIT)
@@ -442,7 +441,7 @@ _NO_ROLES: Final = (Missing.ROLES,)
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """This is what is to be done. `step` is told how many events are done, and which share of the
+    """Holds what is to be done. `step` is told how many events are done, and which share of the
     logs."""
 
     manifests: Manifests
@@ -493,7 +492,7 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
 def _converting(
     inputs: Replay, world: admission.ObjectWorld
 ) -> AbstractContextManager[admission.ObjectWorld]:
-    """The world, with its conversion webhooks where they are called."""
+    """Return the world, with its conversion webhooks where they are called."""
     if inputs.conversions is None:
         return nullcontext(world)
     from celadon.cli.check.conversion_calls import converting  # late: it loads what waits

@@ -102,7 +102,7 @@ class BlockReader:
 
 
 def _document(lines: list[str], memo: dict[str, _Line]) -> Any:
-    """The loop over the lines. It is one function because calls would be most of its time."""
+    """Read the lines in one loop. It is one function because calls would be most of its time."""
     root: dict[str, Json] = {}
     container: Any = root  # the map or list that is being filled
     column = 0  # its indentation
@@ -162,7 +162,7 @@ def _document(lines: list[str], memo: dict[str, _Line]) -> Any:
 
 
 def _understand(line: str, memo: dict[str, _Line]) -> _Line:
-    """A line seen for the first time."""
+    """Read a line that is seen for the first time."""
     if _STRANGE.search(line):
         raise UnusualError
     match = _LINE.fullmatch(line)
@@ -234,7 +234,7 @@ def _unquoted(quoted: str) -> str:
 
 
 def _flow(value: tuple[Json, ...] | None) -> object:
-    """A new list or map every time: two documents must not share one."""
+    """Return a new list or map every time: two documents must not share one."""
     return {} if value is None else list(value)
 
 
@@ -259,7 +259,7 @@ def _continue_plain(lines: list[str], position: int, container: Any, column: int
 
 
 def _plain_at_end(line: str) -> str:
-    """The plain value that a line ends with."""
+    """Return the plain value that a line ends with."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise UnusualError
@@ -270,7 +270,8 @@ def _plain_at_end(line: str) -> str:
 
 
 def _quoted(lines: list[str], position: int, parent: int, begun: str) -> tuple[str, int]:
-    """The text that begins with a quote and ends in a deeper line, and the position behind it."""
+    """Return the text that begins with a quote and ends in a deeper line, and the position behind
+    it."""
     quote = begun[0]
     words = [begun[1:].rstrip(" ")]
     for line in lines[position:]:
@@ -291,7 +292,7 @@ def _quoted(lines: list[str], position: int, parent: int, begun: str) -> tuple[s
 
 
 def _block(lines: list[str], position: int, parent: int, style: str) -> tuple[str, int]:
-    """The text under `key: |` or `key: >`, and the position behind it."""
+    """Return the text under `key: |` or `key: >`, and the position behind it."""
     start, end = position, len(lines)
     while position < end and not lines[position]:
         position += 1

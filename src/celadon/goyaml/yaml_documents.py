@@ -106,7 +106,6 @@ _JSON: Final = json.JSONDecoder(
 # must not be written plain because they would be read as something else. As
 # `goyaml.v2/{encode,sorter}.go`.
 
-
 _DUMPER: Final = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 _BOTH: Final = (True, True)
 _BASE_60: Final = late_pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])++(?:\.[0-9_]*)?")
@@ -134,7 +133,8 @@ def _document(value: object) -> Iterator[yaml.Event]:
 
 
 def _events(value: Any) -> Iterator[yaml.Event]:
-    """A stack, not generators in generators, through which each event would climb."""
+    """Yield the events of a value, by a stack in place of generators in generators, through which
+    each event would climb."""
     pending = [value]
     while pending:
         item = pending.pop()

@@ -36,10 +36,8 @@ from celadon.late_patterns import late_pattern
 # It is twenty times slower than libyaml for ordinary text: see `yaml_events` for when it is
 # asked.
 
-
 _LONGEST_KEY = 1024
 """Characters from the beginning of a key to its colon."""
-
 
 _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 """What is wrong with half a surrogate pair, and with a number beyond the last character."""
@@ -99,7 +97,6 @@ class FlowParser(yaml.SafeLoader):
 # Where PyYAML has no libyaml (in a browser) it finds the same faults at the same places, and
 # names them otherwise. Clients know libyaml's words: go-yaml, which the API server reads with,
 # has them.
-
 
 _BLOCK_END: Final = "expected <block end>"
 _IN_SEQUENCES: Final = "while parsing a block collection"
@@ -186,16 +183,16 @@ def _read_slowly(
 ) -> Iterator[tuple[int, object]]:
     """Yield the documents after those already yielded, with a parser that copes with any
     nesting."""
-    noticed: list[yaml_scalars.RepeatedKey] | None = None if repeated is None else []
+    noticed: list[yaml_scalars.RepeatedKey] = []
+    taken = None if repeated is None else noticed
     try:
-        reader = EventReader(text, noticed, heeds_merges=False, quick=False)
+        reader = EventReader(text, taken, heeds_merges=False, quick=False)
         for number, document in enumerate(reader.documents()):
-            if number >= yielded and repeated is not None and noticed is not None:
-                repeated += noticed
-            if noticed is not None:
-                noticed.clear()
             if number >= yielded:
+                if repeated is not None:
+                    repeated += noticed
                 yield document
+            noticed.clear()
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
 
@@ -324,12 +321,12 @@ class EventReader:
         levels.closed_all()
         counts_levels = False
         above: list[_Open] = []
-        none: _Open | None = None
+        container: _Open | None = None
         while True:
             kind = event.__class__
             if kind is _SCALAR:
-                if none is not None and none.awaits_key and _is_merge(event):
-                    none.merges(event)
+                if container is not None and container.awaits_key and _is_merge(event):
+                    container.merges(event)
                     event = self._next()
                     continue
                 self._values += 1
@@ -339,32 +336,32 @@ class EventReader:
             elif kind is _ALIAS:
                 value = self._alias(event)
             elif kind is _MAPPING or kind is _SEQUENCE:
-                if none is not None:
-                    above.append(none)
-                none = self._opened(event, kind is _MAPPING)
+                if container is not None:
+                    above.append(container)
+                container = self._opened(event, kind is _MAPPING)
                 if counts_levels:
                     levels.opened(event)
                 elif len(above) == yaml_scalars.UNCOUNTED_LEVELS:
                     counts_levels = True
-                    for item in (*above, none):
+                    for item in (*above, container):
                         levels.opened(item.event)
                 event = self._next()
                 continue
             else:
-                assert none is not None
+                assert container is not None
                 if counts_levels:
                     levels.closed()
-                value, event = none.value, none.event
+                value, event = container.value, container.event
                 if event.anchor is not None:
                     self._open_anchors.discard(event.anchor)
-                    self._anchors[event.anchor] = (value, self._values - none.before)
-                none = above.pop() if above else None
-            if none is None:
+                    self._anchors[event.anchor] = (value, self._values - container.before)
+                container = above.pop() if above else None
+            if container is None:
                 return value
-            if none.awaits_key is None:
-                none.value.append(value)
+            if container.awaits_key is None:
+                container.value.append(value)
             else:
-                self._put(none, value, event)
+                self._put(container, value, event)
             event = self._next()
 
     def _opened(self, event: Any, is_map: bool) -> _Open:
@@ -379,7 +376,7 @@ class EventReader:
         return opened
 
     def _put(self, container: _Open, value: Any, event: Any) -> None:
-        """A key or its value into a map; `event` is what it begins with."""
+        """Put a key or its value into a map; `event` is what it begins with."""
         if container.awaits_key:
             container.awaits_key = False
             container.raw_key = value
@@ -488,7 +485,7 @@ def _go_syntax(value: Json) -> str:
 
 
 def _allowed_alias_ratio(values: int) -> float:
-    """The part of a document that may come from aliases, as go-yaml `decode.go` allows."""
+    """Return the part of a document that may come from aliases, as go-yaml `decode.go` allows."""
     if values <= yaml_scalars.ALIAS_RATIO_LOW:
         return 0.99
     if values >= yaml_scalars.ALIAS_RATIO_HIGH:
@@ -531,7 +528,7 @@ def _not_json(event: Any) -> yaml_scalars.UnreadableError:
 
 
 def _tagged(event: Any, tag: str) -> str | int | float | bool | None:
-    """A scalar with an explicit tag of the YAML language, e.g. `!!int "5"`."""
+    """Return the value of a scalar with an explicit tag of the YAML language, e.g. `!!int "5"`."""
     text: str = event.value
     if tag == "binary":
         return _binary(event)
@@ -592,8 +589,8 @@ def syntax_error(error: yaml.YAMLError, text: str) -> yaml_scalars.UnreadableErr
 
 
 def _go_place(error: yaml.MarkedYAMLError) -> str:
-    """The line as go-yaml `decode.go` counts it: of the scanner from 1, of the parser from 0, and
-    line 0 is no line."""
+    """Return the line as go-yaml `decode.go` counts it: of the scanner from 1, of the parser from
+    0, and line 0 is no line."""
     line = 0
     if error.problem_mark is not None and error.problem_mark.line:
         line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)

@@ -139,7 +139,6 @@ def key_text(value: str | int | float | bool | None) -> str | None:
 # the beginning of a document it is a part of it. As k8s.io/apimachinery `pkg/util/yaml`
 # `YAMLReader`.
 
-
 _SEPARATOR: Final = b"---"
 _BLANK: Final = b" \t\r\n\v\f"
 
@@ -220,7 +219,6 @@ def strict_error(repeated: Iterable[str]) -> str:
 #
 # A kilobyte of YAML can ask for the memory of a data centre; here it is refused.
 
-
 MAX_DEPTH: Final = 10_000
 """Nested flow collections, and nested indentations, in one document (go-yaml `scannerc.go`)."""
 
@@ -276,7 +274,6 @@ class UnreadableError(Exception):
 # that is too much, whatever else is wrong. What it has read becomes JSON, which has a limit of its
 # own.
 
-
 _SCANNED_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
 
 
@@ -300,7 +297,7 @@ class OpenLevels:
         self._kinds: list[int] = []
 
     def opened(self, event: Any) -> None:
-        """A collection begins. Raises TooDeep, NotQuick."""
+        """Note that a collection begins. Raises TooDeep, NotQuick."""
         start = event.start_mark
         if event.flow_style:
             # `[a: b]` has a map in it without a bracket of its own
@@ -322,7 +319,7 @@ class OpenLevels:
             raise _too_deep(start.line)
 
     def closed(self) -> None:
-        """The last of them ends."""
+        """Note that the last of them ends."""
         kind = self._kinds.pop() if self._kinds else 0
         if kind < 0:
             self._indents.pop()

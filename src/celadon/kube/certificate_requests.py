@@ -292,7 +292,7 @@ class SignedRequest:
 
 
 def _algorithm(fields: _Fields) -> tuple[bytes, bytes]:
-    """An object identifier, and all bytes of its parameters."""
+    """Return an object identifier, and all bytes of its parameters."""
     inner = fields.fields("AlgorithmIdentifier")
     kind = inner.object_id()
     parameters = inner.next(_PARAMETERS)
@@ -449,7 +449,6 @@ def _check_names(content: bytes) -> None:
 
 
 # --- Signatures --------------------------------------------------------------
-
 
 _SIGNATURES: Final = {
     bytes.fromhex(text): value

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from celadon.kube.go.go_text import ADDRESS, GoValue, go_syntax, json_text, quote
+from celadon.kube.go.go_json import json_with_raw
+from celadon.kube.go.go_text import ADDRESS, GoValue, go_syntax, quote
 from celadon.kube.releases import is_since, wording
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ class SpelledStep(str):
 Step: TypeAlias = str | int
 """A field, a `MapKey`, a `SpelledStep`, or the index of an item. All texts are what stands in the
 object, so steps lead through it as they are."""
-
 
 _new: Final = object.__new__
 
@@ -170,7 +170,7 @@ def value_text(value: object) -> str:
     Texts, numbers and booleans are plain; the rest is JSON, and before 1.34 Go's own syntax.
     """
     if isinstance(value, GoValue):
-        return json_text(value.value) if is_since("1.34") else value.go_syntax
+        return json_with_raw(value.value) if is_since("1.34") else value.go_syntax
     if value.__class__ is str:
         return quote(str(value))
     if value.__class__ is bool:
@@ -181,12 +181,12 @@ def value_text(value: object) -> str:
 
         return text.go_float(value)
     if value.__class__ is int or is_since("1.34"):
-        return json_text(value)
+        return json_with_raw(value)
     return '"null"' if value is None else go_syntax(value, _usual_type(value))
 
 
 def _usual_type(value: object) -> str:
-    """The type of a list or a map of texts, which most are that no type comes with."""
+    """Return the type of a list or a map of texts, which most are that no type comes with."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "[]string"
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):

@@ -28,7 +28,6 @@ JsonDict: TypeAlias = dict[str, Any]
 #
 # Deep copies of JSON values, without the bookkeeping of `copy.deepcopy`, and whether two are alike.
 
-
 _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
@@ -42,6 +41,17 @@ def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
     if value.__class__ is list:
         return [fresh(item) if item.__class__ in _CONTAINERS else item for item in value]
     return value
+
+
+SharedParts: TypeAlias = dict[int, tuple[Any, Any]]
+"""Copies of parts of another value, by their identity, each with the part."""
+
+
+def shared_copy(part: object, shared: SharedParts) -> Any:  # noqa: ANN401 - any JSON
+    """Return a deep copy of a part, and note it."""
+    copied = fresh(part)
+    shared[id(copied)] = copied, part
+    return copied
 
 
 def same(value: object, before: object) -> bool:
@@ -142,7 +152,7 @@ def _misfit(value: object, shape: Shape, path: Path) -> Misfit | None:
 
 
 def _is_int64(value: object) -> bool:
-    """True is an int, too, for Python."""
+    """Return whether a value is an int of 64 bits; True is an int, too, for Python."""
     return value.__class__ is int and -(1 << 63) <= value < 1 << 63
 
 
@@ -235,7 +245,6 @@ DEFINITION: Final[Shape] = {
     "status": {"conditions": [Needed({"type": str, "status": str})]},
 }
 """Of a CustomResourceDefinition: what must be known before anything can be of its objects."""
-
 
 _PLAIN: Final = 2
 """The form of `marshal` in which equal texts have the same bytes, whoever shares them."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, assert_never
 
 from celadon.cel.value_functions import text
@@ -26,7 +28,6 @@ __all__ = ["JSONPathError", "Steps", "parse_jsonpath", "printed", "selected"]
 # is wrong; the last part takes the steps. As k8s.io/client-go `util/jsonpath/parser.go`:
 # bare words pass, so does anything after a closing brace.
 
-
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _SLICE: Final = late_pattern(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 _DICT_KEY: Final = late_pattern(r"'([^']*)'")
@@ -44,7 +45,7 @@ _MAX_DEPTH: Final = 50
 
 
 class JSONPathError(MalformedText):
-    """`str()` is the text of client-go's error."""
+    """Tells what is wrong with a JSONPath. `str()` is the text of client-go's error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +57,20 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`.name`, or `['name']`."""
+    """Selects a member: `.name`, or `['name']`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class EveryMember:
-    """`.*`: the members of an object, the elements of a list."""
+    """Selects by `.*` the members of an object, the elements of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None, too."""
+    """Selects by `[start:end:step]`; `[*]` is `[:]`. Of a single index, `[start]`, `end` is None,
+    too."""
 
     start: int | None
     end: int | None = None
@@ -78,14 +80,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """`[a,b]`: what each of the alternatives selects."""
+    """Selects by `[a,b]` what each of the alternatives selects."""
 
     alternatives: tuple[Steps, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`[?(@.a == "b")]`; without an operator, those elements that have `left`."""
+    """Selects by `[?(@.a == "b")]`; without an operator, those elements that have `left`."""
 
     left: Steps
     operator: str = ""
@@ -94,7 +96,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """`..`: the value and everything in it that has members or elements."""
+    """Selects by `..` the value and everything in it that has members or elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +280,7 @@ class _Parser:
 
 
 def _number_of(text: str) -> float:
-    """An integer if it is one of 64 bits."""
+    """Return the number in a text, an integer if it is one of 64 bits."""
     try:
         return parse_int(text)
     except ValueError:
@@ -321,7 +323,6 @@ def _is_word(char: str) -> bool:
 # an error (an index beyond the end, a filter on what is no list, a comparison of a text with a
 # number) nothing is selected: None, between the functions of this module.
 
-
 Values: TypeAlias = Sequence[Json]
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -334,10 +335,17 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 _EQUALITIES: Final = frozenset({"==", "!="})
 
+MOST_VALUES: Final = 1_000_000
+"""Of all steps together: an object of a megabyte has half as many at most."""
+
 
 def selected(steps: Steps, value: Json) -> Values:
-    """Return the values that the steps lead to, in order."""
-    return _walk(steps, [value]) or ()
+    """Return the values that the steps lead to, in order; none if there are more than a million
+    on the way, as each `..` and each union may multiply them."""
+    try:
+        return _Walk().through(steps, [value])
+    except (_NoValuesError, _TooManyError):
+        return ()
 
 
 def printed(value: Json) -> str:
@@ -354,35 +362,69 @@ def printed(value: Json) -> str:
     return json_text(sorted_members(value))
 
 
-def _walk(steps: Steps, values: Values) -> Values | None:
-    current: Values | None = values
-    for step in steps:
-        if current is None:
-            return None
-        current = _stepped(step, current)
-    return current
+class _NoValuesError(Exception):
+    """A step cannot be taken from some value."""
 
 
-def _stepped(step: Step, values: Values) -> Values | None:
-    match step:
-        case Literal(value):
-            return [value] if isinstance(value, str) else [value for _ in values]
-        case Field(name):
-            return [value[name] for value in values if isinstance(value, Mapping) and name in value]
-        case EveryMember():
-            return [inner for value in values for inner in _members(value)]
-        case Slice():
-            return _sliced(step, values)
-        case Union(alternatives):
-            return _united(alternatives, values)
-        case Filter():
-            return _filtered(step, values)
-        case Descent():
-            return [inner for value in values for inner in _descended(value)]
-        case Word():
-            return None
-        case _:
-            assert_never(step)
+class _TooManyError(Exception):
+    """Values have been met without end."""
+
+
+class _Walk:
+    """Takes steps from values to values, and counts these."""
+
+    def __init__(self) -> None:
+        self._left = MOST_VALUES
+
+    def through(self, steps: Steps, values: Values) -> Values:
+        """Return what all the steps lead to. Raises _NoValuesError, _TooManyError."""
+        for step in steps:
+            values = list(itertools.islice(self._stepped(step, values), self._left))
+            self._left -= len(values) + 1
+            if self._left <= 0:
+                raise _TooManyError
+        return values
+
+    def _stepped(self, step: Step, values: Values) -> Iterable[Json]:
+        match step:
+            case Literal(value):
+                return [value] if isinstance(value, str) else [value for _ in values]
+            case Field(name):
+                return [
+                    value[name] for value in values if isinstance(value, Mapping) and name in value
+                ]
+            case EveryMember():
+                return (inner for value in values for inner in _members(value))
+            case Slice():
+                return _sliced(step, values)
+            case Union(alternatives):
+                return (inner for steps in alternatives for inner in self.through(steps, values))
+            case Filter():
+                return self._filtered(step, values)
+            case Descent():
+                return _descended(values)
+            case Word():
+                raise _NoValuesError
+            case _:
+                assert_never(step)
+
+    def _filtered(self, step: Filter, values: Values) -> Iterator[Json]:
+        for value in values:
+            if not isinstance(value, list):
+                raise _NoValuesError
+            for element in value:
+                if self._passes(step, element):
+                    yield element
+
+    def _passes(self, step: Filter, element: Json) -> bool:
+        if not step.operator:
+            with contextlib.suppress(_NoValuesError):
+                return bool(self.through(step.left, [element]))
+            return False
+        left, right = (self.through(side, [element]) for side in (step.left, step.right))
+        if len(left) > 1 or len(right) > 1:
+            raise _NoValuesError
+        return _compared(left[0], step.operator, right[0]) if left and right else False
 
 
 def _members(value: Json) -> Values:
@@ -391,30 +433,32 @@ def _members(value: Json) -> Values:
     return value if isinstance(value, list) else ()
 
 
-def _descended(value: Json) -> list[Json]:
-    """The value and, depth first, what is in it; only those that hold something themselves."""
-    members = _members(value)
-    if not members:
-        return []
-    return [value, *(inner for member in members for inner in _descended(member))]
+def _descended(values: Values) -> Iterator[Json]:
+    """Yield each value and, depth first, what is in it; only those that hold something
+    themselves."""
+    stack = list(reversed(values))
+    while stack:
+        value = stack.pop()
+        members = _members(value)
+        if members:
+            yield value
+            stack += reversed(members)
 
 
-def _sliced(step: Slice, values: Values) -> Values | None:
-    result: list[Json] = []
+def _sliced(step: Slice, values: Values) -> Iterator[Json]:
     for value in values:
         if value is None:
             continue
         if not isinstance(value, list):
-            return None
+            raise _NoValuesError
         start, end = _bounds(step, len(value))
         if start == end:
-            return result
+            return
         if not (0 <= start < len(value) and 0 <= end <= len(value) and start < end):
-            return None
+            raise _NoValuesError
         if step.step is not None and step.step <= 0:
-            return None
-        result += value[start : end : step.step or 1]
-    return result
+            raise _NoValuesError
+        yield from value[start : end : step.step or 1]
 
 
 def _bounds(step: Slice, length: int) -> tuple[int, int]:
@@ -427,45 +471,11 @@ def _bounds(step: Slice, length: int) -> tuple[int, int]:
     return first + length if first < 0 else first, end
 
 
-def _united(alternatives: Sequence[Steps], values: Values) -> Values | None:
-    result: list[Json] = []
-    for steps in alternatives:
-        more = _walk(steps, values)
-        if more is None:
-            return None
-        result += more
-    return result
-
-
-def _filtered(step: Filter, values: Values) -> Values | None:
-    result: list[Json] = []
-    for value in values:
-        if not isinstance(value, list):
-            return None
-        for element in value:
-            passes = _passes(step, element)
-            if passes is None:
-                return None
-            if passes:
-                result.append(element)
-    return result
-
-
-def _passes(step: Filter, element: Json) -> bool | None:
-    left = _walk(step.left, [element])
-    if not step.operator:
-        return bool(left)
-    right = _walk(step.right, [element])
-    if left is None or right is None or len(left) > 1 or len(right) > 1:
-        return None
-    return _compared(left[0], step.operator, right[0]) if left and right else False
-
-
-def _compared(left: Json, sign: str, right: Json) -> bool | None:
+def _compared(left: Json, sign: str, right: Json) -> bool:
     compare = _COMPARISONS.get(sign)
     comparable = type(left) is type(right) and isinstance(left, str | int | float)
     if compare is None or not comparable:
-        return None
+        raise _NoValuesError
     if isinstance(left, bool) and sign not in _EQUALITIES:
-        return None
+        raise _NoValuesError
     return compare(left, right)

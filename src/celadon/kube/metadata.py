@@ -47,7 +47,7 @@ def owner_key(owner: JsonObject) -> tuple[tuple[str, object], ...]:
 
 
 def name(obj: object) -> str:
-    """The name; empty when there is none, or no text."""
+    """Return the name; empty when there is none, or no text."""
     return _text(obj, "name")
 
 

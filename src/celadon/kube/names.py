@@ -19,7 +19,7 @@ class GroupVersion(NamedTuple):
     version: str
 
     def __str__(self) -> str:
-        """The `apiVersion` form: `apps/v1`, `v1`."""
+        """Return the `apiVersion` form: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
 

@@ -120,7 +120,7 @@ def _strict_range(text: str) -> netaddr.Prefix | None:
 
 
 def _range_text(prefix: netaddr.Prefix) -> str:
-    """The range without the bits behind its length, as Go's older type prints it."""
+    """Return the range without the bits behind its length, as Go's older type prints it."""
     masked = prefix.masked()
     length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
     return f"{text_rules.unmapped(masked.addr)}/{length}"
@@ -133,7 +133,6 @@ def _range_text(prefix: netaddr.Prefix) -> str:
 # Amounts of memory and storage that are no whole number of bytes.
 #
 # As k8s.io/kubernetes `pkg/api/{pod/warnings,persistentvolumeclaim/util}.go`.
-
 
 _WHOLE: Final = late_pattern(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
 """Most amounts, which are seen to be whole without being read."""
@@ -174,7 +173,6 @@ def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
 #
 # Containers are visited as k8s.io/kubernetes `pkg/apis/core/pods/helpers.go` does: those for
 # initialization first, then the usual ones, then the ephemeral ones.
-
 
 Located = tuple[FieldPath, JsonObject]
 
@@ -290,7 +288,6 @@ def _printed(port: JsonObject) -> str:
 #
 # As k8s.io/kubernetes `pkg/api/node/util.go`.
 
-
 _DEPRECATED: Final = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
@@ -365,7 +362,6 @@ def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[
 # A volume made of a ConfigMap, a Secret or the downward API, or of several of them, puts items
 # at paths: the same path twice, or one below another. As k8s.io/kubernetes
 # `pkg/api/pod/warnings.go`, `warningsForOverlappingVirtualPaths`.
-
 
 _CERTIFICATE_PATHS: Final = (
     ("certificateChainPath", "PodCertificate chain"),

@@ -47,7 +47,6 @@ __all__ = [
 # text is printed in canonical form: no fraction, the largest suffix that leaves an integer.
 # Facts and texts are those of Kubernetes 1.36.
 
-
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
 
@@ -92,7 +91,6 @@ _PARTS: Final = late_pattern(
 )
 _EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
-
 _BITS: Final = 64
 """Of an int64. A decimal number that ends with so many zeros does so in binary, too."""
 
@@ -104,7 +102,7 @@ class QuantityError(MalformedText):
 
 
 class Format(enum.Enum):
-    """This is how a quantity is written; the value is upstream's name."""
+    """Says how a quantity is written; the value is upstream's name."""
 
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"
@@ -130,7 +128,6 @@ BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei"
 
 _DECIMAL_SUFFIX_OF: Final = {power: suffix for suffix, power in DECIMAL_SUFFIXES.items()}
 _BINARY_SUFFIX_OF: Final = {power: suffix for suffix, power in BINARY_SUFFIXES.items()}
-
 
 _AT_ONCE: Final = frozenset({0, 1, 2, 3, 6, 9})
 """Powers of ten that Go multiplies by in one step."""
@@ -180,9 +177,9 @@ class Quantity:
         return self._decimal
 
     def int64_value(self, digits: int = 0) -> int:
-        """Rounded away from zero, with so many digits behind the point counted as whole ones; of
-        what no int64 can hold the lowest bits, as Go's `Value` and, with three, `MilliValue`; or
-        nothing, where Go multiplies by ten again and again."""
+        """Return the number rounded away from zero, with so many digits behind the point counted as
+        whole ones; of what no int64 can hold the lowest bits, as Go's `Value` and, with three,
+        `MilliValue`; or nothing, where Go multiplies by ten again and again."""
         value = self.as_decimal()
         if digits:
             value = EXACT.scaleb(value, Decimal(digits))
@@ -249,7 +246,7 @@ class Quantity:
         return _of_exact(difference, chosen)
 
     def round_up(self, scale: int) -> Quantity:
-        """Rounded away from zero to a multiple of ten to the power of `scale`."""
+        """Round away from zero to a multiple of ten to the power of `scale`."""
         if self.exact is not None:
             return _of_exact(_rounded(self.exact, scale), self.format)
         if self.scale >= scale:
@@ -264,7 +261,7 @@ class Quantity:
 
 
 def parse(text: str) -> Quantity:
-    """Raises QuantityError with upstream's text."""
+    """Parse a quantity. Raises QuantityError with upstream's text."""
     if text == "0":
         return Quantity(0, text=text)
     parts = _PARTS.fullmatch(text)
@@ -286,7 +283,7 @@ def from_int(value: int, form: Format = Format.DECIMAL_SI) -> Quantity:
 
 
 def _interpret(suffix: str) -> tuple[Format, int]:
-    """The format and the power, of two for binary suffixes and else of ten."""
+    """Return the format and the power, of two for binary suffixes and else of ten."""
     if suffix in DECIMAL_SUFFIXES:
         return Format.DECIMAL_SI, DECIMAL_SUFFIXES[suffix]
     if suffix in BINARY_SUFFIXES:
@@ -421,7 +418,7 @@ def _canonical_text(quantity: Quantity) -> str:
 
 
 def _digits_and_exponent(quantity: Quantity) -> tuple[str, int]:
-    """The digits without zeros at the end, and the power of ten to multiply them by."""
+    """Return the digits without zeros at the end, and the power of ten to multiply them by."""
     if quantity.exact is None:
         written, exponent = str(abs(quantity.mantissa)), quantity.scale
     else:
@@ -443,7 +440,6 @@ def _binary_text(value: int) -> str:
 # --- Resource amounts --------------------------------------------------------
 #
 # Arithmetic on resource lists (resource name to quantity text) as pods need it.
-
 
 ResourceList = Mapping[str, str]
 """Amounts as text by the name of the resource, as `requests` and `limits` have them."""
@@ -553,7 +549,6 @@ def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str
 #
 # As k8s.io/kubernetes `pkg/apis/core/helper/qos`.
 
-
 QOS_RESOURCES: Final = ("cpu", "memory")
 """The resources that count."""
 
@@ -594,7 +589,6 @@ def qos_class(spec: JsonObject) -> str:
 #
 # Go keeps a number and its power of ten as they were written, and prints them with `%#v`. Servers
 # before 1.34 show that in errors; nobody else asks.
-
 
 _sent: Final[ContextVar[dict[str, str] | None]] = ContextVar("celadon_sent", default=None)
 

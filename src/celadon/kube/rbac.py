@@ -58,7 +58,6 @@ __all__ = [
 # annotation by which a server recognises what it may bring up to date. Aggregated roles come
 # without rules; the controller that collects them writes those.
 
-
 API_VERSION: Final = f"{RBAC_GROUP}/v1"
 CONTROLLER_PREFIX: Final = "system:controller:"
 CONTROLLER_NAMESPACE: Final = "kube-system"
@@ -219,7 +218,6 @@ def _subjects(line: str) -> Iterator[dict[str, str]]:
 # (with all subresources) or path; `*/scale` for one subresource of everything; a path may end
 # in `*`. As k8s.io/kubernetes `pkg/apis/rbac/v1/evaluation_helpers.go`.
 
-
 ALL: Final = "*"
 
 
@@ -318,13 +316,11 @@ def quoted_list(texts: Iterable[str]) -> str:
 # Bindings are looked at in the order of their names; upstream's order is that of its cache,
 # which only shows in the reason when several bindings allow.
 
-
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for ClusterRoles and ClusterRoleBindings."""
 
 Who = tuple[str, str]
 """The kind of a subject, and the name of the user or group that it is."""
-
 
 CLUSTER_WIDE: Final = ""
 
@@ -340,7 +336,7 @@ _BINDINGS: Final = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 @dataclass(frozen=True, slots=True)
 class RoleRef:
-    """This says which role a binding grants: a Role of its own namespace, or a ClusterRole."""
+    """Says which role a binding grants: a Role of its own namespace, or a ClusterRole."""
 
     kind: str
     name: str
@@ -448,7 +444,7 @@ class RoleIndex:
                 self._bound[key[0], subject] = {*self._bound[key[0], subject]}
 
     def _said(self, key: Key) -> tuple[PolicyRule, ...]:
-        """The rules that a role says itself."""
+        """Return the rules that a role says itself."""
         rules = self._given.get(key)
         if rules is None:
             rules = self._given[key] = policy_rules(self._roles[key])
@@ -638,7 +634,6 @@ def aggregated(errors: Iterable[str]) -> str:
 # k8s.io/component-helpers `auth/rbac/validation/policy_comparator.go` and k8s.io/kubernetes
 # `pkg/registry/rbac/validation/policy_compact.go`, which compare each with each: a rule of four
 # short lists may be millions, and so may be what somebody owns.
-
 
 MOST_UNCOVERED: Final = 1 << 20
 """Bytes of single permissions that are listed, with `_PERMISSION` for each. A bound of ours: who

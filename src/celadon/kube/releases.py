@@ -62,7 +62,8 @@ class VersionError(MalformedText):
 
 @functools.cache
 def parse_version(text: str) -> Minor:
-    """Raises VersionError for what is not `major.minor`, or later than `LATEST`."""
+    """Parse a version. Raises VersionError for what is not `major.minor`, or later than
+    `LATEST`."""
     match = _VERSION.fullmatch(text)
     if match is None:
         raise VersionError(f"not a Kubernetes version: `{text}`, expected for instance `{DEFAULT}`")
@@ -151,7 +152,7 @@ def enter(entered: Answering) -> Answering:
 
 
 def leave_release(before: Answering) -> None:
-    """Ends what `enter_release` began; a request may go on in another task by then."""
+    """End what `enter_release` began; a request may go on in another task by then."""
     _here.set(before)
 
 
@@ -228,7 +229,7 @@ def wording(latest: str, **until: str) -> Wording:
 
 
 def since(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iterator[R]]]:
-    """Decorates a rule that came in a release: those before find nothing."""
+    """Decorate a rule that came in a release: those before find nothing."""
 
     def decorate(rule: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
         @functools.wraps(rule)
@@ -241,7 +242,7 @@ def since(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iter
 
 
 def until(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iterator[R]]]:
-    """Decorates a rule that went with a release: that one and those after it find nothing."""
+    """Decorate a rule that went with a release: that one and those after it find nothing."""
 
     def decorate(rule: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
         @functools.wraps(rule)

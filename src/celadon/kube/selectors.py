@@ -160,7 +160,8 @@ def key_error(path: FieldPath, key: str) -> FieldError | None:
 
 
 def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> Requirement:
-    """Checked as upstream's `NewRequirement`: SelectorError with all complaints."""
+    """Return a requirement, checked as upstream's `NewRequirement`: SelectorError with all
+    complaints."""
     path = _VALUES
     errors = [key_error(_KEY, key)]
     errors.append(_value_count_error(operator, values, path))
@@ -204,7 +205,7 @@ class LabelSelector:
         return KeyConditions(self.requirements, nothing=self.nothing)
 
     def __str__(self) -> str:
-        """The canonical text: requirements sorted by key."""
+        """Return the canonical text: requirements sorted by key."""
         return ",".join(map(str, self.requirements))
 
 
@@ -296,14 +297,14 @@ def label_selector(selector: JsonObject | None) -> LabelSelector:
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
-    """`field=value`, or `field!=value` if it is negated."""
+    """Demands `field=value`, or `field!=value` if it is negated."""
 
     field: str
     value: str
     negated: bool = False
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """An absent field reads as the empty string."""
+        """Return whether fields match. An absent field reads as the empty string."""
         return (fields.get(self.field, "") == self.value) is not self.negated
 
     def __str__(self) -> str:
@@ -325,9 +326,7 @@ class FieldSelector:
         """Return the terms by their fields, for a match with the values of all of these."""
         return KeyConditions(
             Requirement(
-                term.field,
-                Operator.NOT_EQUALS if term.negated else Operator.EQUALS,
-                (term.value,),
+                term.field, Operator.NOT_EQUALS if term.negated else Operator.EQUALS, (term.value,)
             )
             for term in self.terms
         )
@@ -415,7 +414,6 @@ def _term(part: str, text: str) -> FieldTerm | None:
 # these have their own words for a field they do not know. As k8s.io/kubernetes
 # `pkg/apis/*/v*/conversion.go`.
 
-
 STANDARD: Final = frozenset({"metadata.name", "metadata.namespace"})
 ALIASES: Final = {(GroupKind("", "Pod"), "spec.host"): "spec.nodeName"}
 _JOB: Final = GroupKind("batch", "Job")
@@ -455,7 +453,6 @@ def resolve_fields(selector: FieldSelector, resource: Resource) -> FieldSelector
 # Grammar, quirks and texts follow k8s.io/apimachinery `pkg/labels`: `in` and `notin` are words
 # only where an operator stands, an empty list holds the empty string, and `a=` compares with
 # it.
-
 
 LONG: Final = 32 << 10
 """Characters of a selector that is taken apart piece by piece."""

@@ -153,7 +153,7 @@ class _Field:
 
 @functools.cache
 def _structs() -> Mapping[str, Sequence[str]]:
-    """The lines about the fields of each structure, by its type."""
+    """Return the lines about the fields of each structure, by its type."""
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
     structs: dict[str, list[str]] = {}
@@ -176,7 +176,8 @@ def _fields(type_: str) -> Iterator[_Field]:
 
 
 def _is_between(release: tuple[int, int], releases: str) -> bool:
-    """The last release that is described stands for all that come after it."""
+    """Return whether a release is among others. The last one that is described stands for all that
+    come after it."""
     first, _, last = releases.partition("-")
     return parse_version(first) <= release and (release <= parse_version(last) or last == "1.36")
 
@@ -323,8 +324,8 @@ def _time(_: Json) -> str:
 
 def _quantity(value: Json) -> str:
     """Return a quantity as Go prints its fields; one that was never set has no format."""
-    none = None if value is None else parse(str(value))
-    quantity = none or Quantity(0)
+    parsed = None if value is None else parse(str(value))
+    quantity = parsed or Quantity(0)
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
     if quantity.exact is not None:
         mantissa = scale = 0
@@ -336,7 +337,7 @@ def _quantity(value: Json) -> str:
             f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
             f"scale:(inf.Scale){-exponent}}}"
         )
-    form = "" if none is None else quantity.format.value
+    form = "" if parsed is None else quantity.format.value
     return (
         f"{{i:(resource.int64Amount){{value:(int64){mantissa} scale:(resource.Scale){scale}}} "
         f"d:(resource.infDecAmount){{Dec:(*inf.Dec){exact}}} "

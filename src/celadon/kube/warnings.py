@@ -38,7 +38,6 @@ from celadon.kube.releases import is_since, since
 # As the `strategy.go` of each kind in k8s.io/kubernetes `pkg/registry` and
 # k8s.io/apiextensions-apiserver `pkg/registry`, and `pkg/api/node/util.go`.
 
-
 _STANDARD_FINALIZERS: Final = frozenset(
     {well_known_values.FOREGROUND, well_known_values.ORPHAN, "kubernetes"}
 )
@@ -166,7 +165,6 @@ def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
 # NetworkPolicies.
 #
 # As k8s.io/kubernetes `pkg/api/service/warnings.go` and the `strategy.go` of the other kinds.
-
 
 ENDPOINTS_MANAGER: Final = (
     "endpoints.kubernetes.io/managed-by",
@@ -351,7 +349,6 @@ def _decoded(text: str | None) -> bytes:
 # As k8s.io/kubernetes `pkg/api/{persistentvolume,persistentvolumeclaim,storage}/util.go` and
 # `pkg/registry/storage/csidriver/strategy.go`.
 
-
 DEPRECATED_SOURCES: Final = (
     ("cephfs", "cephfs", "v1.28, non-functional in v1.31+"),
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11, non-functional in v1.16+"),
@@ -437,7 +434,6 @@ def _tokens(driver: JsonObject) -> object:
 # As the `strategy.go` of each kind in k8s.io/kubernetes `pkg/registry/{apps,batch,core}`, and
 # `pkg/api/job/warnings.go`.
 
-
 MANY_COMPLETIONS: Final = 100_000
 MUCH_PARALLELISM: Final = 10_000
 
@@ -488,7 +484,8 @@ def daemon_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 
 def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """The claims of a changed one are looked at whatever changed, and their path is upstream's."""
+    """Yield warnings about the claims, which are looked at whatever changed, and whose path is
+    upstream's."""
     yield from daemon_set_warnings(obj, old)
     for index, claim in enumerate(_spec(obj).get("volumeClaimTemplates") or ()):
         path = _CLAIMS.index(index)
@@ -514,7 +511,8 @@ def job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
 
 
 def cron_job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """A time zone in the schedule of a new one is refused; that of an old one is put up with."""
+    """Yield warnings. A time zone in the schedule of a new one is refused; that of an old one is
+    put up with."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
         yield from _job_spec((_spec(obj).get("jobTemplate") or {}).get("spec") or {}, _JOB_SPEC)

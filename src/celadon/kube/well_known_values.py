@@ -18,6 +18,7 @@ FLOW_CONTROL_GROUP: Final = "flowcontrol.apiserver.k8s.io"
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 
 HOST_NAME: Final = "kubernetes.io/hostname"
+OPERATING_SYSTEM: Final = "kubernetes.io/os"
 
 NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 NODES: Final = GroupVersionResource("", "v1", "nodes")

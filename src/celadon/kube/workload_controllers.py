@@ -63,7 +63,6 @@ __all__ = [
 # created before the pod, without an owner: whose they are by
 # `persistentVolumeClaimRetentionPolicy` is written into them later.
 
-
 CLAIM: Final = "PersistentVolumeClaim"
 """The kind."""
 
@@ -75,7 +74,7 @@ def first_ordinal(stateful_set: JsonObject) -> int:
 
 
 def claim_name(template: JsonObject, pod: str) -> str:
-    """The name of the claim that a pod has of a template."""
+    """Return the name of the claim that a pod has of a template."""
     return f"{metadata.name(template)}-{pod}"
 
 
@@ -103,7 +102,6 @@ def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
 # As k8s.io/kubernetes `pkg/controller` (`GetPodFromTemplate`), `pkg/controller/daemon`,
 # `statefulset` and `job`. Of several equal pods it is the first one. A pod of a DaemonSet is
 # for a node; since nobody knows the nodes, its name is `NODE_NAME`.
-
 
 NODE_NAME: Final = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
@@ -197,7 +195,8 @@ def _member(parent: dict[str, Json], field: str) -> JsonDict:
 
 
 def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
-    """A toleration that says the same but for its seconds is replaced where it stands."""
+    """Tolerate a condition. A toleration that says the same but for its seconds is replaced where
+    it stands."""
     toleration = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
     existing = spec.get("tolerations") or ()
     tolerations = [toleration if _is_like(other, toleration) else other for other in existing]
@@ -303,7 +302,6 @@ def _template(owner: JsonObject) -> JsonObject:
 # StatefulSet claims and, if it gets them all, a Pod. Names that upstream makes of a hash or of
 # the time are made by rules that always give the same: see the hashes of templates and `SCHEDULED`.
 
-
 SCHEDULED: Final = "2026-01-01T00:00:00Z"
 """The time for which a CronJob makes its Job; a fixed one, so that names stay what they are."""
 SCHEDULED_MINUTES: Final = 29453760
@@ -339,7 +337,7 @@ _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject:
-    """This is what a controller creates, and as whom. `template` is the path in the workload that
+    """Holds what a controller creates, and as whom. `template` is the path in the workload that
     stands for the root of the object; `count` is how many equal ones are wanted at once, as far as
     that is known."""
 
@@ -351,8 +349,9 @@ class CreatedObject:
 
 @dataclass(frozen=True, slots=True)
 class _Controller:
-    """`account` is its ServiceAccount in kube-system. `template` is the path of what it makes an
-    object of; None: of the template of a pod."""
+    """Describes a controller that makes objects of a kind. `account` is its ServiceAccount in
+    kube-system. `template` is the path of what it makes an object of; None: of the template of a
+    pod."""
 
     account: str
     create: Callable[[JsonObject], JsonDict]
@@ -493,7 +492,7 @@ def _replicas(spec: JsonObject) -> int:
 
 
 def _parallel(spec: JsonObject) -> int:
-    """The pods of a Job that run side by side."""
+    """Count the pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0
     value, completions = spec.get("parallelism"), spec.get("completions")

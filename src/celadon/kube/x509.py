@@ -23,7 +23,6 @@ from celadon.records import dataclass
 #
 # As much of ASN.1 as certificates and keys need. As golang.org/x/crypto/cryptobyte.
 
-
 INTEGER: Final = 0x02
 BIT_STRING: Final = 0x03
 OCTET_STRING: Final = 0x04
@@ -38,7 +37,7 @@ class DerError(MalformedText):
 
 
 class DerReader:
-    """This is what is left of some bytes. All reads raise DerError."""
+    """Holds what is left of some bytes. All reads raise DerError."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -93,7 +92,7 @@ class DerReader:
         return content[1:]
 
     def _length(self, index: int) -> tuple[int, int]:
-        """The length that stands at a position, and where it ends."""
+        """Return the length that stands at a position, and where it ends."""
         if index >= len(self._data):
             raise DerError("cut off")
         first = self._data[index]
@@ -114,7 +113,7 @@ _UNIQUE_IDS: Final = (0x81, 0x82)
 
 
 class Authority(enum.Enum):
-    """This is what a certificate says of its owner's right to sign others."""
+    """Holds what a certificate says of its owner's right to sign others."""
 
     NO_CERTIFICATE = enum.auto()
     NONE = enum.auto()
@@ -163,7 +162,6 @@ def _signs(fields: DerReader) -> bool:
 # --- Names -------------------------------------------------------------------
 #
 # Who a certificate is for: texts by kind of attribute, as Go's `parseName` reads them.
-
 
 SET: Final = 0x31
 NUMERIC, PRINTABLE, TELETEX, IA5, UTF8, BMP = 0x12, 0x13, 0x14, 0x16, 0x0C, 0x1E
@@ -225,7 +223,7 @@ def _attribute(attributes: DerReader) -> tuple[bytes, str | None]:
 
 
 def _text(tag: int, content: bytes) -> str | None:
-    """Raises DerError."""
+    """Return the text of some content. Raises DerError."""
     if tag in _CHARACTERS:
         name, allowed = _CHARACTERS[tag]
         if allowed.fullmatch(content) is None:
@@ -254,7 +252,6 @@ def _text(tag: int, content: bytes) -> str | None:
 # here needs to be fast or to hide how long it takes: it only finds out whether a key fits a
 # certificate.
 
-
 Point: TypeAlias = tuple[int, int] | None
 """None is the neutral element."""
 _Projective: TypeAlias = tuple[int, int, int]
@@ -263,7 +260,8 @@ _Projective: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point, which has an order."""
+    """Holds the curve `y² = x³ - 3x + b` over the field of `prime`, given by a base point, which
+    has an order."""
 
     prime: int
     base: tuple[int, int]
@@ -328,16 +326,16 @@ class Curve:
 
     def public_key(self, secret: int) -> bytes:
         """Return the uncompressed point of a private key."""
-        none: Point = None
+        product: Point = None
         addend: Point = self.base
         while secret:
             if secret & 1:
-                none = self._sum(none, addend)
+                product = self._sum(product, addend)
             addend = self._sum(addend, addend)
             secret >>= 1
-        if none is None:
+        if product is None:
             return b"\0"
-        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in none)
+        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in product)
 
     def _sum(self, left: Point, right: Point) -> Point:
         if left is None or right is None:
@@ -509,7 +507,6 @@ def _edwards_sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, in
 #
 # Blocks of PEM in a text, as Go's `encoding/pem` finds them: what is no block is skipped.
 
-
 _BLOCK: Final = late_pattern(
     rb"^-----BEGIN (?P<kind>[^\n]*?)-----[ \t\r]*\n"
     rb"(?P<headers>(?:(?!-----)[^\n:]+:[^\n]*\n)*+)"  # which no body is tried on again
@@ -520,7 +517,7 @@ _BLOCK: Final = late_pattern(
 
 
 class PemBlock(NamedTuple):
-    """`kind` is what stands behind BEGIN."""
+    """Holds a block of PEM. `kind` is what stands behind BEGIN."""
 
     kind: str
     content: bytes
@@ -573,7 +570,6 @@ def bundle_fault(text: bytes) -> str:
 # As `X509KeyPair` of Go's `crypto/tls`. Of a certificate only what leads to its public key is
 # looked at: what is wrong elsewhere in it goes unnoticed.
 
-
 RSA: Final = bytes.fromhex("2a864886f70d010101")
 ELLIPTIC: Final = bytes.fromhex("2a8648ce3d0201")
 ED25519: Final = bytes.fromhex("2b6570")
@@ -586,14 +582,14 @@ _SWITCHED: Final = (
 
 
 class PublicKey(NamedTuple):
-    """`value` is the modulus of an RSA key, else the point."""
+    """Holds a public key. `value` is the modulus of an RSA key, else the point."""
 
     kind: bytes
     value: bytes
 
 
 class KeyFault(MalformedText):
-    """This is what is wrong, in Go's words."""
+    """Says what is wrong, in Go's words."""
 
 
 def key_pair_fault(certificate: bytes, key: bytes) -> str:
@@ -702,7 +698,7 @@ def _unsigned(number: int) -> bytes:
 
 
 def _private_key(der: bytes) -> PublicKey:
-    """The public key of a private one in any of the three forms."""
+    """Return the public key of a private one in any of the three forms."""
     for read in (_plain_rsa, _wrapped, _plain_elliptic):
         try:
             return read(der)

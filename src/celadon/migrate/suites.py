@@ -261,7 +261,6 @@ USER_SHAPE: Final[Shape] = {
     "clusterRoles": [str],
 }
 
-
 """What the user that a test names must look like."""
 
 

@@ -131,7 +131,7 @@ def _shrunk(kind: GroupVersionKind, written: WrittenRequest, holds: Holds) -> Wr
 
 
 def _paths(value: Any, path: Steps = ()) -> Iterator[Steps]:  # noqa: ANN401 - JSON at any depth
-    """The places of all that may be left out."""
+    """Yield the places of all that may be left out."""
     if path and path not in _NEEDED:
         yield path
     if isinstance(value, dict):
@@ -189,7 +189,7 @@ def _errors(kind: GroupVersionKind, written: WrittenRequest) -> list[FieldError]
 def _proposals(
     kind: GroupVersionKind, written: WrittenRequest, error: FieldError, texts: Sequence[str]
 ) -> Iterator[WrittenRequest]:
-    """Changes that may satisfy a complaint, the same in both objects."""
+    """Yield changes that may satisfy a complaint, the same in both objects."""
     steps = error.path.steps
     if steps[-1:] == ("selector",) or steps[-2:] == ("metadata", "labels"):
         yield _changed(written, ("spec", "selector"), _SELECTOR, ("spec", "template"))

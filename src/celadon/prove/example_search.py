@@ -36,8 +36,8 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That an expression is true (or false: `value`), or that it is not (`holds`): an error is
-    neither true nor false."""
+    """Claims that an expression is true (or false: `value`), or that it is not (`holds`): an error
+    is neither true nor false."""
 
     value: bool
     holds: bool
@@ -290,7 +290,7 @@ class Search:
         return model
 
     def _values(self) -> list[Formula]:
-        """That texts and numbers are what they were in the latest model."""
+        """Return the formulas that texts and numbers are what they were in the latest model."""
         if self.latest is None:
             return []
         return [
@@ -300,7 +300,7 @@ class Search:
         ]
 
     def _parts(self, formula: Formula) -> tuple[_Assumptions, _Assumptions]:
-        """The assumptions about unknowns that what is wanted depends on, and all others."""
+        """Return the assumptions about unknowns that what is wanted depends on, and all others."""
         names = _names(formula)
         assumed = [(item, _names(item)) for item in self.inputs.assumed]
         patterns = [(pattern, _names_of_pattern(pattern)) for pattern in self.inputs.patterns]
@@ -319,7 +319,8 @@ class Search:
         return concerned, others
 
     def _model(self, query: _Query) -> z3.ModelRef | SearchOutcome[Any]:
-        """A model that the engine has nothing against, as far as it was asked for functions."""
+        """Return a model that the engine has nothing against, as far as it was asked for
+        functions."""
         for _ in range(MOST_LESSONS):
             check = query.check()
             if check == z3.unsat:
@@ -342,7 +343,7 @@ class Search:
 
 @contextmanager
 def _stopped_at(deadline: float, solver: z3.Solver) -> Iterator[threading.Event]:
-    """The solver stops when so much processor time is gone, or it has taken too much memory. Where
+    """Stop the solver when so much processor time is gone, or it has taken too much memory. Where
     none is running, nothing happens. The event says whether it was stopped."""
     done, is_too_much = threading.Event(), threading.Event()
     if not _HAS_THREADS:
@@ -460,7 +461,7 @@ class _Query:
 
 
 def _steps(solver: z3.Solver) -> int:
-    """The work that was ever done."""
+    """Return how much work was ever done."""
     statistics = solver.statistics()
     if "rlimit count" not in statistics.keys():  # noqa: SIM118 - it is no mapping
         return 0
@@ -469,7 +470,7 @@ def _steps(solver: z3.Solver) -> int:
 
 
 def _names(formula: Formula) -> set[str]:
-    """The unknowns of a formula."""
+    """Return the unknowns of a formula."""
     return set(unknowns(formula))
 
 
@@ -478,7 +479,7 @@ def _names_of_pattern(pattern: Pattern) -> set[str]:
 
 
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
-    """The unknowns that a model is about; in the order of their names, since that of the model is
-    not always the same."""
+    """Return the unknowns that a model is about; in the order of their names, since that of the
+    model is not always the same."""
     declarations = (declaration for declaration in model.decls() if declaration.arity() == 0)
     return sorted(declarations, key=z3.FuncDeclRef.name)

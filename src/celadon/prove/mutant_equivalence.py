@@ -193,7 +193,8 @@ class Mutant:
 def _pairs(
     old: Sequence[JsonObject], new: Sequence[JsonObject]
 ) -> Iterator[tuple[JsonObject, JsonObject]]:
-    """Validations that stand for each other; beside one that is left out stands one that admits."""
+    """Yield validations that stand for each other; beside one that is left out stands one that
+    admits."""
     if len(old) < len(new):
         yield from ((pair, other) for other, pair in _pairs(new, old))
         return
@@ -250,7 +251,7 @@ class TellingRequests:
             yield RefusedRequest(None, example)
 
     def _example(self, stricter: BoundPolicy, looser: BoundPolicy) -> Example | None:
-        """A request that one policy refuses and the other admits."""
+        """Return a request that one policy refuses and the other admits."""
         old, new = (side_of([policy], self.version) for policy in (stricter, looser))
         differences = Differences(
             old,

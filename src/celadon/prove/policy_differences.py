@@ -221,7 +221,7 @@ class Differences:
         return self.about in ("", hook.policy.name)
 
     def _changed(self, resource: GroupVersionResource) -> list[Hook[CompiledPolicy]]:
-        """The policies of either side that the other has not, or not like this."""
+        """Return the policies of either side that the other has not, or not like this."""
         old, new = (
             {hook.policy.name: hook for hook in side.engine.hooks_for(resource)}
             for side in self.sides
@@ -302,8 +302,8 @@ def compared_together(
 def _matched(
     hook: Hook[CompiledPolicy], resource: Resource, catalog: Catalog
 ) -> Iterator[tuple[Operation, list[str]]]:
-    """The operations of a policy's rules, and the subresources (empty: the resource itself) that
-    they are about."""
+    """Yield the operations of a policy's rules, and the subresources (empty: the resource itself)
+    that they are about."""
     for rule in _rules(hook):
         names = [
             name
@@ -412,7 +412,7 @@ class EndpointQuestion:
         return ObjectWorld([*side.objects, *around], catalog=self.differences.catalog)
 
     def _confirmed(self, model: z3.ModelRef) -> Example | None:
-        """The request of a model, if the engine decides it as claimed."""
+        """Return the request of a model, if the engine decides it as claimed."""
         sketch = self.scene.example(model)
         if not self._differs(sketch.request, sketch.around):
             return None
@@ -452,7 +452,7 @@ class EndpointQuestion:
         )
 
     def _texts(self) -> list[str]:
-        """The texts that the policies of this endpoint name."""
+        """Return the texts that the policies of this endpoint name."""
         result: dict[str, None] = {}
         for side in self.differences.sides:
             for candidate in side.engine.candidates(target(self.endpoint), self._world(side, ())):

@@ -162,7 +162,6 @@ class Properties:
 #
 # The Pod Security Standards as policies: what the plugin PodSecurity refuses, these refuse.
 
-
 _NAME: Final = re.compile(r"pod-security/(baseline|restricted)(?::(latest|v?1\.([0-9]{1,3})))?")
 
 

@@ -82,13 +82,13 @@ def parts(document: JsonObject) -> Iterator[Part]:
 
 
 def _validated(document: JsonObject, expression: str) -> JsonObject:
-    """The policy with this one validation."""
+    """Return the policy with this one validation."""
     result: JsonObject = _with(document, ("spec", *_VALIDATIONS), [{"expression": expression}])
     return result
 
 
 def _ignoring_failures(document: JsonObject) -> JsonObject:
-    """The policy, where only its validations refuse anything."""
+    """Return the policy so that only its validations refuse anything."""
     return {**document, "spec": {**document["spec"], "failurePolicy": "Ignore"}}
 
 

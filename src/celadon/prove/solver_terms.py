@@ -24,7 +24,6 @@ INT_MIN = -(1 << 63)
 INT_MAX = (1 << 63) - 1
 UINT_MAX = (1 << 64) - 1
 
-
 _CONTEXT: Final = z3.main_ctx()
 _TRUE_ID: Final = TRUE.get_id()
 _FALSE_ID: Final = FALSE.get_id()
@@ -64,7 +63,7 @@ def _joined(join: Callable[..., Any], parts: Collection[Formula]) -> Formula:
 
 
 def negated(formula: Formula) -> Formula:
-    """It does not hold."""
+    """Return the formula that another does not hold."""
     number = formula.get_id()
     if number == _TRUE_ID:
         return FALSE
@@ -113,7 +112,7 @@ def truth(value: bool) -> Formula:  # noqa: FBT001 - the literal itself
 
 
 def same(a: Term, b: Term) -> Formula:
-    """The terms, of one sort, are equal."""
+    """Return the formula that the terms, of one sort, are equal."""
     if a.eq(b):
         return TRUE
     if z3.is_int_value(a) and z3.is_int_value(b):

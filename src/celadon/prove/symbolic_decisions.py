@@ -70,7 +70,6 @@ from celadon.prove.uninterpreted_functions import Unmodelled
 # Rules have become a plan for the endpoint already (`celadon.admission`): what is left are names,
 # selectors, and rules that exclude. As `hit_or_miss` of `celadon.admission.policies.matching`.
 
-
 _HAS: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
 _HAS_NOT: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 
@@ -333,7 +332,7 @@ def _is_name_only(value: JsonObject) -> bool:
 
 
 def _as_of(release: str, kind: GroupVersionKind, outcome: Outcome) -> Outcome:
-    """An object as an older release sees it. Raises NotModelled."""
+    """Return an object as an older release sees it. Raises NotModelled."""
     newer = frozenset(always_set(kind))
     with answering_as(release):
         schema, older = schema_for(kind), frozenset(always_set(kind))

@@ -164,7 +164,7 @@ class Evaluator:
         return mapped(operand, lambda value: member(value, key))
 
     def _part(self, node: syntax.Expr, scope: Scope) -> Outcome:
-        """A part of another attribute: a key, or a branch of a conditional. There, a test of
+        """Return a part of another attribute: a key, or a branch of a conditional. There, a test of
         presence in an optional is what it finds, not whether it finds anything (as in cel-go)."""
         if not (isinstance(node, syntax.Select) and node.test_only):
             return self.node(node, scope)
@@ -285,7 +285,7 @@ class Evaluator:
         return certain(Truth(negated(call.error)))
 
     def _of_asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
-        """A function of what only the engine knows."""
+        """Return the outcome of a function of what only the engine knows."""
         if node.function in _OF_ANYTHING:
             outcome = MEANINGS[node.function](values)
         else:
@@ -480,7 +480,7 @@ def _from(value: Value, sources: frozenset[Cut]) -> Value:
 
 
 def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, Outcome]]:
-    """The guard of each round, and what its variables are."""
+    """Return the guard of each round, and what its variables are."""
     if isinstance(value, Map):
         return [(entry.presence, certain(entry.key), entry.value) for entry in value.entries]
     if not two:
@@ -510,8 +510,8 @@ def _taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
 
 
 def _unless_replaced(entry: Entry, guard: Formula, key: Scalar) -> Entry:
-    """An entry of a literal before one that has this key under a guard: of two that have the same
-    key, the later one counts, even if it is left out."""
+    """Return an entry of a literal before one that has this key under a guard: of two that have the
+    same key, the later one counts, even if it is left out."""
     if isinstance(key, _NUMBERS) and isinstance(entry.key, _NUMBERS):
         if type(key) is not type(entry.key):
             raise NotModelled("numbers of several kinds as keys")
@@ -540,7 +540,7 @@ def _disjunction(*operands: Outcome) -> Outcome:
 
 
 def _decided(yes: Formula, no: Formula) -> Outcome:
-    """An error where neither side decides."""
+    """Return an error where neither side decides."""
     decided = either((yes, no))
     return outcome([Case(decided, Truth(yes))], negated(decided))
 

@@ -435,7 +435,7 @@ def _is_literal(value: Value) -> bool:
 
 
 def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
-    """An error where it leaves the 64 bits."""
+    """Return an error where a term leaves the 64 bits."""
     # The solver's integers have no end, so the 64 bits are a condition beside the value.
     low, high = (
         (solver_terms.INT_MIN, solver_terms.INT_MAX) if kind is Int else (0, solver_terms.UINT_MAX)

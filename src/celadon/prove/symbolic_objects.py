@@ -126,7 +126,7 @@ _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """That a text matches a regular expression, where it is there."""
+    """Claims that a text matches a regular expression, where it is there."""
 
     presence: Formula
     text: Term
@@ -382,7 +382,8 @@ class Inputs:
         return Int(number)
 
     def _written_integer(self, schema: Schema, path: str, objects: _Objects) -> Outcome:
-        """An integer that a client may write as 2.0, so that it is a double until it is stored."""
+        """Return an integer that a client may write as 2.0, so that it is a double until it is
+        stored."""
         number = self._integer(schema, path, is_custom=objects.is_custom)
         if not objects.is_written:
             return certain(number)
@@ -397,7 +398,7 @@ class Inputs:
         return outcome([double_case, Case(negated(is_double), number)])
 
     def _number(self, path: str) -> Outcome:
-        """A number as JSON has it: it is an integer if it is written like one."""
+        """Return a number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
         self.presences.append(negated(whole))
         double, number = self._double(path), self._integer(Schema(), path, is_custom=True)
@@ -586,15 +587,15 @@ class _Objects:
             return present, self.inputs.value(inside, place, self, field_path)
 
     def _go_without_token(self) -> None:
-        """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
-        then an example is another one than the solver has found."""
+        """Assume that no token is added: a server adds a volume with a token, and mounts of it, to
+        pods that do not forbid it, and then an example is another one than the solver has found."""
         present, mounts = self.fields_by_path["spec",].made_field("automountServiceAccountToken")
         self.inputs.usual.append(both(present, is_false(mounts)))
 
     def _written(
         self, schema: Schema, name: str, place: str, field_path: Path
     ) -> tuple[Formula, Outcome]:
-        """A field as Go writes it: some are there even if empty, most are left out then."""
+        """Return a field as Go writes it: some are there even if empty, most are left out then."""
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
         value = self.inputs.value(schema.properties[name], place, self, field_path)
@@ -672,8 +673,8 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
 def _as_written(
     present: Formula, outcome: Outcome, type_name: str, name: str, release: str
 ) -> tuple[Formula, Outcome]:
-    """A field of a type as an older release writes it, which may show as null what the newer leaves
-    out. Raises NotModelled."""
+    """Return a field of a type as an older release writes it, which may show as null what the newer
+    leaves out. Raises NotModelled."""
     newer = _manner(type_name, name)
     with answering_as(release):
         older = _manner(type_name, name)
@@ -701,7 +702,7 @@ def _manner(type_name: str, name: str) -> _Manner:
 
 
 def _rule_path(path: Path) -> str:
-    """The path as rules of defaulting write it: `spec.containers[*].ports`."""
+    """Return the path as rules of defaulting write it: `spec.containers[*].ports`."""
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
 
 
@@ -744,7 +745,7 @@ def _parts(value: Value) -> Sequence[Item | Entry]:
 
 
 def _least(schema: Schema) -> Json:
-    """The least value that a schema allows, for a field that nobody asked for."""
+    """Return the least value that a schema allows, for a field that nobody asked for."""
     schema = resolved(schema)
     if schema.enum:
         return schema.enum[0]

@@ -52,7 +52,6 @@ _LABEL: Final = z3.Concat(
 )
 """Names of namespaces: DNS labels."""
 
-
 ANYBODY: Final = User("somebody", ("system:authenticated",))
 """Who sends a request where that does not matter."""
 
@@ -63,7 +62,6 @@ ANYBODY: Final = User("somebody", ("system:authenticated",))
 #
 # Policies see a custom resource as it is written, with all of its metadata, and its numbers as JSON
 # has them; rules of its definition see it otherwise (`celadon.prove.definitions`).
-
 
 _TEXT: Final = Schema(type="string")
 _METADATA: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -237,8 +235,8 @@ class SymbolicRequest:
         return self._kinds.unknown(self._inputs, kind, path, is_stored=is_stored)
 
     def _unknown_name(self, path: str, *, is_label: bool) -> Term:
-        """A name: of a namespace a label, of other objects what may stand in a URL (roles are
-        called `system:node`)."""
+        """Return an unknown name: of a namespace a label, of other objects what may stand in a URL
+        (roles are called `system:node`)."""
         name = self._inputs.unknown(path, z3.StringSort())
         if is_label:
             self._inputs.assumed += [z3.InRe(name, _LABEL), z3.Length(name) <= _LONGEST_LABEL]
@@ -264,7 +262,7 @@ class SymbolicRequest:
                 inner.value.members[name] = TRUE, certain(Unshaped(place))
 
     def _assume_metadata(self, outcome: Outcome, field: str, name: Term | None) -> None:
-        """The objects of a request have its name and namespace."""
+        """Assume that the objects of a request have its name and namespace."""
         (case,) = outcome.cases
         if not isinstance(case.value, Fields):
             return

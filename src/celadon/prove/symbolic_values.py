@@ -43,7 +43,7 @@ class NotModelled(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Null:
-    """`null`."""
+    """Stands for `null`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +237,7 @@ class Unshaped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """`optional(...)`: the value is there where `there` holds."""
+    """Stands for `optional(...)`: the value is there where `there` holds."""
 
     presence: Formula
     value: Outcome
@@ -274,7 +274,7 @@ MERGED = (Truth, Int, Uint, Double, Text)
 
 
 def certain(value: Value) -> Outcome:
-    """Always this value."""
+    """Return the outcome that is always this value."""
     return Outcome(FALSE, (Case(TRUE, value),))
 
 
@@ -482,7 +482,7 @@ def _address(value: object) -> Term:
 
 
 def _number(bits: int, value: int) -> int:
-    """An address of a family; those of the other lie behind them."""
+    """Return the number of an address of a family; those of the other lie behind them."""
     return value if bits == 32 else (1 << 32) + value
 
 
@@ -563,7 +563,7 @@ def compared(function: str, values: list[Value]) -> Outcome | None:
 
 
 def _contains(block: Value, address: Value) -> Outcome | None:
-    """A block is an interval of addresses."""
+    """Return whether a block, which is an interval, has an address in it."""
     measure = _measure(address)
     cidr = block.value if isinstance(block, EngineValue) else None
     if measure is None or measure[0] is not _ADDRESS or not isinstance(cidr, CIDR):

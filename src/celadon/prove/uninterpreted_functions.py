@@ -158,7 +158,6 @@ _TOTAL_OF_TEXTS: Final[Mapping[str, int]] = {
 }
 """Functions that never fail if they are given so many texts."""
 
-
 SEARCHES: Final = frozenset({"matches", "find", "findAll"})
 """Functions of a text and a pattern."""
 
@@ -208,7 +207,6 @@ _KINDS: Final[Mapping[type, object]] = {
     Maybe: cel.NONE,
 }
 """One value of each kind, which have the same type."""
-
 
 _ZEROS: Final[Mapping[int, Term]] = {
     z3.Z3_BOOL_SORT: FALSE,
@@ -483,7 +481,7 @@ class Unmodelled:
         return call
 
     def _optional(self, engine_call: EngineCall, result: types.Type) -> Maybe:
-        """An optional: whether it has a value is a call, and so is its value."""
+        """Return an optional: whether it has a value is a call, and so is its value."""
         has = self._call("hasValue", [engine_call], types.BOOL, member=True).result
         assert isinstance(has, Truth)
         inside = self.call("value", [engine_call], result.params[0], member=True)
@@ -544,7 +542,7 @@ class Unmodelled:
         return self.lists[key]
 
     def _name(self, value: Value, leaves: list[Term]) -> str:
-        """A value without its terms, which are added to `leaves`."""
+        """Return a value without its terms, which are added to `leaves`."""
         match value:
             case Truth() | Int() | Uint() | Double() | Text():
                 leaves.append(value.term)
@@ -695,8 +693,8 @@ class Unmodelled:
         return z3.Implies(at_sample, right)
 
     def _engine_says(self, engine_call: EngineCall, model: Model | None) -> object:
-        """The engine's value of a call; an EvaluationError where it fails. Raises _Failed where a
-        call inside does."""
+        """Return the engine's value of a call; an EvaluationError where it fails. Raises _Failed
+        where a call inside does."""
         arguments = [self._in_model(argument, model) for argument in engine_call.arguments]
         if any(argument is NOT_LITERAL for argument in arguments):
             raise _Failed
@@ -712,7 +710,8 @@ class Unmodelled:
         return both(negated(call.fails), *(same(term, result) for term, result in results))
 
     def _results(self, call: Call, value: object) -> list[tuple[Term, Term]]:
-        """The result and the measure of a call, and what they are if the engine gives this."""
+        """Return the result and the measure of a call, and what they are if the engine gives
+        this."""
         result = []
         if call.result is not None:
             literal_value = _literal(value)
@@ -724,7 +723,7 @@ class Unmodelled:
         return result
 
     def _in_model(self, value: Value, model: Model | None) -> object:
-        """The engine's value in a model; NOT_LITERAL where it fails in it."""
+        """Return the engine's value in a model; NOT_LITERAL where it fails in it."""
         match value:
             case EngineCall():
                 answer = self._engine_says(value, model)

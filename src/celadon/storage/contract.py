@@ -259,8 +259,8 @@ class Store(Protocol):
         that was acknowledged, and nobody needs to ask for `synced`."""
 
     def synced(self) -> Future[int]:
-        """A revision not older than any write acknowledged so far, to anyone. Done when it can be
-        read here; already done on return in a store that nobody else writes to. Fails with
+        """Return a revision not older than any write acknowledged so far, to anyone. It is done
+        when that can be read here, and on return in a store that nobody else writes to. Fails with
         ServiceUnavailable."""
 
     def trouble(self) -> str:
@@ -274,11 +274,7 @@ class Store(Protocol):
         """Return the entry, now or at a revision. Raises RevisionError."""
 
     def range(
-        self,
-        prefix: str,
-        start: str = "",
-        limit: int | None = None,
-        revision: int | None = None,
+        self, prefix: str, start: str = "", limit: int | None = None, revision: int | None = None
     ) -> Page:
         """Return entries whose key begins with `prefix` and is not before `start`, now or at a
         revision. To go on after a page: `start` is its last key and a NUL, `revision` is the

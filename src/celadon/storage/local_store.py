@@ -57,8 +57,8 @@ from celadon.storage.keyspace import (
 
 
 class Draft:
-    """`events` are those of all transactions so far, `revision` that of the last. `now` in seconds
-    since 1970."""
+    """Holds the changes of a batch that is not written yet. `events` are those of all transactions
+    so far, `revision` that of the last. `now` in seconds since 1970."""
 
     def __init__(self, base: Keyspace, now: float) -> None:
         self._base = base

@@ -30,7 +30,6 @@ from celadon.storage.local_store import Clocks, LocalStore
 # beside the data takes some room as long as there is any. When the disk is full it gives it
 # back, and takes it again as soon as it can.
 
-
 MOST: Final = 2 << 20
 """Bytes: more than what waits in the write-ahead log (`pages_in_log`), which has to go into the
 data file before deletions can be written over it."""
@@ -361,7 +360,7 @@ class FreeRoom:
         """Whether there is more to give back."""
 
     def give_back(self) -> None:
-        """The file is shorter when the log has been taken over into it the next time."""
+        """Make the file shorter when the log has been taken over into it the next time."""
         free, pages = self._pragma("freelist_count"), self._pragma("page_count")
         self.is_loose = free > max(FREE_PAGES, pages // FREE_SHARE) and self._can_shrink()
         if self.is_loose:
@@ -370,7 +369,7 @@ class FreeRoom:
                 self._connection.executescript(f"PRAGMA incremental_vacuum({GIVEN_PAGES})")
 
     def take_over_older_file(self) -> None:
-        """A file that was made before files could shrink is written anew if most of it is free. It
+        """Write a file that was made before files could shrink anew, if most of it is free. It
         stays as it is if there is no room for that."""
         free, pages = self._pragma("freelist_count"), self._pragma("page_count")
         if free > max(FREE_PAGES, pages // 2) and not self._can_shrink():

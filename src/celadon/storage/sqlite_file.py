@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -36,7 +37,6 @@ from celadon.storage.contract import FileDamaged as FileDamaged
 #
 # It has two places that are written in turns, each with a checksum. It is not flushed: after a
 # loss of power it may say less than there is, never more.
-
 
 _PLACES: Final = 2
 _DISTANCE: Final = 512
@@ -109,7 +109,6 @@ class DurableMark:
 # sum of their checksums: a change that is gone, or an older page in place of a newer one, makes
 # the sum another. The sum is kept current by triggers of the database, in the transaction that
 # changes it.
-
 
 MASK: Final = (1 << 62) - 1
 """Checksums and their sums have 62 bits: two of them can be added in SQLite's signed 64."""
@@ -330,7 +329,7 @@ def migrate(connection: sqlite3.Connection, migrations: Iterable[Iterable[str]])
 
 
 def _version(path: str, connection: sqlite3.Connection) -> int:
-    """The schema version in the file, after looking whether it is ours."""
+    """Return the schema version in the file, after looking whether it is ours."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -338,8 +337,7 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
         raise contract.NotAStore(path, "the database of another application")
     if version > len(MIGRATIONS):
         raise contract.NewerSchema(
-            path,
-            f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
+            path, f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}"
         )
     return int(version)
 
@@ -383,7 +381,6 @@ def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[str, str, 
 # read behind the file has the header that it had before, every page that has changed meanwhile
 # is in it, and SQLite makes of both what it would make of them after a crash: the state of the
 # last commit in the log.
-
 
 ATTEMPTS: Final = 100
 HEADER_BYTES: Final = 32
@@ -463,8 +460,8 @@ def _copied(source: str, draft: str) -> DataReport:
 
 @contextmanager
 def _draft(target: str) -> Iterator[str]:
-    """A path in a new folder beside it that nobody else may enter: where others may write, they
-    could put a link, or a journal of SQLite's, in the way of what is made. Raises
+    """Give a path in a new folder beside it that nobody else may enter: where others may write,
+    they could put a link, or a journal of SQLite's, in the way of what is made. Raises
     FileUnavailable."""
     folder = Path(f"{target}-draft")
     try:
@@ -510,6 +507,8 @@ def _copy(path: str, target: str) -> int:
 
 
 def _copy_file(path: str, target: str) -> None:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a device has no end, a pipe may never begin
+        raise OSError("not a file")
     with open(path, "rb") as source:
         private_files.create(target)
         with open(target, "wb") as copied:

@@ -50,7 +50,8 @@ _OF_SERVERS = {
 if not TYPE_CHECKING:  # type checkers would take any name for one of ours
 
     def __getattr__(name: str) -> object:
-        """A name that is about servers. Raises ModuleNotFoundError that says what to install."""
+        """Return what is about servers and has this name. Raises ModuleNotFoundError that says what
+        to install."""
         if name not in _OF_SERVERS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

@@ -15,7 +15,6 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from types import TracebackType
 from typing import Any, Final, Self
 
 from celadon import apiserver
@@ -114,7 +113,6 @@ class VirtualClock:
 # objects are the same in all servers of a process, their revisions too. Keys, tokens and
 # certificates are made once for all of them.
 
-
 LOOPBACK: Final = "127.0.0.1"
 
 _BEGINNINGS: Final[dict[tuple[str, bool], Page]] = {}
@@ -184,10 +182,7 @@ def new_token() -> str:
 
 
 async def fresh_server(
-    options: ServerOptions,
-    users: Mapping[str, User],
-    port: int,
-    clock: VirtualClock | None = None,
+    options: ServerOptions, users: Mapping[str, User], port: int, clock: VirtualClock | None = None
 ) -> apiserver.ApiServer:
     """Return a server that has started, in the running loop. `users` by their tokens, for as long
     as the server runs; `port` is where its clients will find it; `clock` makes workloads run."""
@@ -281,12 +276,7 @@ class HandlerAccess:
         self._server = await fresh_server(self._options, self.users, self._port, self._clock)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.server.stop()
         self._server = None
 

@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import uvloop
@@ -133,7 +132,6 @@ async def _cancel_others() -> None:
 # A server for users lets requests finish when it ends; in a test nobody waits for them any
 # more, so connections are cut, which takes no time.
 
-
 PATIENCE: Final = 0.2
 """Seconds in which requests that were being answered may end; streams need less than one
 millisecond."""
@@ -155,7 +153,7 @@ class LoopbackServer:
         self._tls = tls
 
     async def begin(self, handler: Handler) -> None:
-        """Connections are accepted when this is done."""
+        """Begin; connections are accepted when this is done."""
         ready = asyncio.Event()
         self._http = HttpServer(handler, ready.set, self._tls)
         self._serving = asyncio.create_task(self._http.serve(sockets=[self._listener]))
@@ -304,23 +302,13 @@ class KubeApi:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> Self:
         return await asyncio.to_thread(self.start)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.stop)
 
 

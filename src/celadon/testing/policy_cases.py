@@ -72,7 +72,6 @@ def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
 
 # --- Cases -------------------------------------------------------------------
 
-
 _NAME: Final = "test"
 """What stands where a test has the name of its file."""
 

@@ -39,7 +39,6 @@ __all__ = ["Application", "named_application", "run_application"]
 #
 # What `MODULE:NAME` names: a module is imported, as from the current folder, and has it.
 
-
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """ASGI 3."""
 
@@ -74,7 +73,6 @@ def _told(error: Exception) -> str:
 # --- Asgi lifespan -----------------------------------------------------------
 #
 # The life of an application: told when the server begins, and when it has ended.
-
 
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 LIFESPAN: Final = "lifespan"
@@ -134,7 +132,6 @@ class _Life:
 #
 # Answers to reviews are small, so what an application sends in parts is sent on as one.
 
-
 _OURS: Final = frozenset({"content-type", "content-length", "transfer-encoding", "connection"})
 """Headers of an answer that the connection writes itself."""
 
@@ -144,7 +141,8 @@ class NoAnswer(Exception):
 
 
 class AsgiCall:
-    """`answer` is there as soon as the application has sent all of it; it may go on then."""
+    """Holds one call of an application. `answer` is there as soon as the application has sent all
+    of it; it may go on then."""
 
     def __init__(self, request: HttpRequest, scheme: str, state: JsonObject) -> None:
         self._request = request
@@ -221,7 +219,6 @@ class AsgiCall:
 #
 # What is counted of a review that somebody else answers: little is read of its bytes.
 
-
 UNKNOWN: Final = "unknown"
 _OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 
@@ -270,7 +267,6 @@ def is_allowed(body: bytes) -> bool | None:
 # What the application cannot be asked, or does not answer, is an HTTP error, as for policies:
 # the failure policy of the webhook's configuration decides then.
 
-
 _LOG: Final = logging.getLogger("celadon.webhook")
 _MOST_PATHS: Final = 100
 """That are told apart in metrics; an application may have any number."""
@@ -312,7 +308,7 @@ class ApplicationAnswers:
         self._metrics = ReviewMetrics(lambda: self._in_flight, settings.expires)
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Counted, whatever comes of it."""
+        """Handle a request, which is counted, whatever comes of it."""
         arrived = perf_counter()
         answer = self._refused(request)
         if answer is None:
@@ -325,7 +321,7 @@ class ApplicationAnswers:
         return answer
 
     def _refused(self, request: HttpRequest) -> HttpAnswer | None:
-        """The answer to what the application is not asked."""
+        """Return the answer to what the application is not asked."""
         settings = self._settings
         if settings.known_callers and request.client_certificate is None:
             return plain_text(401, "a client certificate is required\n")
@@ -353,7 +349,7 @@ class ApplicationAnswers:
         return plain_text(500, "Internal Server Error\n")
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A call that has gone on after its answer."""
+        """Note that a call has gone on after its answer, and is over."""
         self._calls.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _LOG.error("the application failed after an answer", exc_info=task.exception())
@@ -383,7 +379,7 @@ class ApplicationAnswers:
         return path
 
     def checks(self) -> Iterator[tuple[bool, str]]:
-        """An application that could not begin is not served."""
+        """Yield the checks. An application that could not begin is not served."""
         yield True, "application ok"
 
     def families(self) -> Iterable[Family]:

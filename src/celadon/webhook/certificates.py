@@ -42,7 +42,6 @@ __all__ = ["AuthoritySettings", "ClusterLeases", "OwnAuthority", "SecretCertific
 #
 # The Leases of a cluster, for an election among replicas of the webhook.
 
-
 _LEASE: Final[Shape] = {
     "metadata": METADATA,
     "spec": {
@@ -107,7 +106,6 @@ def _lease_errors() -> Iterator[None]:
 # new one; the old one goes when it ends. `renewed` takes the next step, if there is one.
 # Nothing here talks to anybody.
 
-
 AUTHORITY_NAME: Final = "celadon-webhook-ca"
 SERVER_NAME: Final = "celadon-webhook"
 AUTHORITY_LIFE: Final = datetime.timedelta(days=365)
@@ -148,9 +146,9 @@ class KeptCertificates:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`names` are those by which the webhook is reached; `trusted` says that all configurations
-    have had the newest authority for long enough; `renew` is what somebody wants to have renewed
-    now: `authority`, `certificate`, or nothing."""
+    """Says what is wanted of certificates. `names` are those by which the webhook is reached;
+    `trusted` says that all configurations have had the newest authority for long enough; `renew` is
+    what somebody wants to have renewed now: `authority`, `certificate`, or nothing."""
 
     names: tuple[str, ...]
     trusted: bool = False
@@ -291,7 +289,6 @@ def _decoded(data: Mapping[str, str], name: str) -> bytes:
 # pair is shown to whoever connects next; one that cannot be used is logged, and the old one
 # stays.
 
-
 WATCH_SECONDS = 300.0
 
 
@@ -399,7 +396,6 @@ class SecretCertificate:
 # Whoever replaces the configuration, a deployment tool for instance, has it put right again at
 # once. A name that no configuration has may be a mistake, or the configuration is still to
 # come: `remarks` tells of it.
-
 
 REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1"
 KINDS: Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
@@ -521,7 +517,6 @@ def bundle_patch(configuration: JsonObject, bundle: str) -> list[JsonDict]:
 # from being done is a remark: logged when it comes and when it goes, and shown for as long as
 # it lasts.
 
-
 RENEW: Final = "celadon.dev/renew"
 LOOK_SECONDS: Final = 60.0
 """Between two looks at what may have come of age."""
@@ -540,8 +535,8 @@ CURRENT_BUNDLES: Final = Description(
 
 @dataclass(frozen=True, slots=True)
 class AuthoritySettings:
-    """`names` are those by which the webhook is reached; `configurations` those whose bundles are
-    kept; `settle` is in seconds."""
+    """Holds the settings of the webhook's own authority. `names` are those by which the webhook is
+    reached; `configurations` those whose bundles are kept; `settle` is in seconds."""
 
     names: tuple[str, ...]
     configurations: tuple[str, ...] = ()
@@ -550,7 +545,8 @@ class AuthoritySettings:
 
 
 class OwnAuthority:
-    """`run` beside the webhook; `clock` is Unix time."""
+    """Keeps an authority of the webhook's own. Let it `run` beside the webhook; `clock` is Unix
+    time."""
 
     def __init__(
         self,

@@ -23,7 +23,6 @@ from celadon.records import dataclass, field
 #
 # No, and why: what a handler raises or returns to refuse a request.
 
-
 REASONS: Final[Mapping[int, str]] = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -50,12 +49,7 @@ class Denied(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        code: int = 403,
-        reason: str = "",
-        details: JsonObject | None = None,
+        self, message: str, *, code: int = 403, reason: str = "", details: JsonObject | None = None
     ) -> None:
         if not LEAST_CODE <= code <= MOST_CODE:
             raise ValueError(f"a denial has a code from {LEAST_CODE} to {MOST_CODE}, not {code}")
@@ -81,7 +75,6 @@ class Denied(Exception):
 #
 # Handlers see one version of a kind, that of their rules: an API server converts objects for
 # them.
-
 
 Object = JsonDict
 """A Kubernetes object as JSON: `object["metadata"]["name"]`."""
@@ -193,7 +186,6 @@ def handler_request(request: admission.Request) -> Request:
 # A handler sees one version of a kind unless it asks for several: with `matchPolicy:
 # Equivalent` the API server converts what comes in another.
 
-
 WRITES: Final = ("CREATE", "UPDATE")
 _VERSION: Final = late_pattern(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
 _ANY: Final = ("*",)
@@ -242,7 +234,7 @@ def rules_of(
 def _place(
     text: str, groups: tuple[str, ...], versions: tuple[str, ...]
 ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], str]:
-    """Groups and versions, and the resource with its subresource."""
+    """Return groups and versions, and the resource with its subresource."""
     full, slash, subresource = text.partition("/")
     name, _, rest = full.partition(".")
     name += slash + subresource
@@ -268,13 +260,13 @@ def _unknown(text: str, name: str, group: str, below: str) -> str:
 
 @functools.cache
 def _preferred() -> Mapping[str, str]:
-    """The version of each group that discovery shows first."""
+    """Return the version of each group that discovery shows first."""
     return {group.name: group.preferred for group in api_groups()}
 
 
 @functools.lru_cache(maxsize=1024)
 def _known_version(name: str, group: str) -> tuple[str, ...]:
-    """The version of a built-in resource that clients use; empty if it is not known."""
+    """Return the version of a built-in resource that clients use; empty if it is not known."""
     result = [
         resource.gvr.version
         for resource in known_resources()
@@ -337,7 +329,7 @@ class Handler:
 
 
 class About(TypedDict, total=False):
-    """These keywords say of a handler what its resources do not.
+    """Says of a handler what its resources do not.
 
     `operations` are CREATE and UPDATE unless they are given. `groups` and `versions` are for
     resources that are named without (`*` for all). Selectors are LabelSelectors as in the API;

@@ -46,7 +46,6 @@ __all__ = [
 # and gets no token. Policies of the cluster need what they look up; a certificate of its own
 # needs one Secret, one Lease and the `caBundle` of its configurations.
 
-
 _FOLLOW: Final = ("list", "watch")
 """Of caches: what they do not know, only namespaces are asked for."""
 
@@ -114,7 +113,7 @@ def _config_map_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
 
 
 def _certificate_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
-    """A creation cannot be restricted to a name."""
+    """Yield the rules for certificates. A creation cannot be restricted to a name."""
     if settings.certificates is Certificates.OWN:
         yield _rule("", ["secrets"], ["create"])
         yield _rule("", ["secrets"], [*_FOLLOW, "update"], settings.secret)
@@ -144,7 +143,6 @@ def _granted(
 # --- Chart values ------------------------------------------------------------
 #
 # The values with which the Helm chart (`deploy/helm/celadon`) makes the same installation.
-
 
 _OF_THE_CHART: Final = frozenset({"clientConfig", "sideEffects", "admissionReviewVersions"})
 
@@ -196,7 +194,6 @@ def _webhooks(configuration: JsonObject) -> list[JsonDict]:
 #
 # The Pods are fit for namespaces with the Pod Security level `restricted`, and need no writable
 # disk but a small one in memory.
-
 
 USER: Final = 65532
 """The user without a name of minimal images."""
@@ -378,8 +375,9 @@ def _service(settings: InstallationSettings) -> JsonDict:
 
 
 def _network_policy(settings: InstallationSettings) -> JsonDict:
-    """API servers are outside of the Pods' network, so anybody may ask; but the webhook itself
-    talks to nobody but the API server and whoever knows its address."""
+    """Return the policy of the network. API servers are outside of the Pods' network, so anybody
+    may ask; but the webhook itself talks to nobody but the API server and whoever knows its
+    address."""
     outwards: list[JsonDict] = []
     if settings.asks_cluster:
         ports = [("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443)]

@@ -50,11 +50,7 @@ def original_request(
         return request
     obj, old = request.object, request.old_object
     trial = dataclasses.replace(
-        request,
-        kind=kind,
-        resource=resource,
-        subresource=request.original_subresource,
-        size=None,
+        request, kind=kind, resource=resource, subresource=request.original_subresource, size=None
     )
     try:
         return dataclasses.replace(
@@ -87,9 +83,9 @@ class MutationRules:
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """`world` gives what one review may look up. `bindings` is how many there are. Without
-    `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks` name what is
-    enforced here though a server of that release would not take it."""
+    """Holds what is enforced now. `world` gives what one review may look up. `bindings` is how many
+    there are. Without `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks`
+    name what is enforced here though a server of that release would not take it."""
 
     engine: admission.Engine
     world: Callable[[], admission.World]
@@ -159,7 +155,6 @@ def described(problems: Sequence[str], most: int = 5) -> str:
 # to ask somebody else (an authorizer behind a network, an object that is in no cache yet)
 # raises `Unanswered`; the decision is given up, the answer is found, and the decision is made
 # anew by a world that has it now. So a world lives as long as one review.
-
 
 MOST_QUESTIONS: Final = 100
 """Of one review: what asks for more is not decided."""
@@ -262,8 +257,8 @@ class Finding:
 
 
 class Decider:
-    """`findings` are those of the last verdict, of policies that were not content; `times` are the
-    seconds that each policy took, if they are to be known (`timed`)."""
+    """Decides reviews. `findings` are those of the last verdict, of policies that were not content;
+    `times` are the seconds that each policy took, if they are to be known (`timed`)."""
 
     __slots__ = (
         *("_engine", "_last", "_release", "_request", "_timed", "_world", "findings", "times"),
@@ -295,13 +290,13 @@ class Decider:
             return self._engine.review(request, self._world, self)
 
     def content(self, ends: Mapping[str, float]) -> None:
-        """Called by the engine, with the policies that had nothing against the request."""
+        """Note the policies that had nothing against the request; the engine calls it."""
         for policy, end in ends.items():
             self.times.append((policy, end - self._last))
             self._last = end
 
     def judged(self, policy: str, decisions: Sequence[admission.Decision], *, failed: bool) -> None:
-        """Called by the engine, for every policy that matches."""
+        """Note a policy that matches; the engine calls it for each."""
         if decisions or failed:
             self._find(policy, decisions, failed=failed)
         if self._timed:
@@ -333,7 +328,6 @@ class Decider:
 # The patch leads from the object as the API server has sent it to what policies have made of
 # it. They see it in the version of the client's request, as in the server; what they have made
 # is converted to the version of the review again.
-
 
 ALLOWED: Final = admission.Verdict()
 
@@ -401,7 +395,6 @@ class Mutator(Admitters):
 #
 # `--audit-only`: nothing is denied, everybody is told what would have been.
 
-
 WOULD_DENY: Final = "would_deny"
 """The annotation with the message of the denial."""
 
@@ -440,13 +433,12 @@ __all__ = ["LoadError", "MutationRules", "PolicySource", "Rulebook", "SourceStat
 # there, and says so in the log, in `/metrics` and in `/readyz?verbose`. Loading goes on in a
 # thread of its own, since compiling takes a while.
 
-
 LOOK_SECONDS: Final = 1.0
 """Between two looks at the files."""
 
 
 class LoadError(Exception):
-    """Policies cannot be used; `problems` are the reasons, each with its place."""
+    """Tells that policies cannot be used; `problems` are the reasons, each with its place."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__(described(problems))
@@ -479,7 +471,7 @@ class WatchedFiles:
         self._loaded_at = 0.0
 
     def rulebook(self) -> Rulebook | None:
-        """The last version that could be loaded."""
+        """Return the last version that could be loaded."""
         return self._rules
 
     def state(self) -> SourceState:

@@ -26,7 +26,6 @@ from celadon.records import dataclass
 # which is not always the one that its client used: `Request.request_kind` and
 # `request_resource` say so.
 
-
 T = TypeVar("T")
 _OPERATIONS: Final = {operation.value: operation for operation in Operation}
 _NAMES: Final = {dict: "an object", str: "a string", bool: "a boolean", list: "a list"}
@@ -169,7 +168,6 @@ def _texts(value: object, subject: str) -> tuple[str, ...]:
 # underscore), and shortened, with a hash of the whole, where that is too long; the record of
 # failed validations, `validation.policy.admission.k8s.io/validation_failure`, is called
 # `validation_failure`.
-
 
 FAILURE_KEY: Final = VALIDATION_FAILURE.rpartition("/")[2]
 _HASH_CHARACTERS: Final = 10

@@ -165,7 +165,6 @@ def _below(client: JsonObject, path: str) -> JsonDict:
 #
 # The little of ASGI that answering reviews needs: a body up to a limit, an answer in JSON.
 
-
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -291,11 +290,7 @@ def _judge(handler: Handler, response: JsonDict, result: object) -> None:
 
 
 def _change(
-    handler: Handler,
-    response: JsonDict,
-    request: Request,
-    before: JsonDict | None,
-    result: object,
+    handler: Handler, response: JsonDict, request: Request, before: JsonDict | None, result: object
 ) -> None:
     if isinstance(result, Denied):
         _deny(response, result)
@@ -485,10 +480,9 @@ class Answer:
 
 
 class Asking(TypedDict, total=False):
-    """These keywords say how a request is made: the `namespace` of objects that do not say theirs
-    (`default`); the `user`, an administrator unless it is given, by name (with `groups`) or with
-    everything; what is below the resource (`sub_resource`: `status`, `exec`); the options of the
-    request."""
+    """Says how a request is made: the `namespace` of objects that do not say theirs (`default`);
+    the `user`, an administrator unless it is given, by name (with `groups`) or with everything;
+    what is below the resource (`sub_resource`: `status`, `exec`); the options of the request."""
 
     namespace: str
     user: str | User

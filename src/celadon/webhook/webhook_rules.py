@@ -50,12 +50,11 @@ class Certificates(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class InstallationSettings:
-    """`from_cluster` says that policies are those in the cluster, not in a ConfigMap of the
-    installation. `failure_policy` is for all webhooks, empty for that of their policies; with
-    `audit_only`, failures deny nothing either.
-    `excluded_namespaces` are sent nothing, beside the webhook's own namespace; `ca_bundle` is PEM.
-    `params` are resources (`configmaps`, `limits.example.com`) that policies of the cluster look
-    up."""
+    """Holds the settings of an installation. `from_cluster` says that policies are those in the
+    cluster, not in a ConfigMap of the installation. `failure_policy` is for all webhooks, empty for
+    that of their policies; with `audit_only`, failures deny nothing either. `excluded_namespaces`
+    are sent nothing, beside the webhook's own namespace; `ca_bundle` is PEM. `params` are resources
+    (`configmaps`, `limits.example.com`) that policies of the cluster look up."""
 
     name: str = "celadon-webhook"
     namespace: str = "celadon"
@@ -116,7 +115,6 @@ class InstallationSettings:
 # A rule is taken apart into one for each group, version and resource; those that another one
 # covers go, and what is left is put together by operations. A star stays in a rule of its own,
 # since the API does not let it stand beside others.
-
 
 ANY: Final = "*"
 OPERATIONS: Final = tuple(operation.value for operation in Operation)
@@ -213,7 +211,6 @@ def ordered(operations: Iterable[str]) -> tuple[str, ...]:
 # may be more than they take together, never less. What no selector can say (absent, or one of
 # these) is not asked for.
 
-
 Selector = JsonObject
 """A LabelSelector as in the API."""
 
@@ -270,7 +267,7 @@ _Keys = Mapping[str, _Values]
 
 
 def conjunction(selectors: Iterable[Selector]) -> Selector:
-    """Matches what all of them match: of one and the same object."""
+    """Return a selector of what all of them match: of one and the same object."""
     labels: dict[str, str] = {}
     expressions: list[Any] = []
     for selector in selectors:
@@ -289,8 +286,8 @@ def conjunction(selectors: Iterable[Selector]) -> Selector:
 
 
 def union(selectors: Sequence[Selector]) -> Selector:
-    """Matches at least what any of them matches; one that matches nothing adds nothing. Of a single
-    selector, or of equal ones, that selector."""
+    """Return a selector of at least what any of them matches; one that matches nothing adds
+    nothing. Of a single selector, or of equal ones, it is that selector."""
     if all(selector == selectors[0] for selector in selectors[1:]):
         return selectors[0] if selectors else {}
     requirements = [keys for keys in map(_keys, selectors) if not _is_nothing(keys)]
@@ -467,7 +464,6 @@ def rule_document(rule: registration.Rule) -> JsonObject:
 # --- Policy configuration ----------------------------------------------------
 #
 # The Validating- and the MutatingWebhookConfiguration that send a webhook what policies match.
-
 
 EVERYTHING: Final = Coverage(
     "Fail", "Equivalent", (registration.Rule((ANY,), (ANY,), (ANY,), ("*/*",), ANY),), {}, {}

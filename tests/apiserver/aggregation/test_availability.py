@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
+from celadon.apiserver.aggregation.aggregator import Aggregator
+from celadon.apiserver.aggregation.front_proxy import ExtensionServers
 from tests.apiserver.aggregation.before import API_SERVICES, OWN, SERVICES, Before, before, until
 from tests.apiserver.aggregation.extension_server import (
     NAMESPACE,
@@ -104,6 +107,23 @@ def test_nobody_there(certificates: Certificates, extension: ExtensionServer) ->
     found = asyncio.run(_attempted(certificates, extension, insecureSkipTLSVerify=True))
     why = f'Get "URL": dial tcp 127.0.0.1:{extension.port}: connect: connection refused'
     assert found["message"] == _message(extension, why)
+
+
+def test_what_asks_is_made_beside_the_loop(
+    certificates: Certificates, extension: ExtensionServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When there is somebody to ask: its imports would hold the loop for 60 ms."""
+    threads: list[threading.Thread] = []
+    make = Aggregator._new_servers
+
+    def noted(aggregator: Aggregator) -> ExtensionServers:
+        threads.append(threading.current_thread())
+        return make(aggregator)
+
+    monkeypatch.setattr(Aggregator, "_new_servers", noted)
+    asyncio.run(_attempted(certificates, extension))
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 def test_one_that_takes_its_time(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from celadon.apiserver.aggregation.front_proxy import UpgradedConnection, _read_up_to_body
 from celadon.apiserver.go_network import MAX_HEAD_BYTES, READ_BYTES, GoNetwork, GoStream
 from celadon.apiserver.http_messages import NetworkFailure
+from celadon.apiserver.workers import aside
 
 EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -172,3 +175,42 @@ def test_names_that_no_certificate_can_have(name: str) -> None:
         return writer
 
     assert asyncio.run(run()).is_closed
+
+
+def test_names_that_nobody_answers_for_hold_up_no_work_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+
+    def unanswered(*_: object, **__: object) -> None:
+        answered.wait(60)
+        raise OSError
+
+    async def run() -> int:
+        network = GoNetwork(lambda host, port: (host, port))
+        calls = [
+            asyncio.create_task(network.connect_tcp(f"{number}.example", 443))
+            for number in range(40)  # more than an event loop has threads
+        ]
+        await asyncio.sleep(0)
+        result = await aside(len, "done")
+        answered.set()
+        failures = await asyncio.gather(*calls, return_exceptions=True)
+        assert [str(one) for one in failures] == [
+            f"dial tcp: lookup {number}.example: no such host" for number in range(40)
+        ]
+        return result
+
+    monkeypatch.setattr(socket, "getaddrinfo", unanswered)
+    assert asyncio.run(run()) == 4
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::1%25lo"])
+def test_addresses_are_not_looked_up(address: str) -> None:
+    """The zone of one is written as in a URL."""
+
+    async def run() -> None:
+        await GoNetwork(lambda host, port: (host, port)).connect_tcp(address, 1)
+
+    with pytest.raises(NetworkFailure, match="connect: "):
+        asyncio.run(run())

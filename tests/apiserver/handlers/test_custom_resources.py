@@ -435,3 +435,40 @@ def test_a_status_of_another_version(
     entries = stored["metadata"].get("managedFields", [])
     assert {entry.get("subresource", "") for entry in entries} == managers
     assert (stored["spec"], stored.get("status")) == ({"size": 1}, status)
+
+
+@pytest.mark.parametrize(
+    ("kind", "members"),
+    [
+        ("Status", {"code": "x", "details": 1}),
+        ("ConfigMap", {"data": 1}),
+    ],
+)
+def test_a_body_that_names_a_built_in_kind(
+    running: Running, kind: str, members: dict[str, Any]
+) -> None:
+    """It is read as any custom resource, whatever the kind of that name looks like."""
+    plural = f"{kind.lower()}es"
+    make(running, DEFINITIONS, definition(kind, plural, "Cluster"))
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "continue": 1}, **members}
+    code, text = said(ask(running, "POST", f"/apis/{GROUP}/v1/{plural}", body))
+    assert code == 400
+    assert text.startswith("the API version in the data (v1) does not match the expected")
+    body["metadata"] = {"name": "a", "labels": {"a": 1}}
+    code, text = said(ask(running, "POST", f"/apis/{GROUP}/v1/{plural}", body))
+    assert (code, text) == (
+        400,
+        f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal number into '
+        "Go struct field ObjectMeta.labels of type string",
+    )
+
+
+@pytest.mark.parametrize("member", ["creationTimestamp", "deletionTimestamp"])
+@pytest.mark.parametrize("value", [1, "x", True])
+def test_applies_pass_over_times_that_are_none(customs: Running, member: str, value: Any) -> None:
+    body = custom("Fleet", "timed")
+    body["metadata"][member] = value
+    path = f"{EVERYWHERE}/timed?fieldManager=m&dryRun=All"
+    made = ask(customs, "PATCH", path, body, content_type=APPLY)
+    assert made.code == 201
+    assert read(made)["metadata"].get(member) != value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from celadon.apiserver.handlers import write
 from celadon.apiserver.handlers.write import NAME_ATTEMPTS
 from tests.apiserver.asking import ask, make, read, said, warnings
 from tests.apiserver.handlers.races import NAME, claim_race, race
@@ -608,3 +610,52 @@ def test_the_metadata_of_a_scale_is_judged_and_not_kept(
     sound = {"metadata": {"labels": {"a": "b"}, "finalizers": ["e.com/a"]}}
     answer = ask(scaled, "PATCH", SCALED, sound, content_type=MERGE)
     assert (answer.code, {"labels", "finalizers"} & {*read(answer)["metadata"]}) == (200, set())
+
+
+_TEMPLATE = {
+    "metadata": {"labels": {"app": "a"}},
+    "spec": {"containers": [{"name": "c", "image": "i", "env": [{"name": "E", "value": "1"}]}]},
+}
+PATCHES: list[tuple[str, str, Any]] = [
+    ("", "merge-patch", {"metadata": {"labels": {"a": "b"}}, "spec": {"replicas": 3}}),
+    ("", "strategic-merge-patch", {"spec": {"template": {"spec": {"hostNetwork": True}}}}),
+    ("/status", "merge-patch", {"status": {"replicas": 3, "observedGeneration": 2}}),
+    ("", "merge-patch", {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}),
+    (
+        "",
+        "strategic-merge-patch",
+        {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "j"}]}}}},
+    ),
+    ("", "json-patch", [{"op": "remove", "path": "/spec/template/spec/containers/0/env"}]),
+    ("", "merge-patch", {"spec": {"template": {"spec": {"hostNetwork": None}}}}),
+    ("", "merge-patch", {"spec": {"template": {"spec": {"volumes": []}}}}),
+]
+
+
+def test_patches_past_what_is_known_to_read_back_give_the_same(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = _patched(running, "known")
+    monkeypatch.setattr(write, "_reads_back", lambda *_: False)
+    assert known == _patched(running, "other")
+
+
+def _patched(running: Running, name: str) -> list[bytes]:
+    """Return what patches of a new Deployment answer, without what two objects differ in."""
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    selector = {"matchLabels": {"app": "a"}}
+    spec = {"selector": selector, "template": _TEMPLATE}
+    make(running, path, {"metadata": {"name": name}, "spec": spec})
+    answers = [
+        ask(
+            running,
+            "PATCH",
+            f"{path}/{name}{below}",
+            patch,
+            content_type=f"application/{kind}+json",
+        )
+        for below, kind, patch in PATCHES
+    ]
+    assert [answer.code for answer in answers] == [200] * len(PATCHES)
+    varying = rb'"(name|uid|resourceVersion|time|creationTimestamp)":"(?!c")[^"]*"'
+    return [re.sub(varying, b"", answer.body) for answer in answers]

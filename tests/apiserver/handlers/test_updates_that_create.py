@@ -116,3 +116,29 @@ def test_a_new_object_says_no_version(running: Running) -> None:
     body = {**service("versioned"), "metadata": {"name": "versioned", "resourceVersion": "4"}}
     why = "resourceVersion should not be set on objects to be created"
     assert said(ask(running, "POST", SERVICES, body)) == (500, why)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind", "spec"),
+    [
+        ("PATCH", "/api/v1/namespaces/default/configmaps/new", "ConfigMap", {}),
+        ("PATCH", "/api/v1/namespaces/default/services/new", "Service", {"ports": [{"port": 80}]}),
+        ("PUT", "/api/v1/namespaces/default/services/new", "Service", {"ports": [{"port": 80}]}),
+    ],
+)
+def test_a_link_of_an_object_that_is_created_where_it_is_not(
+    method: str, path: str, kind: str, spec: dict[str, Any]
+) -> None:
+    """As kube-apiserver 1.36 answers."""
+    started = Running()
+    meta = {"name": "new", "selfLink": "/x"}
+    body = {"apiVersion": "v1", "kind": kind, "metadata": meta, **({"spec": spec} if spec else {})}
+    content = "application/apply-patch+yaml" if method == "PATCH" else "application/json"
+    try:
+        for dry, link in (("&dryRun=All", "/x"), ("", None)):
+            query = f"?fieldManager=m{dry}"
+            answer = ask(started, method, path + query, body, content_type=content)
+            assert answer.code == 201
+            assert read(answer)["metadata"].get("selfLink") == link
+    finally:
+        started.close()

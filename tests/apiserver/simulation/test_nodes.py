@@ -358,3 +358,20 @@ def test_what_is_told_of_nodes() -> None:
         (again,) = [one for one in found if one["reason"] == "NodeReady"]
         assert again["message"] == "Node node-1 status is now: NodeReady"
         assert (again["count"], again["involvedObject"]["uid"]) == (2, "node-1")
+
+
+def test_a_pod_that_somebody_put_where_there_is_no_room_is_rejected() -> None:
+    with living(nodes=1) as api:
+        big = {"resources": {"requests": {"cpu": "20"}}}
+        for name in ("first", "second"):
+            api.request("POST", PODS, pod(name, nodeName="node-1", container=big))
+            api.settle()
+        first, second = items(api, PODS)
+        assert first["status"]["phase"] == "Running"
+        status = {key: second["status"][key] for key in ("phase", "reason", "message")}
+        text = (
+            "Node didn't have enough resource: cpu, requested: 20000, used: 20000, capacity: 32000"
+        )
+        message = f"Pod was rejected: {text}"
+        assert status == {"phase": "Failed", "reason": "OutOfcpu", "message": message}
+        assert told(api, "second") == [("OutOfcpu", text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from pathlib import Path
@@ -56,3 +57,21 @@ def test_engines_that_cannot_be_had(
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
     with pytest.raises(EngineError, match=wrong):
         engine_for(address, 0)
+
+
+def test_what_dask_tells_of_lost_connections_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    shown: list[str] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", lambda record: shown.append(record.name))
+    monkeypatch.setattr(logging.getLogger("distributed"), "handlers", [handler])
+    with pytest.raises(EngineError):
+        engine_for("dask://127.0.0.1:1", 0)
+    logging.getLogger("distributed.batched").info("a connection that was closed")
+    logging.getLogger("distributed.client").warning("a result that is asked for again")
+    assert shown == []
+    logging.getLogger("distributed.client").error("the scheduler is gone")
+    assert shown == ["distributed.client"]

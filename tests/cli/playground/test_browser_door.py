@@ -37,6 +37,26 @@ def test_a_state_that_is_none_is_said() -> None:
     assert asked("state", STATE) == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "this is no question: exceeded max depth"),
+        ("{", "this is no question: unexpected end of JSON input"),
+        ("9" * 5_000, "the state of a playground is an object"),
+    ],
+)
+def test_what_a_link_can_hold_is_no_error_of_our_own(text: str, error: str) -> None:
+    assert error in json.loads(answer("state", text))["error"]
+
+
+def test_half_a_character_is_replaced() -> None:
+    state = {"version": 1, "panes": {"policy": POLICY, "object": deployment(6) + "# \ud800"}}
+    for question in ("verdict", "details", "files"):
+        said = answer(question, json.dumps(state))
+        assert "error" not in json.loads(said)
+        said.encode()
+
+
 def test_errors_of_our_own_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("oh")

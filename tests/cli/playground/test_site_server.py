@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 from collections.abc import Iterator
@@ -90,3 +91,21 @@ def test_a_connection_on_which_nothing_comes_is_closed(
         connection.settimeout(60)
         connection.sendall(b"GET / HTTP/1.1\r\nHost: lo")
         assert connection.recv(1) == b""
+
+
+def test_of_connections_on_which_nothing_comes_the_oldest_ends(
+    server: SiteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground, "CONNECTIONS", 3)
+    with contextlib.ExitStack() as stack:
+        silent = []
+        for _ in range(5):
+            connection = stack.enter_context(
+                socket.create_connection((LOOPBACK, server.server_port), timeout=60)
+            )
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: lo")
+            silent.append(connection)
+        assert got(server, "/").status == 200
+        assert [connection.recv(1) for connection in silent[:3]] == [b""] * 3
+        silent[4].sendall(b"calhost:1\r\n\r\n")
+        assert silent[4].recv(15) == b"HTTP/1.1 200 OK"

@@ -119,6 +119,15 @@ def test_unknown_metadata_is_dropped() -> None:
     assert meta["x"] == 1
 
 
+def test_resources_without_metadata_do_not_hide_the_next() -> None:
+    lists = {"type": "array", "items": EMBEDDED}
+    unreadable = TYPED | {"metadata": 3}
+    unknown = TYPED | {"metadata": {"name": "n", "x": 1}}
+    found = kind(struct(l=lists)).prepare(gizmo({"l": [TYPED, unreadable, unknown]}))
+    assert found.value["spec"]["l"] == [TYPED, unreadable, TYPED | {"metadata": {"name": "n"}}]
+    assert [one.path for one in found.dropped] == ["spec.l[2].metadata.x"]
+
+
 UNREADABLE: list[tuple[Any, str]] = [
     (TYPED | {"kind": 1}, "spec.r.kind: Invalid value: 1: must be a string"),
     (

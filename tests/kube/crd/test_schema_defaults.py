@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd.structural_schemas import GivenSchema, default_errors, has_unpruned_defaults
+from celadon.kube.crd import structural_schemas
+from celadon.kube.crd.structural_schemas import (
+    GivenSchema,
+    default_errors,
+    defaulted,
+    has_long_defaults,
+    has_unpruned_defaults,
+)
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.status import StatusError
 
 RULED: dict[str, Any] = {
     "type": "string",
@@ -211,3 +219,45 @@ def test_defaults_of_what_a_custom_resource_is() -> None:
     assert str(found).startswith(
         's.properties[kind].default: Invalid value: "a b": must result in valid metadata: kind: '
     )
+
+
+def listed(item: Any, **more: Any) -> Any:
+    return {"type": "object", "properties": {"a": {"type": "array", "items": item, **more}}}
+
+
+DOUBLED: Any = {"type": "object"}
+for _ in range(40):
+    DOUBLED = listed(DOUBLED, default=[{}, {}])
+LONG: Any = {"type": "object", "properties": {"b": {"type": "string", "default": "x" * 1_000}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (DOUBLED, {}),
+        (listed(LONG), {"a": [{}] * 1_000}),
+        (listed(LONG), {"a": [{"c": {}}] * 1_000}),
+    ],
+)
+def test_no_more_is_filled_in_than_a_store_takes(
+    schema: Any, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structural_schemas, "_MOST_DEFAULTED", 100_000)
+    with pytest.raises(StatusError, match="request is too large"):
+        defaulted(value, decode_schema(schema))
+    assert defaulted({"a": [{}]}, decode_schema(listed(LONG))) == {"a": [{"b": "x" * 1_000}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_long"),
+    [
+        ({"type": "object"}, False),
+        (listed(LONG), False),
+        (listed({**LONG, "default": {}}, default=[{}] * 100), True),
+        (DOUBLED, True),
+        ({"type": "object", "additionalProperties": DOUBLED}, True),
+        ({"type": "object", "properties": {f"p{n}": LONG for n in range(100)}}, True),
+    ],
+)
+def test_long_defaults(schema: Any, *, is_long: bool) -> None:
+    assert has_long_defaults(decode_schema(schema)) is is_long

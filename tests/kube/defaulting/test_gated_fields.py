@@ -97,6 +97,12 @@ DEFINITION = {
     "metadata": {"name": "a.b"},
     "spec": {"versions": [{"name": "v1", "selectableFields": [{"jsonPath": ".spec.a"}]}]},
 }
+VOLUME = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "metadata": {"name": "a"},
+    "spec": {"volumeAttributesClassName": "gold"},
+}
 SPREAD = {"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule"}
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("HostnameOverride", pod(hostnameOverride="x"), "spec.hostnameOverride"),
@@ -120,6 +126,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         pod(topologySpreadConstraints=[{**SPREAD, "matchLabelKeys": ["k"]}]),
         "spec.topologySpreadConstraints",
     ),
+    ("VolumeAttributesClass", VOLUME, "spec.volumeAttributesClassName"),
     ("CustomResourceFieldSelectors", DEFINITION, "spec.versions"),
     ("HPAConfigurableTolerance", HPA, "spec.behavior.scaleUp.tolerance"),
     ("MutableCSINodeAllocatableCount", DRIVER, "spec.nodeAllocatableUpdatePeriodSeconds"),

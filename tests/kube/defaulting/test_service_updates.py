@@ -73,6 +73,25 @@ def service(**spec: Any) -> dict[str, Any]:
             {"loadBalancerClass": "x.io/y", "allocateLoadBalancerNodePorts": True},
             {"loadBalancerClass": None, "allocateLoadBalancerNodePorts": None},
         ),
+        # a policy for traffic from outside is for Services that have any
+        *(
+            (
+                {"externalTrafficPolicy": "Local", **before},
+                {"externalTrafficPolicy": "Local", **after},
+                {"externalTrafficPolicy": kept},
+            )
+            for before, after, kept in (
+                ({"type": "NodePort"}, {"type": "NodePort"}, "Local"),
+                ({"type": "NodePort"}, {}, None),
+                ({"type": "NodePort"}, {"externalIPs": ["192.0.2.1"]}, "Local"),
+                ({"externalIPs": ["192.0.2.1"]}, {}, None),
+                (
+                    {"type": "NodePort"},
+                    {"type": "ExternalName", "externalIPs": ["192.0.2.1"]},
+                    None,
+                ),
+            )
+        ),
     ],
 )
 def test_fields(before: dict[str, Any], after: dict[str, Any], want: dict[str, Any]) -> None:

@@ -33,6 +33,28 @@ def test_json_text() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0001, "0.0001"),
+        (0.00001, "0.00001"),
+        (0.0000015, "0.0000015"),
+        (-1e-6, "-0.000001"),
+        (9.9e-7, "9.9e-7"),
+        (1e-10, "1e-10"),
+        (1e16, "10000000000000000"),
+        (1.2345678901234568e20, "123456789012345680000"),
+        (1e21, "1e+21"),
+        (1.5e300, "1.5e+300"),
+        ("1e-07", '"1e-07"'),
+        ('"1e+16', '"\\"1e+16"'),
+    ],
+)
+def test_doubles_in_json(value: Any, text: str) -> None:
+    """As kube-apiserver 1.36 answers of custom resources."""
+    assert json_text({"a": [value]}) == f'{{"a":[{text}]}}'
+
+
 def test_plain_text() -> None:
     assert plain_text({"b": [1, True, None], "a": {"x": "y"}}) == "map[a:map[x:y] b:[1 true <nil>]]"
     assert plain_text([2.0, 1.5, 1e21]) == "[2 1.5 1e+21]"

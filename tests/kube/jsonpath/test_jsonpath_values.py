@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import jsonpath
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 
 OBJECT: dict[str, Any] = {
@@ -62,6 +63,28 @@ ROWS: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize(("path", "values"), ROWS)
 def test_selected(path: str, values: list[Any]) -> None:
     assert list(selected(parse_jsonpath(f"{{{path}}}"), OBJECT)) == values
+
+
+CHAIN: Any = 1
+for _ in range(15):
+    CHAIN = {"a": CHAIN, "b": [CHAIN]}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "..a" * 30,
+        "['a','a']" * 30,
+        "[*]" * 30,
+        "..b[?(@..a)]" * 20,
+        ".a" * 100_000,
+    ],
+)
+def test_values_that_multiply_are_not_all_looked_at(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonpath, "MOST_VALUES", 20_000)
+    assert selected(parse_jsonpath(f"{{{path}}}"), CHAIN) == ()
 
 
 def test_a_filter_compares_booleans_only_for_equality() -> None:

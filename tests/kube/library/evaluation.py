@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -50,10 +51,16 @@ def failure(expression: str, **variables: Any) -> str:
 
 
 def cost(expression: str, *, fold: bool = True, **variables: Any) -> int:
-    """What is charged, for a value or for an error."""
+    """What is charged, for a value or for an error; all variants agree on it."""
     loaded = program(expression, fold=fold)
+    charged = _charged(partial(loaded.evaluate_metered, variables))
+    assert _charged(partial(loaded.evaluate_exactly, variables)) == charged
+    return charged
+
+
+def _charged(evaluate: Callable[[], tuple[Any, int]]) -> int:
     try:
-        return loaded.evaluate_metered(variables)[1]
+        return evaluate()[1]
     except EvaluationError as error:
         return error.cost or 0
 

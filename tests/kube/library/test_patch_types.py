@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.cel.errors import EvaluationError
 from celadon.kube.library.environments import environment
+from celadon.kube.library.json_patches import PatchOperation
 
 TYPES = [
     ("Object{}", "Object"),
@@ -39,3 +41,21 @@ def test_problems(text: str, message: str) -> None:
 def test_only_in_mutations() -> None:
     issues = environment().compile("Object{}").issues
     assert "undeclared reference to 'Object'" in issues.display()
+
+
+@pytest.mark.parametrize(
+    ("fields", "present"),
+    [
+        ({}, []),
+        ({"op": "add", "path": "/a", "from": ""}, ["op", "path"]),
+        ({"value": None, "from": "/b"}, ["from", "value"]),
+    ],
+)
+def test_which_fields_an_operation_has(fields: dict[str, object], present: list[str]) -> None:
+    operation = PatchOperation(fields)
+    assert [name for name in ("op", "path", "from", "value") if operation.has(name)] == present
+    assert operation.has_value is ("value" in fields)
+    assert operation.equals(PatchOperation({**fields}))
+    assert not operation.equals(PatchOperation({**fields, "value": "other"}))
+    with pytest.raises(EvaluationError, match=r"^unsupported field: nope$"):
+        operation.has("nope")

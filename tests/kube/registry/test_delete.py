@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import GroupVersionKind
+from celadon.kube.registry import Target
 from celadon.kube.registry.delete import (
     DeleteOptions,
     delete_options,
@@ -22,6 +23,7 @@ from celadon.kube.registry.delete import (
     settled,
 )
 from celadon.kube.releases import answering_as
+from celadon.kube.resources import known_resources
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
@@ -365,6 +367,38 @@ def test_answers() -> None:
     assert (pod["apiVersion"], pod["kind"], pod["metadata"]["uid"]) == ("v1", "Pod", "u")
     request = target("resource.k8s.io/v1alpha3/resourcepoolstatusrequests", "a")
     assert gone_answer(obj(), request)["kind"] == "ResourcePoolStatusRequest"
+
+
+STORAGE = {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}
+CLAIMS = {"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"}
+CORE = {
+    *("Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod", "PodTemplate"),
+    *("ResourceQuota", "Service", "ServiceAccount"),
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [
+        (
+            "1.30",
+            CLAIMS
+            | {"PodSchedulingContext", "ResourceClass"}
+            | {"ResourceClaimParameters", "ResourceClassParameters"},
+        ),
+        ("1.31", CLAIMS | {"PodSchedulingContext", "DeviceClass"}),
+        ("1.36", CLAIMS | {"DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest"}),
+    ],
+)
+def test_kinds_that_are_shown_when_they_are_gone(release: str, shown: set[str]) -> None:
+    """Those with `ReturnDeletedObject` in their REST storage."""
+    with answering_as(release):
+        kinds = {
+            resource.gvk.kind
+            for resource in known_resources(all_versions=True)
+            if gone_answer(obj(), Target(resource, "", "a"))["kind"] == resource.gvk.kind
+        }
+    assert kinds == CORE | STORAGE | shown
 
 
 OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}

@@ -145,6 +145,7 @@ SPECIAL = Strategy(
     create=lambda obj, _: saying("create"),
     update=lambda obj, old, _: saying("update"),
     status=lambda obj, old, _: saying("status"),
+    needs_version=False,
     warnings=lambda obj: ["special"],
 )
 BUDGETS = target("policy/v1/poddisruptionbudgets", "a")

@@ -148,6 +148,11 @@ def test_changes(value: Json, old: Json, expected: list[str]) -> None:
             'eventTime: Invalid value: "2025-01-01T00:00:00.120000Z": ',
         ),
         (
+            {"deprecatedFirstTimestamp": None},
+            "firstTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: ",
+            "firstTimestamp: Invalid value: null: ",
+        ),
+        (
             {"deprecatedLastTimestamp": None},
             "lastTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: ",
             "lastTimestamp: Invalid value: null: ",
@@ -156,7 +161,8 @@ def test_changes(value: Json, old: Json, expected: list[str]) -> None:
 )
 def test_values_that_may_not_change(change: Json, of_go: str, of_json: str) -> None:
     """As kube-apiserver 1.33 and 1.36 show them."""
-    old = event(deprecatedSource={"component": "c"}, deprecatedLastTimestamp="2024-01-01T00:00:00Z")
+    times = dict.fromkeys(("deprecatedFirstTimestamp", "deprecatedLastTimestamp"), TIME[:19] + "Z")
+    old = event(deprecatedSource={"component": "c"}, **times)
     for release, shown in (("1.33", of_go), ("1.34", of_json)):
         with answering_as(release):
             found = update_complaints({**old, **change}, old)

@@ -249,6 +249,10 @@ def quoted(certificates: str) -> str:
             'status.notAfter: Invalid value: "2026-01-01T00:00:01Z": must be set to the NotAfter '
             "time encoded in the leaf certificate",
         ]),
+        (issued(chain(hours=0), notAfter="2026-01-01T00:00:00Z"), {}, [
+            "status.certificateChain: Invalid value: 0: leaf certificate lifetime must be >= 1 "
+            "hour",
+        ]),
         (issued(chain(hours=25), notAfter="2026-01-02T01:00:00Z"), {}, [
             "status.certificateChain: Invalid value: 90000000000000: leaf certificate lifetime "
             "must be <= spec.maxExpirationSeconds (86400)",

@@ -227,6 +227,10 @@ USED: Json = {
             "counter defined in the ResourceSlice sharedCounters",
             'spec.devices[0].consumesCounters[1].counterSet: Invalid value: "N!": must reference '
             "a counterSet defined in the ResourceSlice sharedCounters"]),
+        ("1.35", {"sharedCounters": [{"name": f"s{n}", "counters": counters(1)} for n in range(8)]},
+            []),
+        ("1.35", {"sharedCounters": [{"name": f"s{n}", "counters": counters(1)} for n in range(9)]},
+            ["spec.sharedCounters: Too many: 9: must have at most 8 items"]),
         ("1.36", {"sharedCounters": [{"name": "s", "counters": counters(1, "X")}]}, [
             'spec.sharedCounters[0].counters: Invalid value: "X0": a lowercase RFC 1123 label']),
         ("1.35", {"sharedCounters": [{"name": "s", "counters": counters(1, "X")}]}, [

@@ -424,23 +424,6 @@ def test_the_group_of_a_source_that_had_one_is_not_judged(release: str) -> None:
     assert not any("apiGroup:" in error for error in errors)
 
 
-@pytest.mark.parametrize("data", [{"a": True, "b": 2}, {"a": 1.0, "b": 2}, {"b": 2, "a": 1}])
-def test_what_has_no_type_is_compared_as_it_is_written(data: dict[str, object]) -> None:
-    kept = {"a": 1, "b": 2}
-    old, new = (obj("apps/v1", "ControllerRevision", data=value) for value in (kept, data))
-    assert any(error.startswith("data: Invalid value") for error in update_complaints(new, old))
-    assert not update_complaints(old, old)
-
-    def claim(parameters: dict[str, object]) -> dict[str, object]:
-        config = {"opaque": {"driver": "d.example.com", "parameters": parameters}}
-        request = {"name": "r", "exactly": {"deviceClassName": "c"}}
-        devices = {"requests": [request], "config": [config]}
-        return obj("resource.k8s.io/v1", "ResourceClaim", spec={"devices": devices})
-
-    old, new = claim({**kept}), claim(data)
-    assert any(error.startswith("spec: Invalid value") for error in update_complaints(new, old))
-
-
 @pytest.mark.parametrize(
     ("version", "release", "shown"),
     [

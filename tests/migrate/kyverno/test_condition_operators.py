@@ -65,6 +65,8 @@ OWNERS = "{{ request.object.metadata.ownerReferences || `[]` }}"
         (PRIORITY, "AnyIn", "0-10", pod({"priority": 5}), True),
         (PRIORITY, "AnyIn", ["0-10"], pod({"priority": 5}), False),
         (PRIORITY, "AllNotIn", [True], pod({"priority": 1}), True),
+        (PRIORITY, "AnyIn", ["5*"], pod({"priority": 55}), True),
+        (PRIORITY, "AnyIn", ["5*"], pod({"priority": 65}), False),
         (TEAM, "AnyIn", '["a", "b"]', pod(labels={"team": "b"}), True),
     ],
 )

@@ -15,7 +15,9 @@ from celadon.migrate.kyverno.patterns import (
     Comparison,
     Operator,
     anchor_of,
+    equals,
     nanoseconds,
+    order,
     ordinary_keys,
     read_string,
     wildcard_match,
@@ -127,3 +129,48 @@ def test_wildcards_are_those_of_an_expression(pattern: str, text: str) -> None:
 def test_many_wildcards_take_no_longer(part: str) -> None:
     assert not wildcard_match(part * 300 + "c", "a" * 3000)
     assert not wildcard_match(part * 300 + "c*", "a" * 3000)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "same"),
+    [
+        (1, 1, True),
+        (1, "1", True),
+        (1, "1.0", False),
+        (1.5, "1.5", True),
+        (1.5, "15e-1", True),
+        (1, "a", False),
+        (1, True, False),
+        (True, True, True),
+        (True, 1, False),
+        ("1", 1, False),
+        ("60s", "1m", True),
+        ("60s", 60, True),
+        ("60s", "61s", False),
+        ("60s", "a", False),
+        ("1Gi", "1024Mi", True),
+        ("ab", "a*", True),
+        ("a*", "ab", False),
+        (["a"], ["a"], True),
+        (["a"], "a", False),
+    ],
+)
+def test_which_values_equal_a_key(key: Json, value: Json, *, same: bool) -> None:
+    assert equals(key, value) is same
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        (1, 2, -1),
+        (2, "1", 1),
+        ("1m", "60s", 0),
+        ("1m", 59, 1),
+        (30, "1m", -1),
+        ("1m", "a", None),
+        ("1Gi", "1025Mi", -1),
+        ("a", "b", None),
+    ],
+)
+def test_the_order_of_a_key_and_a_value(key: Json, value: Json, wanted: int | None) -> None:
+    assert order(key, value) == wanted

@@ -200,6 +200,11 @@ def own(revision: int, *operations: Operation) -> Callable[[EtcdMirror], None]:
             id="shown with what came before it",
         ),
         pytest.param(
+            [own(3, Put("b", b"")), answer(change(2))],
+            [[2], [3]],
+            id="once what came before it is shown",
+        ),
+        pytest.param(
             [own(2, Put("a", b"")), answer(change(2), change(3, b"/b"))],
             [[2], [3]],
             id="shown with what came after it",

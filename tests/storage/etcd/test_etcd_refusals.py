@@ -6,7 +6,16 @@ import pytest
 
 from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.storage.contract import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
-from celadon.storage.etcd.etcd_messages import CODES, COMPACTED, NotBegun, RevisionRefused, refusal
+from celadon.storage.etcd.etcd_messages import (
+    CODES,
+    COMPACTED,
+    EtcdTransaction,
+    Malformed,
+    NotBegun,
+    RevisionRefused,
+    refusal,
+    transaction_answer,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +74,8 @@ def test_which_revision_is_refused(text: str, is_future: bool) -> None:
     found = refusal(CODES.index("OUT_OF_RANGE"), text)
     assert isinstance(found, RevisionRefused)
     assert found.is_future is is_future
+
+
+def test_an_answer_without_all_responses_is_malformed() -> None:
+    with pytest.raises(Malformed, match=r": 2 responses are expected, there are 0$"):
+        transaction_answer(b"", EtcdTransaction((), (), (b"/a", b"/b")))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.http.server_settings import CredentialsFolder
-from celadon.storage import Committed, Compacted, ServiceError, WatchLost, put, update
+from celadon.storage import Committed, Compacted, ServiceError, StoreClosed, WatchLost, put, update
 from celadon.storage.contract import ServiceFull, ServiceUnavailable, TooLarge
 from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd, parse_endpoints
 from celadon.storage.etcd.etcd_client import Endpoint, EtcdMirror
@@ -62,6 +62,16 @@ async def written(store: EtcdStore, key: str, value: bytes = b"") -> int:
 
 async def synced(store: EtcdStore) -> int:
     return await asyncio.wrap_future(store.synced())
+
+
+def test_a_store_that_is_closed_in_its_loop_does_not_wait_there(one: Cluster) -> None:
+    async def work(opened: Opener) -> None:
+        store = await opened(prefix="/closed")
+        store.close()
+        with pytest.raises(StoreClosed):
+            await written(store, "/a")
+
+    on(one.urls, work)
 
 
 def test_one_sees_what_another_has_written(one: Cluster) -> None:

@@ -296,6 +296,20 @@ def test_what_is_no_data_file(path: str) -> None:
     assert caught.value.path == path
 
 
+@pytest.mark.parametrize("name", ["zero", "folder", "pipe"])
+def test_what_is_no_file_is_not_copied(name: str, tmp_path: Path) -> None:
+    """A device has no end, and a pipe may have no beginning."""
+    source = tmp_path / name
+    if name == "folder":
+        source.mkdir()
+    elif name == "pipe":
+        os.mkfifo(source)
+    else:
+        source.symlink_to("/dev/zero")
+    with pytest.raises(FileUnavailable, match="not a file"):
+        check(str(source))
+
+
 def test_what_is_no_store_is_named_as_it_was_given(tmp_path: Path) -> None:
     source = tmp_path / "junk.db"
     source.write_bytes(b"junk" * 5000)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from celadon.storage import open_sqlite, put
+from celadon.storage import contract, open_sqlite, put
 from celadon.storage.sqlite_file import (
     DurableMark,
     FileDamaged,
     checksum_of_change,
+    file_errors,
     is_as_written,
     mark_path,
     read_mark,
@@ -68,9 +69,19 @@ def _keep_less_history(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE sums SET compacted = 2")
 
 
+def _lose_a_count(connection: sqlite3.Connection) -> None:
+    ((tables,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'sums'")
+    for sql in (tables.replace("changes INTEGER NOT NULL", "changes INTEGER"), tables):
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'sums'", (sql,))
+        connection.execute("PRAGMA writable_schema = RESET")
+        connection.execute("UPDATE sums SET changes = NULL" if sql != tables else "SELECT 1")
+
+
 @pytest.mark.parametrize(
     ("spoil", "text"),
     [
+        (_lose_a_count, "it is damaged: NULL value in sums.changes$"),
         (_lose_a_change, "its tables are not those of version 3"),
         (_repeat_a_change, "the change of `/a` at revision 2"),
         (_keep_less_history, "its changes do not add up to what was written"),
@@ -86,6 +97,31 @@ def test_what_is_damaged_is_said(path: str, spoil: object, text: str) -> None:
     connection.close()
     with pytest.raises(FileDamaged, match=text):
         open_sqlite(path)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "text"),
+    [
+        (sqlite3.SQLITE_BUSY, contract.FileLocked, "it is in use by another process or store"),
+        (sqlite3.SQLITE_LOCKED, contract.FileLocked, "it is in use by another process or store"),
+        (sqlite3.SQLITE_READONLY, contract.FileReadOnly, "it is read-only"),
+        (sqlite3.SQLITE_FULL, contract.DiskFull, "the disk or the quota is full"),
+        (sqlite3.SQLITE_NOTADB, contract.NotAStore, "not a SQLite database"),
+        (sqlite3.SQLITE_CORRUPT, FileDamaged, "it is damaged"),
+        (sqlite3.SQLITE_CORRUPT_VTAB, FileDamaged, "it is damaged"),
+        (sqlite3.SQLITE_IOERR, contract.FileUnavailable, "in its words"),
+    ],
+)
+def test_errors_of_sqlite_are_those_of_the_store(
+    code: int, kind: type[contract.FileError], text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    path.touch()
+    error = sqlite3.DatabaseError("in its words")
+    error.sqlite_errorcode = code
+    with pytest.raises(kind) as raised, file_errors(str(path)):
+        raise error
+    assert (type(raised.value), str(raised.value)) == (kind, f"`{path}`: {text}")
 
 
 def killed_store(path: str, folder: Path) -> Mapping[str, bytes]:

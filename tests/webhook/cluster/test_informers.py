@@ -17,7 +17,7 @@ from celadon.webhook.cluster.cluster_client import (
     ClusterUnreachable,
     Page,
 )
-from celadon.webhook.cluster.informers import Watched, WatchedCollection
+from celadon.webhook.cluster.informers import ClusterCaches, Watched, WatchedCollection
 from tests.webhook.cluster.against_server import client_of, config_map, until
 
 CONFIG_MAPS = "/api/v1/configmaps"
@@ -154,6 +154,35 @@ def event(kind: str, revision: str, name: str = "") -> dict[str, Any]:
         "type": kind,
         "object": {"metadata": {"name": name, "resourceVersion": revision}},
     }
+
+
+def test_a_bookmark_changes_nothing() -> None:
+    server = Scripted([listed("5", "a")], [[event("BOOKMARK", "9"), event("ADDED", "10", "b")]])
+
+    async def run() -> int:
+        told = Told()
+        things = Watched(["/apis/a/v1/things"], {}, 100, OBJECT)
+        async with followed(server, things, told):  # type: ignore[arg-type]  # a double
+            await until(lambda: server.asked[-1] == "watch 10")
+        return told.times
+
+    assert asyncio.run(run()) == 2, "the list, and what was added"
+
+
+def test_config_maps_with_policies_have_a_label() -> None:
+    server = Scripted([listed("5")], [])
+
+    async def run() -> None:
+        caches = ClusterCaches(server, "ns", 60.0, Told(), time.monotonic)  # type: ignore[arg-type]
+        running = asyncio.create_task(caches.config_maps.run())
+        await until(lambda: server.queries)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+    ((path, query, _),) = server.queries
+    assert path == "/api/v1/namespaces/ns/configmaps"
+    assert query["labelSelector"] == "celadon.dev/policies"
 
 
 def failed(code: int, *reasons: str) -> dict[str, Any]:

@@ -39,9 +39,10 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True)
 class PolicyExpression:
-    """`path` is that of the field. `name` is that of a variable or condition; `checked` is None if
-    it does not compile, `tree` (what was checked) if it does not parse. `env` is what it was
-    compiled in. `shift` is the white space that was cut off before compiling."""
+    """Holds one expression of a policy, checked. `path` is that of the field. `name` is that of a
+    variable or condition; `checked` is None if it does not compile, `tree` (what was checked) if it
+    does not parse. `env` is what it was compiled in. `shift` is the white space that was cut off
+    before compiling."""
 
     role: Role
     index: int
@@ -55,7 +56,7 @@ class PolicyExpression:
 
 
 def names_of(expression: PolicyExpression) -> set[str]:
-    """The names in it; none if it does not compile."""
+    """Return the names in an expression; none if it does not compile."""
     nodes = [] if expression.checked is None else walk(expression.checked.root)
     return {node.name for node in nodes if node.__class__ is Ident}
 
@@ -128,7 +129,6 @@ class Finding:
 # stay unseen. So a field that its kind does not have, but one very much like it, is read as the
 # other one. Rules work on the corrected document; findings are about the one that was written.
 
-
 Steps = tuple[str | int, ...]
 
 _ROUNDS: Final = 10
@@ -143,7 +143,8 @@ class Renamed(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """`unknown` are all fields that the kind does not have, where they were written."""
+    """Holds what a document was probably meant to be. `unknown` are all fields that the kind does
+    not have, where they were written."""
 
     document: JsonObject
     unknown: tuple[StrayField, ...]
@@ -200,7 +201,7 @@ def _parent(document: Any, steps: Steps) -> JsonObject:  # noqa: ANN401 - any JS
 
 
 def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - any JSON
-    """A copy in which the field at a path is called otherwise."""
+    """Return a copy in which the field at a path is called otherwise."""
     step, *below = steps
     if not below:
         return {name if key == step else key: item for key, item in value.items()}

@@ -126,7 +126,8 @@ def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
 
 
 def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
-    """The node at the end of a path, then what branches say of it; empty if it is not declared."""
+    """Return the node at the end of a path, then what branches say of it; nothing if it is not
+    declared."""
     nodes = _with_branches([schema])
     for step in path:
         name = _raw_name(nodes[0], step)
@@ -186,7 +187,7 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
 
 
 def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any JSON
-    """The least value with the steps of `path` in it."""
+    """Return the least value with the steps of `path` in it."""
     shape = resolved(schema)
     step, rest = (path[0], path[1:]) if path else ("", ())
     if shape.items is not None or shape.type == "array":
@@ -227,7 +228,7 @@ _NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
 
 
 class Outcomes(NamedTuple):
-    """This is what is known where the expression is true, and where it is false."""
+    """Holds what is known where the expression is true, and where it is false."""
 
     if_true: Facts = NOTHING
     if_false: Facts = NOTHING
@@ -240,7 +241,7 @@ UNKNOWN: Final = Outcomes()
 
 
 class Names:
-    """This is what the names in an expression stand for: its local variables, by their paths, and
+    """Holds what the names in an expression stand for: its local variables, by their paths, and
     the policy's `variables`."""
 
     def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:
@@ -409,7 +410,7 @@ def _is_empty_default(node: syntax.Call) -> bool:
 
 
 def _text(node: syntax.Expr) -> str | None:
-    """The value of a string literal."""
+    """Return the value of a string literal."""
     if node.__class__ is syntax.Literal and isinstance(node.value, str):
         return node.value
     return None

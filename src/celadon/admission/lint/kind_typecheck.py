@@ -53,13 +53,12 @@ from celadon.records import dataclass, replace
 # there and an object are called by the name of the kind, and a qualified name may be one of its
 # types.
 
-
 _Chain: TypeAlias = tuple[str, ...]
 """A name and the fields selected from it: `object.metadata.name`."""
 
 
 class Verdict(NamedTuple):
-    """This is what a check found: the type under which a variable of it is known later, dyn if it
+    """Holds what a check found: the type under which a variable of it is known later, dyn if it
     has issues; each issue with its node."""
 
     variable_type: types.Type
@@ -107,7 +106,8 @@ class SharedChecks:
         return verdict
 
     def _types_read(self, env: Environment) -> tuple[int, ...] | None:
-        """The identities of the types at the ends of the chains, None if they do not say all."""
+        """Return the identities of the types at the ends of the chains, None if they do not say
+        all."""
         if self._chains is None:
             return None
         read = []
@@ -128,7 +128,7 @@ def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
 
 
 def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
-    """The longest chains, each once; None for a tree that names types with fields."""
+    """Return the longest chains, each once; None for a tree that names types with fields."""
     result: dict[_Chain, None] = {}
     inside: set[int] = set()
     for node in reversed(syntax.walk(root)):
@@ -151,8 +151,8 @@ def _chain(node: syntax.Expr) -> _Chain:
 
 
 def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
-    """The type at its end; `ERROR` for what is no name out here (a loop's variable); None where
-    only a check can say it."""
+    """Return the type at the end of a chain; `ERROR` for what is no name out here (a loop's
+    variable); None where only a check can say it."""
     name, *fields = chain
     scope = env.declarations
     if scope.may_qualify(name):
@@ -178,7 +178,6 @@ def _has_objects(type_: types.Type) -> bool:
 
 MAX_KINDS: Final = 200
 """Kinds of one policy that are looked at: more than a server has built in."""
-
 
 _DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
 """Fields whose reading says that an expression tells kinds apart."""
@@ -316,7 +315,7 @@ def _checks(case: lint_context.PolicyCase) -> Mapping[kube.FieldPath, SharedChec
 
 
 def _without_names(message: str, kind: kube.GroupVersionKind) -> str:
-    """The message without the name of the kind, so that kinds can share it."""
+    """Return the message without the name of the kind, so that kinds can share it."""
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
 
@@ -345,7 +344,7 @@ def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
 
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
-    """The operands' types with all objects and maps alike."""
+    """Return the operands' types with all objects and maps alike."""
     return {_shape(operand, root) for operand in operands}
 
 
@@ -356,7 +355,7 @@ def _shape(type_: types.Type, root: str) -> types.Type:
 
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:
-    """The nodes that are elements, keys or values of literals."""
+    """Return the nodes that are elements, keys or values of literals."""
     result: set[int] = set()
     for node in syntax.walk(tree.root):
         if node.__class__ is syntax.ListLiteral:
@@ -399,7 +398,7 @@ _TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Replic
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """This is what one mutation did to an object of one kind: the second run changed something
+    """Holds what one mutation did to an object of one kind: the second run changed something
     again, or the first failed for want of what is above its path."""
 
     case: lint_context.MutatingCase
@@ -503,7 +502,6 @@ def _tried(case: lint_context.MutatingCase, request: Request) -> Iterator[Trial]
 # Objects are followed through literals, the branches of conditions, lists and what `map` makes
 # of the items of a list. Of JSON patches only paths that are constants are known.
 
-
 ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"
 
@@ -526,7 +524,8 @@ _Conditions = tuple[tuple[syntax.Expr, bool], ...]
 
 
 def _conditions(root: syntax.Expr) -> dict[int, _Conditions]:
-    """The conditions under which the objects in an expression are made, with what they are then."""
+    """Return the conditions under which the objects in an expression are made, with what they are
+    then."""
     result: dict[int, _Conditions] = {}
     stack: list[tuple[syntax.Expr, _Conditions]] = [(root, ())]
     while stack:
@@ -608,7 +607,7 @@ def _fields(
 
 
 def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
-    """The objects that a value is, or that are its items."""
+    """Yield the objects that a value is, or that are its items."""
     match value:
         case syntax.Struct():
             yield value
@@ -639,11 +638,5 @@ def _operation(
         for absent in _absent_if(condition, is_true=is_true)
     )
     return lint_context.FieldWrite(
-        expression,
-        steps,
-        path,
-        value,
-        str(op.value),
-        is_absent=is_absent,
-        conditions=conditions,
+        expression, steps, path, value, str(op.value), is_absent=is_absent, conditions=conditions
     )

@@ -37,7 +37,6 @@ from celadon.records import dataclass, field, replace
 #
 # Which kinds the rules of a policy are about, wildcards and subresources included.
 
-
 ALL: Final = "*"
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
 
@@ -99,7 +98,6 @@ def matched_kinds(
 # A path is a variable and the fields below it: `("object", "spec", "containers", ITEM,
 # "image")`.
 
-
 Path: TypeAlias = tuple[str, ...]
 
 ITEM: Final = "[]"
@@ -108,7 +106,8 @@ ITEM: Final = "[]"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`present` are paths that exist and are not null; `operations` those that are left."""
+    """Holds what is known wherever an expression is evaluated. `present` are paths that exist and
+    are not null; `operations` those that are left."""
 
     present: frozenset[Path] = frozenset()
     operations: frozenset[str] = OPERATIONS
@@ -135,7 +134,7 @@ def there(path: Path | None) -> Facts:
 
 
 class Reading(enum.Enum):
-    """This is how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
+    """Says how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
     optional, and fails then, too."""
 
     READ = enum.auto()
@@ -160,14 +159,13 @@ class Access:
     def offset(self) -> int | None:
         """Return where it is in the text of the field."""
         checked = self.expression.checked
-        none = None if checked is None else checked.ast.positions.get(self.node.id)
-        return None if none is None else none + self.expression.shift
+        offset = None if checked is None else checked.ast.positions.get(self.node.id)
+        return None if offset is None else offset + self.expression.shift
 
 
 # --- Mutating subjects -------------------------------------------------------
 #
 # Mutating policies as the rules about them see them: compiled, with what they write.
-
 
 MutationPath = tuple[str, ...]
 """The names on the way to a field; items of lists have no step of their own."""
@@ -193,8 +191,9 @@ class FieldWrite:
 
 @dataclass(frozen=True)
 class MutatingCase:
-    """`kinds` are those that the rules of the policy match, `updated` those of them that it matches
-    when they are updated; `expressions` its mutations."""
+    """Holds a mutating policy, as rules of lint look at it. `kinds` are those that the rules of the
+    policy match, `updated` those of them that it matches when they are updated; `expressions` its
+    mutations."""
 
     document: int
     policy: registration_types.MutatingAdmissionPolicy
@@ -303,7 +302,8 @@ class BindingCase:
 
 @dataclass(frozen=True)
 class Bundle:
-    """`other_objects` are the remaining objects of the input: params, namespaces, definitions."""
+    """Holds what is linted together. `other_objects` are the remaining objects of the input:
+    params, namespaces, definitions."""
 
     settings: Settings
     catalog: Catalog
@@ -349,7 +349,6 @@ class Bundle:
 #
 # The types of kinds as they are on data.
 
-
 _MOST: Final = 64
 """Built-in kinds that are kept; what a large workspace has policies about."""
 
@@ -376,7 +375,8 @@ class KindTypes:
 
 @per_release(maxsize=_MOST)
 def _builtin_type(kind: GroupVersionKind) -> schemas.SchemaType | None:
-    """It is the same for all: built-in kinds of a release never change."""
+    """Return the type of a built-in kind. It is the same for all: built-in kinds of a release never
+    change."""
     schema = schemas.schema_for(kind)
     return None if schema is None else _made(schema, kind)
 
@@ -432,7 +432,8 @@ class LintMemory:
         self._used: dict[str, Prepared] = {}
 
     def begin(self, conditions: Sequence[object]) -> None:
-        """A run under these conditions: the settings, and the definitions with their numbers."""
+        """Begin a run under these conditions: the settings, and the definitions with their
+        numbers."""
         text = repr(conditions)
         if text != self._conditions:
             self._prepared = {}
@@ -455,7 +456,7 @@ class LintMemory:
         return self._rules
 
     def end(self) -> None:
-        """The run is over: what it did not need is forgotten."""
+        """End the run: what it did not need is forgotten."""
         self._prepared = self._used
 
 
@@ -470,7 +471,7 @@ class LintMemory:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """This is what a check gives for one finding; the rule adds its code and, without one, its
+    """Holds what a check gives for one finding; the rule adds its code and, without one, its
     severity."""
 
     spot: FieldPosition

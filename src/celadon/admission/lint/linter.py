@@ -403,7 +403,6 @@ class _Compiler:
 #
 # All rules, in the order of their codes. A new family is one line here.
 
-
 RULES: Final = (
     *api_rules.RULES,
     *value_rules.TYPE_RULES,
@@ -608,15 +607,15 @@ class TypedScopes:
     def _of_rule(self, document: JsonObject, path: Steps) -> TypedScope:
         """`self` and `oldSelf` of a rule of a definition."""
         schema = self._schema(document, path)
-        none = None if schema is None else schema_type(schema, "self")
-        declared = types.DYN if none is None else none.type
+        self_type = None if schema is None else schema_type(schema, "self")
+        declared = types.DYN if self_type is None else self_type.type
         env = environment(self._version).extend(
-            {"self": declared, "oldSelf": declared}, () if none is None else none.objects
+            {"self": declared, "oldSelf": declared}, () if self_type is None else self_type.objects
         )
         return TypedScope(env)
 
     def _schema(self, document: JsonObject, path: Steps) -> Schema | None:
-        """The node of the definition's schema that a rule stands at."""
+        """Return the node of the definition's schema that a rule stands at."""
         version = _part(document, path[:3]).get("name") if path[1:2] == ("versions",) else None
         roots = {kind.version: schema for kind, schema in self._of_definition(document).items()}
         node: Schema | None = (
@@ -717,7 +716,7 @@ class _FirstFields(Mapping[str, types.Type]):
 
 
 def _part(value: object, path: Steps) -> JsonObject:
-    """The map at a path; an empty one where there is none."""
+    """Return the map at a path; an empty one where there is none."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

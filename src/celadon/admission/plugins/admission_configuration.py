@@ -89,7 +89,6 @@ def refuse_unknown(document: JsonObject, allowed: Sequence[str]) -> None:
 # As k8s.io/kubernetes `plugin/pkg/admission/eventratelimit/apis/eventratelimit`, the texts of
 # its `validation` among it.
 
-
 EVENT_VERSIONS: Final = ("eventratelimit.admission.k8s.io/v1alpha1",)
 SERVER: Final = "Server"
 TYPES: Final = ("Namespace", SERVER, "SourceAndObject", "User")
@@ -140,7 +139,6 @@ def _number(data: JsonObject, name: str) -> int:
 # As k8s.io/apiserver `pkg/admission/plugin/policy/config`, which decodes strictly; what is
 # asked of a folder is in its `pkg/admission/plugin/manifest/validation.go`.
 
-
 VERSION: Final = "apiserver.config.k8s.io/v1"
 KINDS: Final = ("ValidatingAdmissionPolicyConfiguration", "MutatingAdmissionPolicyConfiguration")
 STATIC_FOLDER: Final = "staticManifestsDir"
@@ -190,7 +188,6 @@ def _folder(document: object, kind: str) -> str:
 # As k8s.io/kubernetes `plugin/pkg/admission/imagepolicy/config.go`: -1 switches something off,
 # 0 is the default.
 
-
 FIELD: Final = "imagePolicy"
 SECOND: Final = 1_000_000_000
 """In nanoseconds."""
@@ -237,7 +234,6 @@ def _seconds(data: JsonObject, name: str, unit: int, least: int, most: int, usua
 #
 # As k8s.io/apiserver `pkg/admission/plugin/resourcequota/apis/resourcequota`.
 
-
 QUOTA_VERSIONS: Final = (
     "apiserver.config.k8s.io/v1",
     *(f"resourcequota.admission.k8s.io/{version}" for version in ("v1beta1", "v1alpha1")),
@@ -272,7 +268,6 @@ def limited_resources(document: object) -> tuple[LimitedResource, ...]:
 # PodSecurityConfiguration: defaults and exemptions.
 #
 # As k8s.io/pod-security-admission `admission/api`; the texts are those of its `validation`.
-
 
 GROUP: Final = "pod-security.admission.config.k8s.io"
 SECURITY_VERSIONS: Final = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -341,7 +336,6 @@ def _names(
 #
 # As k8s.io/apiserver `pkg/admission/plugin/webhook/config`, which decodes strictly.
 
-
 WEBHOOK_KINDS: Final = {
     "apiserver.config.k8s.io/v1": "WebhookAdmissionConfiguration",
     "apiserver.config.k8s.io/v1alpha1": "WebhookAdmission",
@@ -370,7 +364,6 @@ def webhook_settings(document: object) -> plugin_chain.WebhookSettings:
 # As k8s.io/apiserver `pkg/admission/config.go`: a plugin's part stands in its entry or in a
 # file that the entry names; of several entries for a plugin the first counts, and plugins that
 # nothing can be told to are passed over.
-
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 

@@ -26,7 +26,6 @@ from celadon.late_patterns import late_pattern
 # A request is DER: nested elements of a tag, a length and content. Only the way to the subject is
 # read.
 
-
 _PEM: Final = late_pattern(
     r"-----BEGIN CERTIFICATE REQUEST-----(?P<body>[^-]*)-----END CERTIFICATE REQUEST-----"
 )
@@ -77,7 +76,7 @@ def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
 
 
 def _only(elements: Iterator[tuple[int, bytes]], tag: int) -> bytes:
-    """The content of the first element, which is one of these."""
+    """Return the content of the first element, which has one of these tags."""
     element = next(elements, (0, b""))
     if element[0] != tag:
         raise UnreadableRequest("asn1: structure error")
@@ -194,10 +193,7 @@ def _restrict(request: Request, _: World) -> kube.StatusError | None:
 
 _UPDATE: Final = frozenset({Operation.UPDATE})
 APPROVAL: Final = Behaviour(
-    validate=_approve,
-    resources=_REQUESTS,
-    subresources=frozenset({"approval"}),
-    operations=_UPDATE,
+    validate=_approve, resources=_REQUESTS, subresources=frozenset({"approval"}), operations=_UPDATE
 )
 SIGNING: Final = Behaviour(
     validate=_sign, resources=_REQUESTS, subresources=frozenset({"status"}), operations=_UPDATE

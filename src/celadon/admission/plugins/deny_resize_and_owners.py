@@ -100,7 +100,6 @@ EXTERNAL_ADDRESSES: Final = Behaviour(validate=_validate_service, resources=core
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/gc`.
 
-
 Owners = list[JsonDict]
 
 

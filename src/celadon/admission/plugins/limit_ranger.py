@@ -30,7 +30,7 @@ def within_limits(request: Request, lookups: Lookups) -> kube.StatusError | None
 
 
 def _is_leaving(request: Request) -> bool:
-    """An update of an object that is being deleted is only about letting it go."""
+    """Return whether an update of an object that is being deleted is only about letting it go."""
     update = request.operation is Operation.UPDATE
     return update and bool(kube.metadata.deletion_timestamp(request.object))
 

@@ -260,7 +260,8 @@ def _extended_claim(pod: JsonObject) -> object:
 def _existing(
     world: World, resource: GroupVersionResource, namespace: str, name: str
 ) -> JsonObject:
-    """An object as the cache of a server has it, whose errors name resources in the singular."""
+    """Return an object as the cache of a server has it, whose errors name resources in the
+    singular."""
     result = world.get(resource, namespace, name)
     if result is None:
         group = resource.group_resource.group
@@ -566,7 +567,8 @@ _NAMED_THERE: Final = "named in the PodCertificateRequest"
 def _named(
     world: World, resource: GroupVersionResource, namespace: str, name: str, subject: str
 ) -> JsonObject:
-    """An object that a request names. Raises StatusError 500 when it is not there, or not yet."""
+    """Return an object that a request names. Raises StatusError 500 when it is not there, or not
+    yet."""
     try:
         return _existing(world, resource, namespace, name)
     except StatusError as error:

@@ -131,7 +131,6 @@ class PluginSettings:
 # without a feature gate that is off, or are the server's own affair (policies, webhooks,
 # ResourceQuota).
 
-
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {
@@ -311,10 +310,7 @@ def _validates(behaviour: Behaviour) -> bool:
 
 
 def _validated(
-    steps: Iterable[tuple[str, Behaviour]],
-    request: Request,
-    world: World,
-    stands: Stands | None,
+    steps: Iterable[tuple[str, Behaviour]], request: Request, world: World, stands: Stands | None
 ) -> Opinion:
     warnings: tuple[str, ...] = ()
     annotations: dict[str, str] = {}

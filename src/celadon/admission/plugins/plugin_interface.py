@@ -45,7 +45,7 @@ EVERYTHING: Final = frozenset(Operation)
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """This is what a plugin does beside what the rules of `celadon.kube.defaulting` say of it, and
+    """Holds what a plugin does beside what the rules of `celadon.kube.defaulting` say of it, and
     for which requests it is asked. `resources` and `subresources` are None for any. `rules_on` are
     the operations on which those rules hold."""
 

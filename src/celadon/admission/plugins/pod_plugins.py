@@ -135,7 +135,6 @@ def unaskable_name(name: str) -> str:
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/alwayspullimages`.
 
-
 ALWAYS: Final = "Always"
 
 
@@ -195,7 +194,6 @@ IMAGE_PULLING: Final = Behaviour(
 # As k8s.io/kubernetes `plugin/pkg/admission/podresize`.
 
 
-OS_LABEL: Final = "kubernetes.io/os"
 _DIGITS: Final = {"cpu": 3, "memory": 0}
 """How many digits behind the point are counted when resources are compared and shown."""
 
@@ -213,7 +211,7 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
         text = "; ".join(missing)
         reason = f"Node didn't have enough allocatable resources: {text}"
         return forbidden(request, reason)
-    system = metadata.labels(node).get(OS_LABEL, "")
+    system = metadata.labels(node).get(well_known_values.OPERATING_SYSTEM, "")
     if system != "linux":
         return forbidden(
             request,
@@ -252,7 +250,6 @@ POD_RESIZING: Final = Behaviour(
 #
 # As k8s.io/kubernetes `plugin/pkg/admission/runtimeclass`. What it fills in stands in the rules
 # of `celadon.kube.defaulting`; here is what it refuses.
-
 
 OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 STRANGE_OVERHEAD: Final = (
@@ -303,7 +300,7 @@ def _runtime_checks_missing(request: Request, name: str) -> StatusError:
 
 
 def _fixed(runtime_class: JsonObject) -> JsonObject | None:
-    """The overhead of every pod of a class; None if it says nothing of one."""
+    """Return the overhead of every pod of a class; None if it says nothing of one."""
     overhead = runtime_class.get("overhead")
     return None if overhead is None else overhead.get("podFixed") or {}
 
@@ -409,10 +406,7 @@ NODE_SELECTORS: Final = Behaviour(
 )
 ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=PODS)
 TOPOLOGY: Final = Behaviour(
-    mutate=_label_binding,
-    resources=PODS,
-    subresources=frozenset({"binding"}),
-    operations=CREATE,
+    mutate=_label_binding, resources=PODS, subresources=frozenset({"binding"}), operations=CREATE
 )
 
 
@@ -423,7 +417,6 @@ TOPOLOGY: Final = Behaviour(
 # As k8s.io/kubernetes
 # `plugin/pkg/admission/{podtolerationrestriction,extendedresourcetoleration}`; there is no
 # configuration for a whole cluster.
-
 
 DEFAULTS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"

@@ -36,7 +36,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SecuritySettings:
-    """This is what namespaces without labels choose, and whom PodSecurity leaves alone."""
+    """Holds what namespaces without labels choose, and whom PodSecurity leaves alone."""
 
     defaults: pod_security_standards.SecurityPolicy = pod_security_standards.UNLABELLED
     usernames: frozenset[str] = frozenset()
@@ -100,7 +100,8 @@ _ANYTHING_GOES: Final = Opinion(
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """`newest` is the latest minor version of the standards that the server knows."""
+    """Holds what pods are judged by. `newest` is the latest minor version of the standards that the
+    server knows."""
 
     newest: int
     settings: SecuritySettings

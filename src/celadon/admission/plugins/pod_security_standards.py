@@ -41,7 +41,8 @@ _LABELS: Final = FieldPath("metadata", "labels")
 
 @dataclass(frozen=True, slots=True)
 class LevelVersion:
-    """`minor` is that of the release whose checks are meant; None is the latest."""
+    """Names a level and a version of the Pod Security Standards. `minor` is that of the release
+    whose checks are meant; None is the latest."""
 
     level: str = PRIVILEGED
     minor: int | None = None
@@ -53,7 +54,7 @@ class LevelVersion:
 
 @dataclass(frozen=True, slots=True)
 class SecurityPolicy:
-    """This is what is refused, what is noted in the audit log, and what is warned of."""
+    """Holds what is refused, what is noted in the audit log, and what is warned of."""
 
     enforce: LevelVersion = LevelVersion()
     audit: LevelVersion = LevelVersion()
@@ -143,7 +144,8 @@ def is_stricter(a: str, b: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """`reason` is the same for every pod, `detail` says where in this one; it may be empty."""
+    """Says what a check of the Pod Security Standards has against a pod. `reason` is the same for
+    every pod, `detail` says where in this one; it may be empty."""
 
     reason: str
     detail: str = ""
@@ -162,7 +164,8 @@ def one_or_more(word: str, count: int) -> str:
 
 
 def quoted(items: Iterable[str]) -> str:
-    """`"a", "b"`: as they are, nothing in them is escaped."""
+    """Quote items and join them by commas (`"a", "b"`): they stay as they are, nothing in them is
+    escaped."""
     return ", ".join(f'"{item}"' for item in items)
 
 
@@ -189,7 +192,6 @@ def context_of(owner: JsonObject) -> JsonObject:
 # The checks of level `baseline`: known ways out of a container are closed.
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
-
 
 BASELINE_CAPABILITIES: Final = frozenset(
     {
@@ -296,7 +298,7 @@ def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """The pod does not live among the processes and addresses of its node."""
+    """Require that the pod does not live among the processes and addresses of its node."""
     host = [f"{field}=true" for field in _HOST if spec.get(field)]
     return Violation("host namespaces", ", ".join(host)) if host else None
 
@@ -482,7 +484,6 @@ def _runs_on_host(owner: JsonObject) -> bool:
 #
 # As k8s.io/pod-security-admission `policy/check_*.go`.
 
-
 VOLUMES: Final = (
     "configMap",
     "csi",
@@ -638,8 +639,8 @@ SECCOMP: Final = "seccompProfile_baseline"
 
 @dataclass(frozen=True, slots=True)
 class StandardCheck:
-    """`since` is the minor release from which on the function is the one to ask; `instead` names a
-    check of `baseline` that this one stands for."""
+    """Holds one check of the Pod Security Standards. `since` is the minor release from which on the
+    function is the one to ask; `instead` names a check of `baseline` that this one stands for."""
 
     name: str
     level: str
@@ -668,12 +669,7 @@ CHECKS: Final = (
     StandardCheck("sysctls", BASELINE, 32, sysctls_within(SYSCTLS_1_32)),
     StandardCheck("windowsHostProcess", BASELINE, 0, host_process),
     StandardCheck("allowPrivilegeEscalation", RESTRICTED, 8, privilege_escalation),
-    StandardCheck(
-        "allowPrivilegeEscalation",
-        RESTRICTED,
-        25,
-        unless_windows(privilege_escalation),
-    ),
+    StandardCheck("allowPrivilegeEscalation", RESTRICTED, 25, unless_windows(privilege_escalation)),
     StandardCheck("capabilities_restricted", RESTRICTED, 22, dropped_capabilities, CAPABILITIES),
     StandardCheck(
         "capabilities_restricted",
@@ -690,11 +686,7 @@ CHECKS: Final = (
     StandardCheck("runAsUser", RESTRICTED, 35, unless_own_users(not_user_zero)),
     StandardCheck("seccompProfile_restricted", RESTRICTED, 19, required_seccomp, SECCOMP),
     StandardCheck(
-        "seccompProfile_restricted",
-        RESTRICTED,
-        25,
-        unless_windows(required_seccomp),
-        SECCOMP,
+        "seccompProfile_restricted", RESTRICTED, 25, unless_windows(required_seccomp), SECCOMP
     ),
 )
 """In the order of messages: by level, then by name. Of one name the later release comes last."""

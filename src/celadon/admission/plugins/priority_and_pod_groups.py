@@ -71,7 +71,7 @@ def _priority_class(
 
 
 def _keep(spec: JsonDict, old: JsonDict) -> None:
-    """An update that says nothing of them means the present ones."""
+    """Keep the present ones where an update says nothing of them."""
     for field in _KEPT:
         if spec.get(field) is None and old.get(field) is not None:
             spec[field] = old[field]
@@ -148,7 +148,8 @@ def _find_workload(request: Request, world: World) -> StatusError | None:
 
 
 def _keep_parallelism(request: Request, world: World) -> StatusError | None:
-    """A Job whose pods are scheduled all or none has the number of pods that it was made with."""
+    """Require that a Job whose pods are scheduled all or none has the number of pods that it was
+    made with."""
     new, old = ((item or {}).get("spec") or {} for item in (request.object, request.old_object))
     if new.get("parallelism") == old.get("parallelism"):
         return None

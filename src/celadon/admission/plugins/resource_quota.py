@@ -106,7 +106,6 @@ def shown(amounts: Amounts) -> str:
 # As k8s.io/kubernetes `pkg/quota/v1/evaluator/core/pods.go`. The resources of a pod are those
 # of its spec: what a kubelet says of resizes is not looked at.
 
-
 COUNT_PODS: Final = "count/pods"
 REQUESTS: Final = "requests."
 LIMITS: Final = "limits."
@@ -634,7 +633,6 @@ def _exceeded(
 #
 # As k8s.io/kubernetes `pkg/controller/resourcequota` (`syncResourceQuota`) and k8s.io/apiserver
 # `pkg/quota/v1` (`CalculateUsage`).
-
 
 MEASURED: Final = (POD, SERVICE, VOLUME_CLAIM, DEVICE_CLAIM)
 """Resources of whose objects more is counted than their number."""

@@ -61,7 +61,7 @@ def _missing(request: Request, name: str) -> StatusError:
 
 
 def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
-    """A pod that stands for one of a kubelet's files can use nothing of the API."""
+    """Require that a pod which stands for one of a kubelet's files uses nothing of the API."""
     spec = pod["spec"]
     if spec.get("serviceAccountName"):
         return forbidden(request, "a mirror pod may not reference service accounts")

@@ -37,16 +37,15 @@ from celadon.records import dataclass, field, replace
 #
 # As k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
 
-
 INVALID: Final = "Invalid"
 FORBIDDEN: Final = "Forbidden"
 
 
 @dataclass(frozen=True, slots=True)
 class MutationFailure:
-    """`binding` is empty for an error of the policy itself. `reason` is Invalid for what went wrong
-    in an evaluation, Forbidden for a wrong configuration. `index` is that of the mutation; None
-    for all else."""
+    """Tells that a mutation failed. `binding` is empty for an error of the policy itself. `reason`
+    is Invalid for what went wrong in an evaluation, Forbidden for a wrong configuration. `index` is
+    that of the mutation; None for all else."""
 
     policy: str
     binding: str
@@ -113,7 +112,7 @@ class MutationObserver(Protocol):
         business."""
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
-        """A mutation was tried; `failure` is empty if it was applied."""
+        """Note that a mutation was tried; `failure` is empty if it was applied."""
 
 
 @dataclass(slots=True)
@@ -141,7 +140,6 @@ class MutationNotes:
 # Of these only the names are not known. Such a configuration is constructed once, with one item
 # that stands for all; each kind has a plan for merging it (`MergePlanner`). Where an object
 # does not let itself be merged by the plan, the expression is evaluated.
-
 
 _Path = tuple[str, ...]
 _OBJECT: Final = "object"
@@ -263,7 +261,7 @@ def _selected(node: Expr) -> _Path:
 
 
 def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
-    """An object with so many items in each of the lists."""
+    """Return an object with so many items in each of the lists."""
     result: JsonDict = {}
     for path, fields in copied.items():
         node = result
@@ -291,7 +289,8 @@ PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutation:
-    """`is_patch`: a JSON patch, else a configuration, which may be known before a request comes."""
+    """Holds one mutation, ready to be applied. `is_patch`: a JSON patch, else a configuration,
+    which may be known before a request comes."""
 
     expression: Expression
     is_patch: bool
@@ -300,9 +299,10 @@ class CompiledMutation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
-    """`reinvokes`: whether it wants to see what others have changed after it.
-    `known_configurations` are the configurations of its mutations, and the fields that these are
-    from, if all of them are known and there are no conditions; else there are none."""
+    """Holds a mutating policy, ready to be applied. `reinvokes`: whether it wants to see what
+    others have changed after it. `known_configurations` are the configurations of its mutations,
+    and the fields that these are from, if all of them are known and there are no conditions; else
+    there are none."""
 
     mutations: tuple[CompiledMutation, ...]
     reinvokes: bool

@@ -223,7 +223,8 @@ _OF_REQUESTS: Final = ("request", "namespaceObject")
 
 @dataclass(frozen=True, slots=True)
 class CompiledValidation:
-    """`default_message` is the text when no message expression gives one."""
+    """Holds one validation, ready to be evaluated. `default_message` is the text when no message
+    expression gives one."""
 
     expression: compiled_expressions.Expression
     message_expression: compiled_expressions.Expression | None
@@ -241,8 +242,9 @@ class CompiledAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledPolicy(PolicyFrame):
-    """`quick` are the programs of the validations, where these alone decide as long as they are
-    true; empty for policies that ask for more than the request, or have a broken expression."""
+    """Holds a validating policy, ready to be evaluated. `quick` are the programs of the
+    validations, where these alone decide as long as they are true; empty for policies that ask for
+    more than the request, or have a broken expression."""
 
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
@@ -371,8 +373,8 @@ def _validation(
 
 
 class Phases:
-    """`base` are the variables that depend on the request alone; `plain` is whether nothing needs
-    to be counted."""
+    """Evaluates the parts of a policy for one request and param. `base` are the variables that
+    depend on the request alone; `plain` is whether nothing needs to be counted."""
 
     __slots__ = ("_base", "_context", "_hit", "_param", "_policy", "plain")
 
@@ -439,7 +441,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Evaluation:
-    """This is what came out. `skipped` says why nothing did: a false condition's name, or an error
+    """Holds what came out. `skipped` says why nothing did: a false condition's name, or an error
     that the failure policy ignores."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -516,8 +518,8 @@ class _Case:
         return self._only(result.failure, Cause.CONDITION)
 
     def _validate(self) -> tuple[list[Finding], list[tuple[int, int | None]]]:
-        """Findings that are final, and (index, cost) of the false ones, whose text is to come.
-        With `trace` also those of the passed ones, as admissions."""
+        """Return findings that are final, and (index, cost) of the false ones, whose text is to
+        come. With `trace` also those of the passed ones, as admissions."""
         activation = self._phases.activation(authorizer=True)
         run = self._phases.begin(activation, self._meter)
         findings: list[Finding] = []
@@ -600,7 +602,7 @@ class _Case:
 def _message(
     validation: CompiledValidation, run: compiled_expressions.Run, activation: JsonObject
 ) -> str:
-    """The text of a message expression; empty where it cannot serve."""
+    """Return the text of a message expression; empty where it cannot serve."""
     expression = validation.message_expression
     if expression is None:
         return ""
@@ -613,7 +615,7 @@ def _message(
 
 
 def _cut(text: str) -> str:
-    """The first bytes of a published value; what is left of a split character reads as one
+    """Return the first bytes of a published value; what is left of a split character reads as one
     replacement character per byte."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= policy_limits.AUDIT_ANNOTATION_BYTES:

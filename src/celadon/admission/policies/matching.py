@@ -87,7 +87,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """This is what is left to decide per request. `direct` is the answer when nothing is."""
+    """Holds what is left to decide per request. `direct` is the answer when nothing is."""
 
     hits: tuple[Hit, ...]
     excludes: tuple[Hit, ...]
@@ -223,7 +223,7 @@ def _names_resource(pattern: str, resource: str, subresource: str) -> bool:
 
 
 class Miss(enum.Enum):
-    """This is why a plan does not match a request."""
+    """Says why a plan does not match a request."""
 
     NAMESPACE = "namespaceSelector"
     OBJECT = "objectSelector"
@@ -307,7 +307,7 @@ def _selected(
 
 
 class MatchingSpec(FrameSpec, Protocol):
-    """This is what a spec says of the requests that a policy is about, and of failures."""
+    """Holds what a spec says of the requests that a policy is about, and of failures."""
 
     @property
     def match_constraints(self) -> registration_types.MatchResources | None: ...
@@ -535,7 +535,7 @@ class Invocation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Misconfigured:
-    """This is why a policy (`binding` is empty) or a binding cannot be used."""
+    """Says why a policy (`binding` is empty) or a binding cannot be used."""
 
     text: str
     source: decision_source.Source
@@ -633,7 +633,7 @@ def _endpoint_of(request: Request) -> _Endpoint:
 
 
 class PerEndpoint(Generic[T]):
-    """This is what `find` says of each endpoint, asked when a request to it comes first.
+    """Remembers what `find` says of each endpoint, asked when a request to it comes first.
 
     INVARIANT (bounded): what is remembered holds for one catalog, and no more endpoints are
     remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.

@@ -115,7 +115,7 @@ class Versions:
 
 
 class MutationCase:
-    """This is what is to be done for one `Planned`."""
+    """Holds what is to be done for one `Planned`."""
 
     __slots__ = ("_context", "_hit", "_kinds", "_param", "_planned", "_policy", "_versions")
 
@@ -144,7 +144,7 @@ class MutationCase:
         number: int,
         observer: MutationObserver | None = None,
     ) -> None:
-        """The mutations in their order, each on what those before it have made. Raises
+        """Apply the mutations in their order, each to what those before it have made. Raises
         StatusError."""
         kind = self._hit.kind
         live = self._versions.current(kind)
@@ -270,7 +270,6 @@ class _Failed(Exception):
 # what those before have made of it. A failure stops nothing; those that are not ignored refuse
 # the request in the end. As k8s.io/apiserver
 # `pkg/admission/plugin/policy/mutating/dispatcher.go`.
-
 
 _Candidate = matching.Candidate[CompiledMutatingPolicy]
 _Candidates = tuple[Standing, ...]

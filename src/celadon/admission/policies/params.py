@@ -49,7 +49,7 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
 
 
 class ParamFinder:
-    """This is what the `paramRef` of a binding finds, one request after the other. What a selector
+    """Finds what the `paramRef` of a binding names, one request after the other. What a selector
     takes of a list is remembered for as long as the world gives the same list."""
 
     __slots__ = ("_ref", "_selected", "_selector", "_source")
@@ -139,7 +139,7 @@ def typed(param: kube.JsonObject | None, source: ParamSource | None) -> kube.Jso
 
 
 def untyped(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:
-    """Does the same for mutating policies: a built-in object does not say its type."""
+    """Return the param as a mutating policy sees it: a built-in object does not say its type."""
     if param is None or source is None or source.custom:
         return param
     return {key: value for key, value in param.items() if key not in _TYPE_MEMBERS}

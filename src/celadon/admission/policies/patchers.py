@@ -17,7 +17,7 @@ from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import ADDRESS, MONTHS, quote
+from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
 from celadon.kube.library import (
     CIDR,
     IP,
@@ -28,14 +28,13 @@ from celadon.kube.library import (
     unwrapped,
 )
 from celadon.kube.protobuf import in_message_order
-from celadon.kube.registry import JsonPatchError, apply_json_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch, patch
 
 # --- Go values ---------------------------------------------------------------
 #
 # Values that JSON does not have, as Go prints what upstream takes for them.
 #
 # An apply configuration with one of them fits no schema; the text that says so shows the value.
-
 
 NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
 """A null of an expression; one that is in the data of a request is JSON's."""
@@ -84,15 +83,13 @@ def foreign(value: object) -> ForeignValue:
     pairs = sorted(f"{_shown(key)}:{_shown(entry)}" for key, entry in entries.items())
     members = ", ".join(f"{_inside(key)}:{_inside(entry)}" for key, entry in entries.items())
     return ForeignValue(
-        "map[ref.Val]ref.Val",
-        f"map[{' '.join(pairs)}]",
-        f"map[ref.Val]ref.Val{{{members}}}",
+        "map[ref.Val]ref.Val", f"map[{' '.join(pairs)}]", f"map[ref.Val]ref.Val{{{members}}}"
     )
 
 
 def _shown(value: object) -> str:
-    """A value of the language inside of a list or map, as `%v` prints it: lists and maps further
-    inside print themselves."""
+    """Print a value of the language that is inside of a list or map as `%v` does: lists and maps
+    further inside print themselves."""
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, Mapping):
@@ -102,7 +99,7 @@ def _shown(value: object) -> str:
 
 
 def _inside(value: object) -> str:
-    """A value of the language inside of a list or map, as `%#v` prints it."""
+    """Print a value of the language that is inside of a list or map as `%#v` does."""
     match value:
         case str():
             return quote(value)
@@ -198,7 +195,6 @@ def _written_address(address: value_functions.netaddr.Addr) -> str:
 # is known by its identity.
 #
 # As k8s.io/apiserver `pkg/cel/mutation/dynamic/objects.go`.
-
 
 _SCALARS = frozenset({str, bool, int, float})
 _JSON = _SCALARS | {dict, list}
@@ -319,7 +315,6 @@ def _inner(value: object, data: DataValues) -> object:
 # As the conversions to `structpb.Value` in cel-go `common/types`, which know no integers beyond
 # those that a double holds exactly (they become texts), and the encoding of that.
 
-
 LARGEST_EXACT: Final = (1 << 53) - 1
 _EXPONENT_FROM: Final = 1e21
 _NO_JSON: Final = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
@@ -391,7 +386,7 @@ def _type_name(key: object) -> str:
 
 
 def _in_doubles(value: object) -> Json:
-    """The fields of an object: there numbers lose what a double does not hold."""
+    """Return the fields of an object, whose numbers lose what a double does not hold."""
     match value:
         case dict():
             return {key: _in_doubles(member) for key, member in value.items()}
@@ -444,6 +439,7 @@ def apply_patch(
     try:
         try:
             document: Json = apply_json_patch(live, operations, raw_nulls=True)
+            document = patch.with_raw_patched(live, document, lambda: _as_written(operations))
             return kinds.patched(document, kind, expected)
         except StatusError:  # which names members as Go has written them
             document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
@@ -488,6 +484,16 @@ def _operation(value: object, data: DataValues) -> JsonObject:
     if value.has_value:
         result["value"] = json_value(value["value"], data)
     return result
+
+
+def _as_written(operations: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return operations with their values as Go's JSON has them."""
+    return [
+        {**operation, "value": sorted_members(go_json.as_written(operation["value"]))}
+        if "value" in operation
+        else operation
+        for operation in operations
+    ]
 
 
 def _is_json(text: str) -> bool:

@@ -33,7 +33,7 @@ MAX_TYPES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWarning:
-    """This is what `status.typeChecking` says of one field."""
+    """Holds what `status.typeChecking` says of one field."""
 
     field_ref: str
     warning: str
@@ -45,7 +45,7 @@ class ExpressionWarning:
 
 @dataclass(frozen=True, slots=True)
 class TypeProblem:
-    """This is what is wrong with one expression if the object is of this kind."""
+    """Holds what is wrong with one expression if the object is of this kind."""
 
     path: FieldPath
     kind: GroupVersionKind
@@ -147,8 +147,8 @@ class TypeChecker:
     def _scope(
         self, spec: registration_types.PolicySpec, about: _NamedKind, params: _NamedKind | None
     ) -> Environment:
-        """The environment of a policy's expressions for one kind. Variables are typed anew for
-        each kind; a broken one is dyn."""
+        """Return the environment of a policy's expressions for one kind. Variables are typed anew
+        for each kind; a broken one is dyn."""
         env = self._environment_for(about, params)
         if not spec.variables:
             return env

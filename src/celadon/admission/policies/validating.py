@@ -60,17 +60,17 @@ class Observer(Protocol):
         request."""
 
     def content(self, ends: Mapping[str, float]) -> None:
-        """Some policies were quickly found to have nothing against a request, one after the other:
-        `ends` says by the clock when each was through."""
+        """Note that some policies were quickly found to have nothing against a request, one after
+        the other: `ends` says by the clock when each was through."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
-        """A policy has been through with all its bindings. `decisions` are those that it came to;
-        `failed`: something could not be evaluated, and that was ignored or is among them."""
+        """Note that a policy has been through with all its bindings. `decisions` are those that it
+        came to; `failed`: something could not be evaluated, and that was ignored or is among
+        them."""
 
 
 _Candidate = matching.Candidate[compiled_policy.CompiledPolicy]
 _Hooks = matching.Hooks[ValidatingAdmissionPolicy, compiled_policy.CompiledPolicy]
-
 
 _Planned = tuple[Callable[[JsonObject], Json], _Candidate, tuple[Note, ...] | None]
 """What returns True where a candidate has nothing against a request; the candidate; the notes on
@@ -78,7 +78,7 @@ its bindings, where all of these match every request."""
 
 
 class _Endpoint:
-    """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
+    """Holds what is remembered for an endpoint. `has_quick`: some candidates may be decided by
     their validations alone: for such requests nothing is converted, and the policy asks for nothing
     but the request itself. `objects_only`: those read nothing but objects. `content` is the
     verdict, with notes, of policies that all have nothing against a request, where the notes are
@@ -264,8 +264,8 @@ class Engine:
         return bool(self.candidates(request, world))
 
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
-        """Notes on the policies and bindings that no request to the same endpoint concerns; the
-        same tuple for all of them."""
+        """Return notes on the policies and bindings that no request to the same endpoint concerns;
+        the same tuple for all of them."""
         return self._surveys.of(request, world.catalog).notes
 
     def hooks_for(
@@ -296,7 +296,7 @@ class Engine:
 
 
 class _Survey:
-    """This is what is remembered of an endpoint for whoever asks why: every policy in its order, as
+    """Holds what is remembered of an endpoint for whoever asks why: every policy in its order, as
     a candidate or as a note that no request to the endpoint concerns it, or some binding of it.
     `notes` are the latter."""
 
@@ -358,8 +358,8 @@ def _undecided(
     notes: list[Note] | None,
     observer: Observer | None,
 ) -> Sequence[_Candidate]:
-    """The candidates that are not quickly found to have nothing against the request. Whatever goes
-    wrong here happens again, and is judged, when they are."""
+    """Return the candidates that are not quickly found to have nothing against the request.
+    Whatever goes wrong here happens again, and is judged, when they are."""
     try:
         object_activation = (
             context.object_activation if endpoint.objects_only else context.own_activation
@@ -393,8 +393,8 @@ def _noted(
     context: RequestContext,
     notes: list[Note],
 ) -> bool:
-    """Notes on the bindings of a policy that has nothing against the request; false if one of them
-    cannot be used, which is for the judge to say."""
+    """Note the bindings of a policy that has nothing against the request; return False if one of
+    them cannot be used, which is for the judge to say."""
     if same_notes is not None:
         notes += same_notes
         return True

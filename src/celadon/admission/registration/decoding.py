@@ -32,7 +32,6 @@ from celadon.records import dataclass
 # the decoder's own document and change it in place; `version` is that of the document, since
 # the versions differ in what they fill in.
 
-
 ALL_SCOPES: Final = "*"
 
 _WEBHOOK: Final = {"failurePolicy": FAIL, "matchPolicy": EQUIVALENT, "timeoutSeconds": 10}
@@ -45,7 +44,7 @@ _WEBHOOK_V1BETA1: Final = {
 
 
 def default_policy(document: JsonDict, version: str = "v1") -> None:
-    """A validating or mutating policy; the same in all versions."""
+    """Default a validating or mutating policy, the same way in all versions."""
     spec = document["spec"]
     spec.setdefault("failurePolicy", FAIL)
     if "matchConstraints" in spec:
@@ -291,7 +290,8 @@ def _rule(rule: JsonObject) -> registration.Rule:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationKind:
-    """`generation_fields` are the top-level members whose change makes a new generation."""
+    """Describes a kind of the registration group. `generation_fields` are the top-level members
+    whose change makes a new generation."""
 
     kind: str
     resource: str
@@ -453,7 +453,6 @@ def converted(document: JsonObject, version: str) -> dict[str, object]:
 # Who keeps policies current sees them again and again: with each change of any of them, and of
 # their statuses. One whose spec is what it was comes out as the very same value, so that an
 # engine does not compile it again.
-
 
 AnyKind = TypeVar("AnyKind")
 

@@ -263,7 +263,6 @@ def _requirement(requirement: JsonObject, path: FieldPath, *, strict: bool) -> l
 # they change. So a bad label is found three times on update. The rules themselves are those of
 # all kinds.
 
-
 NAMING: Final = Naming(namespaced=None)
 
 
@@ -286,7 +285,6 @@ def validate_meta_update(meta: JsonObject, old: JsonObject) -> list[FieldError]:
 # Validation of match conditions, which policies and webhooks share.
 #
 # Expression errors of a condition come before those of its name.
-
 
 Compile = Callable[[str], Expression]
 """A trimmed text to its compiled form, in the environment that suits it."""
@@ -346,7 +344,6 @@ def _moved(issue: Issue, shift: int) -> Issue:
 # `validate_policy_parts` gives the complaints in upstream's order: failure policy, param kind,
 # match constraints, match conditions, variables. As k8s.io/kubernetes
 # `pkg/apis/admissionregistration/validation`.
-
 
 FAILURE_POLICIES: Final = ("Fail", "Ignore")
 SPEC: Final = FieldPath("spec")
@@ -502,7 +499,7 @@ def _outcomes(
     scope: PolicyScope,
     old_expressions: _StoredExpressions,
 ) -> list[FieldError]:
-    """Validations and audit annotations: at least one of either."""
+    """Check validations and audit annotations: at least one of either has to be there."""
     spec = policy.spec
     validations, annotations = SPEC.child("validations"), SPEC.child("auditAnnotations")
     if not spec.validations and not spec.audit_annotations:
@@ -608,7 +605,6 @@ def _audit_annotation(
 # On update, old texts of apply configurations are what makes an expression an old one, for JSON
 # patches too, and no variable is one: both as upstream.
 
-
 PATCH_TYPES: Final = (registration_types.APPLY_CONFIGURATION, registration_types.JSON_PATCH)
 REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
 
@@ -660,7 +656,7 @@ def _mutation(
     scope: PolicyScope,
     stored: frozenset[str | None],
 ) -> list[FieldError]:
-    """A union: the member that the patch type names, and no other."""
+    """Check a union: the member that the patch type names is there, and no other."""
     chosen = mutation.patch_type
     if not chosen:
         return [fieldpath.required(path.child("patchType"))]
@@ -686,11 +682,7 @@ def _mutation(
 
 
 def _patch(
-    expression: str,
-    path: FieldPath,
-    chosen: str,
-    scope: PolicyScope,
-    stored: frozenset[str | None],
+    expression: str, path: FieldPath, chosen: str, scope: PolicyScope, stored: frozenset[str | None]
 ) -> list[FieldError]:
     text = trim_space(expression)
     if not text:
@@ -704,7 +696,6 @@ def _patch(
 # API validation of bindings, the same on create and update.
 #
 # Those of mutating policies have no validation actions and may not match deletions.
-
 
 VALIDATION_ACTIONS: Final = (
     registration_types.AUDIT,

@@ -86,7 +86,7 @@ _WEBHOOKS: Final = FieldPath("webhooks")
 
 @dataclass(frozen=True, slots=True)
 class _Demands:
-    """This is what is asked of a new object, less what the old one did not keep either."""
+    """Holds what is asked of a new object, less what the old one did not keep either."""
 
     no_side_effects: bool = True
     known_review_version: bool = True
@@ -173,7 +173,7 @@ def _webhook(
 
 
 def _name(name: str, path: FieldPath) -> list[FieldError]:
-    """A fully qualified name; the first rule it breaks."""
+    """Check a fully qualified name; return the first rule that it breaks."""
     if not name:
         return [fieldpath.required(path)]
     if messages := name_rules.dns1123_subdomain(name):
@@ -304,7 +304,6 @@ def _validate(
 # error, so the client sees 422, not 403. As k8s.io/kubernetes
 # `pkg/registry/admissionregistration/{validatingadmissionpolicy,validatingadmissionpolicybinding}`.
 
-
 ALL: Final = "*"
 _PARAM_KIND: Final = FieldPath("spec", "paramKind")
 _PARAM_REF: Final = FieldPath("spec", "paramRef")
@@ -315,7 +314,7 @@ Authorize = Callable[[Attributes], Answer]
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """This is what to ask about; `*` for what is unknown, and why it is."""
+    """Holds what to ask about; `*` for what is unknown, and why it is."""
 
     group: str = ALL
     version: str = ALL
@@ -342,7 +341,7 @@ def check_policy(
     catalog: Catalog,
     authorize: Authorize,
 ) -> list[FieldError]:
-    """An update is checked only when it changes `paramKind`."""
+    """Check a policy against what exists. An update is checked only when it changes `paramKind`."""
     kind = policy.spec.param_kind
     if kind is None or MASTERS in user.groups:
         return []
@@ -442,7 +441,6 @@ def _refusal(
 #
 # Validation of the status of a validating policy, the only part that its `/status` can change.
 
-
 _PATH: Final = FieldPath("status")
 
 
@@ -482,7 +480,6 @@ def _expression_warning(warning: JsonObject, path: FieldPath) -> list[FieldError
 #
 # What may be in such files is in `celadon.admission.static_manifests`. As k8s.io/kubernetes
 # `pkg/apis/admissionregistration/validation/static_suffix.go`.
-
 
 GATE: Final = "ManifestBasedAdmissionControlConfig"
 """The feature gate, alpha in 1.36: with it there can be files, and the names are refused."""

@@ -44,7 +44,8 @@ JSON_PATCH: Final = "JSONPatch"
 
 @dataclass(frozen=True, slots=True)
 class ParamKind:
-    """`apiVersion` and `kind` of the params of a policy; not yet looked up."""
+    """Names the kind of params. `apiVersion` and `kind` of the params of a policy; not yet looked
+    up."""
 
     api_version: str = ""
     kind: str = ""
@@ -52,7 +53,8 @@ class ParamKind:
 
 @dataclass(frozen=True, slots=True)
 class ParamRef:
-    """`name` and `namespace` are empty when absent: the API makes no difference."""
+    """Says which params a binding uses. `name` and `namespace` are empty when absent: the API makes
+    no difference."""
 
     name: str = ""
     namespace: str = ""
@@ -102,7 +104,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """This is what must be true. `reason` is one of upstream's four, None for Invalid."""
+    """Holds what must be true. `reason` is one of upstream's four, None for Invalid."""
 
     expression: str = ""
     message: str = ""
@@ -120,7 +122,7 @@ class AuditAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
-    """This is what a validating policy says. `failure_policy` is None only before defaulting."""
+    """Holds what a validating policy says. `failure_policy` is None only before defaulting."""
 
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None
@@ -133,7 +135,7 @@ class PolicySpec:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """This is what all kinds of the group have."""
+    """Holds what all kinds of the group have."""
 
     metadata: JsonObject
 
@@ -153,7 +155,7 @@ class ValidatingAdmissionPolicy(Registered):
 
 @dataclass(frozen=True, slots=True)
 class BindingSpec:
-    """This is where a policy applies, with which params, and what follows from a violation."""
+    """Says where a policy applies, with which params, and what follows from a violation."""
 
     policy_name: str = ""
     param_ref: ParamRef | None = None
@@ -179,7 +181,8 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class MutatingPolicySpec:
-    """`reinvocation_policy` is empty when absent: it has no default."""
+    """Holds what a mutating policy says. `reinvocation_policy` is empty when absent: it has no
+    default."""
 
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None

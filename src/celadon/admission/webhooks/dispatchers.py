@@ -18,6 +18,7 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, Protocol
 
@@ -40,7 +41,7 @@ from celadon.admission.webhooks.hooks import (
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
 from celadon.kube.go import JsonSyntaxError, json_text
-from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
+from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass, field, replace
@@ -141,12 +142,13 @@ class WebhookNotes:
         self.request_annotations.setdefault(patch_annotation(hook, round_number), json_text(value))
 
     def mutating_failed_open(self, hook: Hook, round_number: int) -> None:
-        """A mutating hook that could not be called, and is ignored."""
+        """Note a mutating hook that could not be called, and is ignored."""
         key = f"{FAILED_OPEN}{MUTATION}{_place(round_number, hook)}"
         self.annotations.setdefault(key, hook.name)
 
     def validating_failed_open(self, hook: Hook, index: int) -> None:
-        """A validating one; `index` counts those that were selected."""
+        """Note a validating hook that could not be called, and is ignored; `index` counts those
+        that were selected."""
         self.annotations.setdefault(f"{FAILED_OPEN}{VALIDATING}round_0_index_{index}", hook.name)
 
 
@@ -174,8 +176,8 @@ class Readmit(Protocol):
     """Reads an object that a webhook has made, as its kind."""
 
     def __call__(self, document: Any, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:  # noqa: ANN401 - any JSON
-        """The object as it was decoded, and the same with defaults. StatusError (500) for what is
-        none of that kind."""
+        """Return the object as it was decoded, and the same with defaults. Raises StatusError (500)
+        for what is none of that kind."""
         ...
 
 
@@ -231,9 +233,9 @@ class MutatingPhase:
     def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         """Call one hook; its failure may be ignored."""
         hook = selected.hook
-        none, mutated = None, False
+        answer, mutated = None, False
         try:
-            none, mutated = yield from self._called(selected, context, number)
+            answer, mutated = yield from self._called(selected, context, number)
         except CallError as error:
             self._failed(hook, error, number)
         except ConversionError as error:
@@ -244,7 +246,7 @@ class MutatingPhase:
         finally:
             if hook not in self.notes.unasked:
                 self.notes.mutation(hook, number, mutated=mutated)
-        return none, mutated
+        return answer, mutated
 
     def _called(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         hook = selected.hook
@@ -275,7 +277,7 @@ class MutatingPhase:
     def _patched(
         self, selected: Selected, context: RequestContext, answer: HookAnswer, number: int
     ) -> tuple[JsonObject | None, bool]:
-        """The object with the patch, None without one; and whether it is another."""
+        """Return the object with the patch, None without one, and whether it is another."""
         operations = _operations(answer.patch)
         if not operations:
             return None, False
@@ -289,6 +291,9 @@ class MutatingPhase:
             document = apply_json_patch(before, operations)
         except JsonPatchError as error:
             raise status.internal_error(str(error)) from None
+        text = answer.patch.decode("utf-8", "replace")
+        sourced = functools.partial(patch.sourced_operations, operations, text)
+        document = patch.with_raw_patched(before, document, sourced)
         decoded, result = self._readmit(document, hit.kind)
         self.notes.patch(hook, number, operations)
         mutated = self._coarse_times or decoded != before

@@ -290,7 +290,6 @@ def _evaluated(
 #
 # As k8s.io/apiserver `pkg/admission/plugin/webhook/errors/statuserror.go`.
 
-
 WITHOUT_SIDE_EFFECTS: Final = frozenset({"None", "NoneOnDryRun"})
 
 
@@ -300,7 +299,7 @@ def failed(hook: Hook, error: CallError) -> StatusError:
 
 
 def dry_run_unsupported(hook: Hook) -> StatusError:
-    """A dry run that would not be one."""
+    """Return the refusal of a dry run that would not be one."""
     return status.bad_request(f"admission webhook {quote(hook.name)} does not support dry run")
 
 
@@ -463,7 +462,7 @@ def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, i
 
 
 def _said_status(body: bytes, as_json: AsJson) -> JsonObject | None:
-    """A Status of failure that the webhook has answered with."""
+    """Return a Status of failure that the webhook has answered with."""
     if not body:
         return None
     try:

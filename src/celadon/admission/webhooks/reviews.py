@@ -17,6 +17,7 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_ve
 from celadon.kube.go import (
     URL,
     URLError,
+    go_json,
     json_text,
     media_type_complaint,
     parse_media_type,
@@ -25,14 +26,13 @@ from celadon.kube.go import (
 )
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
-from celadon.kube.schemas import DecodeError, round_trip
+from celadon.kube.schemas import DecodeError, may_have_raw, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass, field
 
 # --- Review versions ---------------------------------------------------------
 #
 # AdmissionReview: the envelope in which an API server asks a webhook, and gets its answer.
-
 
 GROUP: Final = "admission.k8s.io"
 API_VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
@@ -77,7 +77,11 @@ class Call:
     @property
     def body(self) -> bytes:
         """Return the text of the review, with the line end that Go's encoder writes."""
-        return f"{json_text(self.document)}\n".encode("utf-8", "surrogatepass")
+        request = self.document.get("request") or {}
+        objects = filter(None, (request.get("object"), request.get("oldObject")))
+        has_raw = any(map(may_have_raw, objects))
+        write = go_json.json_with_raw if has_raw else json_text
+        return f"{write(self.document)}\n".encode("utf-8", "surrogatepass")
 
     @property
     def timeout_seconds(self) -> int:
@@ -153,7 +157,6 @@ def _clean(path: str) -> str:
 # The order of complaints is the API server's; none of what an answer says beside counts before
 # it is verified. As k8s.io/apiserver `pkg/admission/plugin/webhook/request/admissionreview.go`.
 
-
 SCHEME: Final = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
 _META_KINDS: Final = frozenset(
     f"{name}Options" for name in ("List", "Get", "Delete", "Create", "Update", "Patch")
@@ -166,7 +169,8 @@ _CORE_KINDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """`patch` is the text of the patch; `patch_type` None when none was given."""
+    """Holds what a webhook has answered. `patch` is the text of the patch; `patch_type` None when
+    none was given."""
 
     allowed: bool
     patch: bytes = b""

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 # As k8s.io/kube-aggregator `pkg/apiserver/handler_discovery.go`: the aggregated document if the
 # other server has one, else the list of resources of each version; what cannot be had is stale.
 
-
 REFRESH_SECONDS: Final = 60.0
 SECONDS: Final = 5.0
 """For an answer."""
@@ -62,7 +61,6 @@ OPENAPI: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"
 _OPENAPI_READER: Final = User("system:aggregator")
 _NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
-
 
 T = TypeVar("T")
 
@@ -111,7 +109,10 @@ class RemoteDiscovery:
     """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
-        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Offload
+        self,
+        view: ApiServiceView,
+        servers: Callable[[], Awaitable[ExtensionServers]],
+        aside: Offload,
     ) -> None:
         """Ask nobody yet; `aside` reads what is long."""
         self._view = view
@@ -240,12 +241,12 @@ class RemoteDiscovery:
     async def _asked(
         self, service: RemoteApiService, path: str, user: User, accept: str
     ) -> tuple[int, str, bytes]:
-        """The code, the media type and the body. Raises DiscoveryFailed."""
+        """Return the code, the media type and the body. Raises DiscoveryFailed."""
+        servers = await self._servers()
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
         from celadon.apiserver.go_network import UnusableRoots
 
-        servers = self._servers()
         held_bytes = HeldBytes(servers.room)
         try:
             headers: tuple[Header, ...] = (
@@ -267,7 +268,6 @@ def _is_aggregated(media_type: str) -> bool:
 
 
 # --- Aggregator --------------------------------------------------------------
-
 
 _DESCRIPTIONS: Final = f"{OPENAPI}/apis/"
 
@@ -292,20 +292,24 @@ class Aggregator:
         self._routes = routes
         self._addresses = addresses
         self._settings = settings
-        self._servers: ExtensionServers | None = None
+        self._servers: asyncio.Task[ExtensionServers] | None = None
         self._lookouts: list[AvailabilityChecks] = []
         self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
 
-    def servers(self) -> ExtensionServers:
+    async def servers(self) -> ExtensionServers:
         """Return the connections to extension servers."""
         require_server("extension servers")
         if self._servers is None:
-            # late: see above
-            from celadon.apiserver.aggregation.front_proxy import ExtensionServers
+            # In a thread: to import what speaks HTTP takes 60 ms.
+            self._servers = asyncio.create_task(asyncio.to_thread(self._new_servers))
+        return await asyncio.shield(self._servers)
 
-            self._servers = ExtensionServers(self._routes, self._settings)
-        return self._servers
+    def _new_servers(self) -> ExtensionServers:
+        # late: see above
+        from celadon.apiserver.aggregation.front_proxy import ExtensionServers
+
+        return ExtensionServers(self._routes, self._settings)
 
     def families(self) -> Sequence[metric_table.Family]:
         """Return the metrics: which APIServices are not available, and how often one ceased to
@@ -347,11 +351,11 @@ class Aggregator:
         seconds: float | None,
     ) -> HttpAnswer:
         """Pass a request on, as `FrontProxy.answer` does. What comes back is not read here."""
-        servers = self.servers()
+        await in_task()
+        servers = await self.servers()
         # late: see above
         from celadon.apiserver.aggregation.front_proxy import FrontProxy
 
-        await in_task()
         answer = await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
         return replace(answer, is_passed_on=True)
 
@@ -361,4 +365,4 @@ class Aggregator:
             await lookout.aclose()
         await self.discovery.aclose()
         if self._servers is not None:
-            await self._servers.aclose()
+            await (await self._servers).aclose()

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
 from celadon.apiserver.workers import on_loop
@@ -77,7 +78,9 @@ class ProxySettings:
             return {}
         result = {
             "requestheader-allowed-names": _list(self.allowed_names),
-            "requestheader-client-ca-file": self.authorities.read_text("utf-8", "replace"),
+            "requestheader-client-ca-file": private_files.content(self.authorities).decode(
+                "utf-8", "replace"
+            ),
             "requestheader-extra-headers-prefix": _list(self.extra_prefixes),
             "requestheader-group-headers": _list(self.group_headers),
             "requestheader-uid-headers": _list(self.uid_headers),

@@ -330,7 +330,7 @@ class ExtensionServers:
 
 
 async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
-    """The head of an answer with its empty line, and what has come with it. Raises
+    """Return the head of an answer with its empty line, and what has come with it. Raises
     NetworkFailure."""
     data = bytearray()
     looked = 0
@@ -499,14 +499,9 @@ class FrontProxy:
             return refusal(503, "error trying to reach service: context deadline exceeded")
 
     async def _upgraded(
-        self,
-        service: RemoteApiService,
-        request: HttpRequest,
-        user: User,
-        host: str,
-        audit_id: str,
+        self, service: RemoteApiService, request: HttpRequest, user: User, host: str, audit_id: str
     ) -> HttpAnswer:
-        """The answer to a client that wants to go on with another protocol."""
+        """Return the answer to a client that wants to go on with another protocol."""
         target = encoded_path(urllib.parse.unquote(request.path)) + encoded_query(request)
         headers = (("Host", host), *upgrade_headers(request, audit_id), *asking_headers(user))
         lines = [
@@ -581,8 +576,8 @@ class FrontProxy:
 
 
 def _read_head(head: bytes) -> tuple[int, str, int]:
-    """The code, the media type, and the length of what follows (-1 for up to the end) of an answer.
-    Raises NetworkFailure."""
+    """Return the code, the media type, and the length of what follows (-1 for up to the end) of an
+    answer. Raises NetworkFailure."""
     first, *lines = head.decode("latin-1").split("\r\n")
     complaint = head_complaint(head)
     if complaint is not None:

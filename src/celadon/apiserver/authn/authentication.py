@@ -35,7 +35,6 @@ from celadon.records import dataclass, field
 # quotes is an error. As k8s.io/apiserver `pkg/authentication/token/tokenfile` and Go's
 # `encoding/csv`.
 
-
 COLUMNS: Final = 3
 
 
@@ -87,7 +86,7 @@ def _records(text: str) -> Iterator[Sequence[str]]:
 
 
 def _record(lines: Sequence[str], start: int) -> tuple[list[str], int]:
-    """A record, which may go over several lines, and the index of the line after it."""
+    """Return a record, which may go over several lines, and the index of the line after it."""
     fields: list[str] = []
     index, column = start, 0
     while True:
@@ -110,7 +109,8 @@ def _record(lines: Sequence[str], start: int) -> tuple[list[str], int]:
 
 
 def _quoted(lines: Sequence[str], start: int, index: int, column: int) -> tuple[str, int, int]:
-    """The value, and the line and column where it ends: at a comma or at the end of a line."""
+    """Return the value, and the line and column where it ends: at a comma or at the end of a
+    line."""
     value, column = "", column + 1
     while True:
         line = lines[index]
@@ -166,8 +166,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """`user` is None for a request that is answered with 401; `error` then says why, for the log.
-    `annotations` are for the audit event, `warnings` for the answer."""
+    """Holds who makes a request. `user` is None for a request that is answered with 401; `error`
+    then says why, for the log. `annotations` are for the audit event, `warnings` for the answer."""
 
     user: User | None
     audiences: tuple[str, ...] = ()
@@ -294,7 +294,8 @@ class Authenticator:
         return Authentication(user, bearer.audiences, annotations=bearer.annotations)
 
     def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
-        """A token of the file is good for the server's own audiences only."""
+        """Return who bears a token of the file, which is good for the server's own audiences
+        only."""
         user = self.tokens.users.get(token)
         good = tuple(audience for audience in self.api_audiences if audience in audiences)
         return None if user is None or not good else TokenBearer(user, good)

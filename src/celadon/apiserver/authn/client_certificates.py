@@ -23,7 +23,6 @@ _USAGES: Final = frozenset(
     {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 )
 
-
 _COMMON_NAME: Final = bytes.fromhex("550403")
 _ORGANIZATION: Final = bytes.fromhex("55040a")
 _UID: Final = bytes.fromhex("2b0601040183c25302")
@@ -87,7 +86,8 @@ def _uid(subject: Subject) -> str:
 
 
 def _for_clients(certificate: x509.Certificate) -> bool:
-    """A certificate that lists no usages may be used for anything."""
+    """Return whether a certificate is for clients. One that lists no usages may be used for
+    anything."""
     try:
         usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:

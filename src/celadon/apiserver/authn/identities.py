@@ -49,7 +49,7 @@ class StoredObjects(Protocol):
 
 
 def with_group(user: User, group: str) -> User:
-    """The group comes last, unless the user is in it already."""
+    """Add a group: it comes last, unless the user is in it already."""
     return user if group in user.groups else replace(user, groups=(*user.groups, group))
 
 

@@ -145,7 +145,6 @@ def _reference(obj: JsonObject) -> dict[str, str]:
 # A value of a wrong type refuses the token, also one that nobody asks for; a member that upstream
 # does not know may be anything.
 
-
 _TEXT: Final = "string"
 _DATE: Final = "NumericDate"
 _AUDIENCE: Final = "Audience"
@@ -186,7 +185,8 @@ def read_claims(payload: bytes) -> JsonObject:
 
 
 def _read(members: signed_tokens.Members, fields: _Fields, faults: list[str]) -> JsonDict:
-    """A wrong type is told at the end, as go-jose does; what else is wrong raises ValueError."""
+    """Read members. A wrong type is told at the end, as go-jose does; what else is wrong raises
+    ValueError."""
     result: JsonDict = {}
     for name, value in members.without_doubles().items():
         kind = fields.get(name)
@@ -289,7 +289,8 @@ class ServiceAccountTokens:
         return User(user.name, user.groups, uid, dict(_extra(claims, private)))
 
     def _check_bound(self, private: JsonObject, namespace: str, now: datetime.datetime) -> None:
-        """A node of a pod may have gone; a node that a token is bound to by itself may not."""
+        """Check what a token is bound to. A node of a pod may have gone; a node that a token is
+        bound to by itself may not."""
         kinds = [("secret", SECRETS, namespace), ("pod", PODS, namespace)]
         if "pod" not in private:
             kinds.append(("node", NODES, ""))
@@ -327,7 +328,7 @@ def _claimed(private: JsonObject, kind: str) -> tuple[str, str]:
 
 
 def _gone(obj: JsonObject, now: datetime.datetime) -> bool:
-    """Deleted, and for longer than clocks may differ."""
+    """Return whether an object is deleted, and has been for longer than clocks may differ."""
     deleted = metadata.deletion_timestamp(obj)
     return bool(deleted) and datetime.datetime.fromisoformat(deleted) < now - LEEWAY
 

@@ -128,7 +128,7 @@ def parse_token(text: str) -> SignedToken:
 
 
 def _header(protected: bytes) -> JsonObject:
-    """The header, if its members have the types that go-jose reads. Raises NotAToken."""
+    """Return the header, if its members have the types that go-jose reads. Raises NotAToken."""
     value = decoded_json(protected) if protected else None
     if value is None:
         return {}

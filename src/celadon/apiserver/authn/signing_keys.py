@@ -49,9 +49,7 @@ def new_elliptic_key() -> bytes:
     """Return a fresh ECDSA key on P-256 as PEM (PKCS 8): made in a millisecond, an RSA key takes a
     hundred."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 
@@ -185,7 +183,8 @@ def _check_critical(names: object) -> None:
 
 
 def _verifies(key: PublicKey, token: signed_tokens.SignedToken) -> bool:
-    """The kind of the key decides which algorithms there are; the token says which of them."""
+    """Return whether a key verifies a token. The kind of the key decides which algorithms there
+    are; the token says which of them."""
     # The other way round, a token could choose an algorithm that makes a public key a secret.
     algorithm = token.header.get("alg") or ""
     try:

@@ -152,7 +152,6 @@ def check_access(
 # ones together. As often as upstream looks again at a token that it has remembered
 # (k8s.io/apiserver `pkg/authentication/token/cache`, as kube-apiserver sets it).
 
-
 STANDING_SECONDS: Final = 10.0
 """Between two looks at the same credentials."""
 

@@ -53,7 +53,8 @@ UNCOMPARED: Final = frozenset({"ownerReferences", "finalizers", "selfLink", "man
 
 @dataclass(frozen=True, slots=True)
 class EscalationChecks:
-    """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
+    """Checks that nobody grants rights that they lack. `authorizer` answers for all modes, `roles`
+    knows the rules that users hold."""
 
     authorizer: AuthorizerBackend
     roles: rbac.RbacAuthorizer
@@ -109,12 +110,7 @@ class EscalationChecks:
         if resource is None:
             return False
         bind = replace(
-            attributes,
-            verb="bind",
-            group=ref.group,
-            version="*",
-            resource=resource,
-            name=ref.name,
+            attributes, verb="bind", group=ref.group, version="*", resource=resource, name=ref.name
         )
         return self._may(bind)
 
@@ -252,7 +248,7 @@ def _refusal(attributes: Attributes, authorizer: AuthorizerBackend) -> str | Non
 
 
 def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:
-    """The drivers of devices that came, went or changed."""
+    """Return the drivers of devices that came, went or changed."""
     old = _by_key(before)
     changed = set()
     for key, device in _by_key(status).items():
@@ -267,7 +263,7 @@ def _by_key(status: JsonObject) -> dict[tuple[str, ...], JsonObject]:
 
 
 def _allocated_node(allocation: JsonObject) -> str:
-    """The one node that an allocation is for; empty if it is not for one."""
+    """Return the one node that an allocation is for; empty if it is not for one."""
     selector = allocation.get("nodeSelector") or {}
     terms: Sequence[JsonObject] = selector.get("nodeSelectorTerms") or ()
     if len(terms) != 1 or terms[0].get("matchExpressions"):

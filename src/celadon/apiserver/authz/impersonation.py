@@ -128,7 +128,8 @@ def _go_list(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """`constrained` is empty for the old mode; `suits` says for whom a mode is there at all."""
+    """Describes one way in which impersonation may be allowed. `constrained` is empty for the old
+    mode; `suits` says for whom a mode is there at all."""
 
     constrained: str
     suits: Callable[[User, User], bool]
@@ -319,7 +320,8 @@ class _Check:
 # As `associatedNodeImpersonationMode` of `mode.go`: the authorizer is asked about no node at all,
 # so that one answer holds for all pods of a DaemonSet, whichever nodes they run on.
 def _for_any_node(attributes: Attributes) -> Attributes:
-    """A service account's right to its own node does not depend on which that is."""
+    """Return the attributes for any node: a service account's right to its own node does not depend
+    on which that is."""
     keys = tuple(sorted(attributes.user.extra))
     user = replace(attributes.user, extra={identities.EXTRA_PREFIX + "associated-node-keys": keys})
     name = "*" if attributes.verb == ASSOCIATED_NODE.verb else attributes.name

@@ -74,8 +74,9 @@ class StoredPolicies:
 
 
 class PolicyView(Generic[E]):
-    """`engine` is one without policies; `static` gives those of files, the same object for as long
-    as they are the same; `compiled` is told the seconds that taking in a change took.
+    """Shows the policies that are in force. `engine` is one without policies; `static` gives those
+    of files, the same object for as long as they are the same; `compiled` is told the seconds that
+    taking in a change took.
 
     INVARIANT (made for): an engine is kept together with what it was made of. So a thread that is
     still making one keeps no other from seeing that it is not the current one.

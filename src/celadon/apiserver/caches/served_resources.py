@@ -29,7 +29,8 @@ DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customr
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """`definitions` are the established ones, in the order of their names."""
+    """Holds the resources that are served. `definitions` are the established ones, in the order of
+    their names."""
 
     catalog: Catalog
     groups: frozenset[str]
@@ -99,7 +100,7 @@ class ServedResources:
         return self._lagging.is_settled
 
     async def settled(self) -> None:
-        """Returns when `current` shows what is stored."""
+        """Wait until `current` shows what is stored."""
         self.current()
         await self._lagging.settled()
 

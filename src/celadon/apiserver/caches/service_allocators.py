@@ -252,7 +252,7 @@ class LiveNetwork:
 
 
 def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address, whose numbers may begin with zeros as long as it has no colons."""
+    """Return an address, whose numbers may begin with zeros as long as it has no colons."""
     bare = text
     if ":" not in text:
         bare = ".".join(text.lstrip("0") or text[-1:] for text in text.split("."))

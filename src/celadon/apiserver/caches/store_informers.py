@@ -117,9 +117,7 @@ class ChangeCount:
 #
 # The roles and bindings in the store, as an authorizer that is ready to answer.
 
-
 RESOURCES: Final = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
-
 
 _MANY: Final = 500
 """Rules and subjects that are looked at on the event loop."""
@@ -175,7 +173,7 @@ class RoleView:
         return self._lagging.is_settled
 
     async def settled(self) -> None:
-        """Returns when all that `current` has seen is in force."""
+        """Wait until all that `current` has seen is in force."""
         await self._lagging.settled()
 
     def _objects(self) -> list[JsonObject]:

@@ -36,10 +36,7 @@ class ApiServiceAvailability:
     urgent = False
 
     def __init__(
-        self,
-        services: loops.StatusWrites,
-        aggregator: Aggregator,
-        timestamp: Callable[[], str],
+        self, services: loops.StatusWrites, aggregator: Aggregator, timestamp: Callable[[], str]
     ) -> None:
         self._services = services
         self._aggregator = aggregator
@@ -148,11 +145,11 @@ class ApiServiceAvailability:
 
     async def _attempt(self, service: api_services.RemoteApiService) -> str:
         """Return what is wrong; empty if nothing is."""
+        servers = await self._aggregator.servers()
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import GO_AGENT, asking_headers
         from celadon.apiserver.go_network import UnusableRoots
 
-        servers = self._aggregator.servers()
         try:
             host = servers.host(service)
         except NetworkFailure as error:

@@ -25,6 +25,7 @@ from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, applied, track_update
+from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import service_account_user
 from celadon.kube.registry import Target, draft_of, patch
@@ -74,9 +75,9 @@ class Change:
 
 
 class Controller(Protocol):
-    """`urgent` ones are waited for before a request is answered: they must be quick, and must not
-    make requests. Who has other `prefixes` after a change than before it is told what happens
-    there from then on, but not of what is there already."""
+    """Reconciles objects of some kinds. `urgent` ones are waited for before a request is answered:
+    they must be quick, and must not make requests. Who has other `prefixes` after a change than
+    before it is told what happens there from then on, but not of what is there already."""
 
     @property
     def prefixes(self) -> Sequence[str]: ...
@@ -85,7 +86,7 @@ class Controller(Protocol):
     def urgent(self) -> bool: ...
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
+        """Return the items to look at after a change."""
 
     async def reconcile(self, item: str) -> float | None:
         """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
@@ -476,7 +477,6 @@ class Controllers:
 # As k8s.io/kubernetes `cmd/kube-controller-manager/names` and k8s.io/controller-manager
 # `pkg/healthz`, `app.IsControllerEnabled`.
 
-
 ROOT_CERTIFICATES: Final = "root-ca-certificate-publisher-controller"
 CONTROLLERS: Final = (
     "clusterrole-aggregation-controller",
@@ -519,7 +519,7 @@ def controllers_named(text: str, *, pods_run: bool = False) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`body` is empty where it was not JSON."""
+    """Holds the answer to a controller's request. `body` is empty where it was not JSON."""
 
     code: int
     body: JsonObject
@@ -541,9 +541,9 @@ class RequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """`perform` answers a request as if this user had made it and were allowed to. Who asks is the
-    service account, unless there is another `user`; `agent` is the program that they say they
-    are."""
+    """Makes requests to the server it is part of. `perform` answers a request as if this user had
+    made it and were allowed to. Who asks is the service account, unless there is another `user`;
+    `agent` is the program that they say they are."""
 
     perform: Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
     account: str
@@ -560,7 +560,7 @@ class ServerRequests:
             ("user-agent", f"{self.agent}/{self.account}"),
             ("content-type", content),
         ]
-        data = b"" if body is None else json.dumps(body).encode()
+        data = b"" if body is None else json_text(body).encode("utf-8", "replace")
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
@@ -639,7 +639,6 @@ def resource_path(resource: Resource, namespace: str = "", name: str = "") -> st
 # A status does not pass admission: no policy can keep a controller from saying what is. Who
 # wrote it is kept where upstream's controllers are known by a name.
 
-
 _OWNER: Final = "the statuses that controllers write"
 
 
@@ -699,7 +698,7 @@ class StatusWrites:
         return RequestWork(self._workers, _OWNER, is_large=True, size=stored.size)
 
     def _managed(self, live: JsonObject, status: JsonObject) -> JsonObject:
-        """The object with that status and, if we are somebody, with us as its manager."""
+        """Return the object with that status and, if we are somebody, with us as its manager."""
         changed = {**live, "status": status}
         if self._writer is None:
             return changed

@@ -32,7 +32,6 @@ K = TypeVar("K")
 # Names of one group are given to who came first. As k8s.io/apiextensions-apiserver
 # `pkg/controller/{status,establish,apiapproval}`.
 
-
 NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
@@ -143,7 +142,7 @@ def _leave(sets: dict[K, set[str]], key: K, name: str) -> None:
 
 
 def _given_names(definition: JsonObject) -> set[str]:
-    """The names that were accepted, each behind its sort."""
+    """Return the names that were accepted, each behind its sort."""
     names = (definition.get("status") or {}).get("acceptedNames") or {}
     resources = (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))
     kinds = (names.get("kind"), names.get("listKind"))
@@ -155,7 +154,7 @@ def _given_names(definition: JsonObject) -> set[str]:
 def _accepted_names(
     definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
-    """The names that the definition has, and the last conflict about those it wants."""
+    """Return the names that the definition has, and the last conflict about those it wants."""
     wanted_names: JsonObject = definition["spec"]["names"]
     accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
     result: JsonDict = {"plural": "", "kind": "", **accepted_names}
@@ -268,7 +267,6 @@ class DefinitionController:
 # A CustomResourceDefinition that is to be deleted takes its objects with it, and goes last.
 #
 # As k8s.io/apiextensions-apiserver `pkg/controller/finalizer/crd_finalizer.go`.
-
 
 FINALIZER: Final = delete.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"

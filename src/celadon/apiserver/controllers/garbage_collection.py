@@ -124,7 +124,7 @@ def is_blocking(dependent: JsonObject, uid: str) -> bool:
 
 
 def _unblocked(obj: JsonObject) -> list[JsonDict]:
-    """The references of an object for which nobody waits any more."""
+    """Return the references of an object for which nobody waits any more."""
     return [{**reference, "blockOwnerDeletion": False} for reference in owner_references(obj)]
 
 
@@ -260,7 +260,7 @@ class GarbageCollection:
     # --- what they need ---
 
     async def _sorted(self, obj: JsonObject) -> Owned:
-        """An object may name tens of thousands of owners."""
+        """Return the owners in order; an object may name tens of thousands of them."""
         turns = Turns()
         living: list[JsonObject] = []
         dangling: list[JsonObject] = []

@@ -34,7 +34,6 @@ from celadon.records import dataclass, field
 #
 # As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
 
-
 _OPTIONS: Final = {"propagationPolicy": "Background"}
 _PODS: Final = GroupResource("", "pods")
 _DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
@@ -43,10 +42,7 @@ _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
     loops.condition(
-        _DISCOVERY_FAILURE,
-        "False",
-        "ResourcesDiscovered",
-        "All resources successfully discovered",
+        _DISCOVERY_FAILURE, "False", "ResourcesDiscovered", "All resources successfully discovered"
     ),
     loops.condition(
         "NamespaceDeletionGroupVersionParsingFailure",
@@ -188,7 +184,8 @@ class NamespaceDeletion:
         return None
 
     def _seconds_early(self, namespace: JsonObject) -> float:
-        """Times in objects leave out what is below the second: it counts as a whole one."""
+        """Return how much too early a time may be: times in objects leave out what is below the
+        second, so it counts as a whole one."""
         if not self._grace:
             return 0.0
         deleted = datetime.fromisoformat(metadata.deletion_timestamp(namespace))
@@ -267,7 +264,7 @@ class NamespaceDeletion:
 def _deletable_elsewhere(
     offered: RemoteVersion, namespace: str
 ) -> Iterator[tuple[str, GroupResource]]:
-    """The collections of a namespace that another server has, with their paths."""
+    """Yield the collections of a namespace that another server has, with their paths."""
     for resource in (offered.document or {}).get("resources") or ():
         verbs = set(resource.get("verbs") or ())
         if resource.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:

@@ -133,8 +133,8 @@ def _corrected(live: JsonObject, expected: JsonObject) -> JsonObject:
 
 
 def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[JsonObject] | None:
-    """The rules the role should have, each once, in the order of selectors and of the names of the
-    roles; None for a role that says its rules itself."""
+    """Return the rules the role should have, each once, in the order of selectors and of the names
+    of the roles; None for a role that says its rules itself."""
     selectors = role_selectors(role)
     if not selectors:
         return None

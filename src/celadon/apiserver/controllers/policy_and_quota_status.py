@@ -151,7 +151,6 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 # What comes is charged by the request that brings it (`quota_charging`). As k8s.io/kubernetes
 # `pkg/controller/resourcequota`.
 
-
 RESYNC_SECONDS: Final = 300.0
 """Until a quota is counted anew in any case (`--resource-quota-sync-period`)."""
 
@@ -205,7 +204,7 @@ class QuotaCounts:
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
     def _counting(self, change: controller_loops.Change) -> tuple[str, ...]:
-        """The quotas of a namespace in which something counts for less, or has gone."""
+        """Return the quotas of a namespace in which something counts for less, or has gone."""
         namespace = metadata.namespace(change.new if change.new is not None else change.old)
         quotas = self._namespaces.get(namespace)
         if not quotas or change.old is None:

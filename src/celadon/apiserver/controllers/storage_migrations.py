@@ -232,7 +232,7 @@ class StorageMigrations:
             start = f"{page.last}\0"
 
     def _resource(self, migration: JsonObject) -> Resource | None:
-        """The resource, in the version that clients prefer."""
+        """Return the resource, in the version that clients prefer."""
         resource = migration["spec"]["resource"]
         named = GroupResource(resource.get("group", ""), resource["resource"])
         return loops.asked_resources(self._served().catalog).get(named)
@@ -261,7 +261,7 @@ class StorageMigrations:
         await self._migrations.write(stored, status)
 
     def _timed(self, value: JsonObject, generation: int = 0) -> JsonObject:
-        """A condition with its time, and the generation that it is about."""
+        """Return a condition with its time, and the generation that it is about."""
         now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
         generations = {"observedGeneration": generation} if generation else {}
         return {
@@ -283,7 +283,7 @@ class StorageMigrations:
 
 
 def _item(migration: JsonObject) -> str:
-    """The name of the definition, if the resource has one."""
+    """Return the name of the definition, if the resource has one."""
     resource = (migration.get("spec") or {}).get("resource") or {}
     return f"{resource.get('resource', '')}.{resource.get('group', '')}"
 

@@ -35,7 +35,6 @@ from celadon.records import dataclass
 # have theirs from the catalogue; those of custom resources come after them, by name. Versions
 # of a group are listed with the preferred one first.
 
-
 _VERSION: Final = late_pattern(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
 
@@ -206,7 +205,6 @@ def storage_version_hash(resource: Resource) -> str:
 # As k8s.io/apiserver `pkg/endpoints/discovery`, with members in the order in which Go writes
 # them.
 
-
 AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
 
 
@@ -374,7 +372,8 @@ def discovery_answer(
 
 
 def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) -> HttpAnswer:
-    """`/api` stands behind a router; `/apis/`, with a slash, knows no aggregated document."""
+    """Answer at the root: `/api` stands behind a router; `/apis/`, with a slash, knows no
+    aggregated document."""
     if root == "api":
         _require_get(request)
     try:
@@ -388,8 +387,9 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
 
 
 def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup) -> HttpAnswer:
-    """The aggregator answers whatever the method, but for its own group, and for no path that has
-    more than one slash behind the name: there a router does. Raises StatusError."""
+    """Answer for a group. The aggregator does so whatever the method, but for its own group, and
+    for no path that has more than one slash behind the name: there a router does. Raises
+    StatusError."""
     published_group = apis.group(group.name)
     is_routed = group.name == APIREGISTRATION or request.path.endswith("//")
     if is_routed and published_group is not None and not published_group.custom:
@@ -478,7 +478,7 @@ def _aggregated_answer(
 def _aggregated_body(
     apis: PublishedApis, root: str, accepted: negotiation.Accepted, version: str
 ) -> tuple[bytes, str]:
-    """The document, and its tag: that of what all forms have."""
+    """Return the document, and its tag: that of what all forms have."""
     groups = (apis.core,) if root == "api" else apis.listed
     document = {**aggregated(groups), "apiVersion": f"{DISCOVERY}/{version}"}
     common = {key: value for key, value in document.items() if key not in TYPE_FIELDS}
@@ -489,7 +489,6 @@ def _aggregated_body(
 # --- Root paths --------------------------------------------------------------
 #
 # `/`: the paths that a server knows, sorted.
-
 
 ALWAYS: Final = (
     "/api",

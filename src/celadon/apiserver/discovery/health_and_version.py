@@ -138,7 +138,7 @@ class Observe(Protocol):
     """Takes notice of what came of a check."""
 
     def __call__(self, name: str, root: str, *, is_well: bool) -> None:
-        """The check was made for the path of health `root`."""
+        """Note that the check was made for the path of health `root`."""
 
 
 def health_answer(
@@ -195,7 +195,6 @@ def _line(check: HealthCheck, excluded: set[str]) -> str:
 #
 # `/version`: which Kubernetes a server speaks for.
 
-
 _EMULATING_SINCE: Final = (1, 31)
 _EFFECTIVE_SINCE: Final = (1, 33)
 """The release since which a server says what it emulates."""
@@ -203,8 +202,9 @@ _EFFECTIVE_SINCE: Final = (1, 33)
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """`release` is `1.36`. `emulated` is what the server answers as, and `compatible` the oldest
-    release that it gets along with; empty for the same release, and for the one before."""
+    """Says which version the server is of. `release` is `1.36`. `emulated` is what the server
+    answers as, and `compatible` the oldest release that it gets along with; empty for the same
+    release, and for the one before."""
 
     release: str
     patch: int = 0
@@ -274,7 +274,6 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
 # or YAML. As k8s.io/apiserver `pkg/server/{statusz,flagz}`, where the sign between a word and
 # its value is drawn by lot, so that nobody reads it by machine.
 
-
 COMPONENT: Final = "apiserver"
 TEXT: Final = "text/plain"
 TYPES: Final = (JSON, negotiation.YAML, TEXT)
@@ -326,7 +325,7 @@ def page_answer(
 
 
 def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
-    """The version of the kind and how to write it; None for text."""
+    """Return the version of the kind and how to write it; None for text."""
     accept_header = negotiation.accept_header(request)
     if not accept_header.strip():
         return None
@@ -399,7 +398,6 @@ def _flag_lines(portrait: SelfPortrait) -> Iterator[str]:
 # As k8s.io/kubernetes `pkg/serviceaccount/openidmetadata.go` and
 # `pkg/routes/openidmetadata.go`. An issuer that is no `https` URL without query and fragment
 # has no such documents.
-
 
 CONFIGURATION: Final = "/.well-known/openid-configuration"
 KEYS: Final = "/openid/v1/jwks"

@@ -44,7 +44,6 @@ from celadon.records import dataclass, field, replace
 # Clients that know version 3 do not ask for it. Parameters that many operations share stand
 # once; upstream names them by a hash of all that it says of them, its texts included.
 
-
 _NOT_IN_VERSION_2: Final = frozenset({"default", "oneOf", "anyOf", "allOf", "not", "nullable"})
 
 SHARED: Final[Mapping[str, str]] = {
@@ -129,7 +128,7 @@ class Part:
 
 
 def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
-    """Returns one document of version 2."""
+    """Return one document of version 2."""
     paths: JsonDict = {}
     definitions: JsonDict = {}
     shared: JsonDict = {}
@@ -234,7 +233,7 @@ class _ItemWriter:
 
 
 def _ending(parameter: JsonObject, operation: JsonObject) -> str | None:
-    """The ending of the shared name; None for a parameter that stands where it is used."""
+    """Return the ending of the shared name; None for a parameter that stands where it is used."""
     name, action = parameter["name"], operation.get("x-kubernetes-action", "")
     if name == "path" and parameter["in"] == "path":
         return _PATH_BELOW
@@ -304,7 +303,7 @@ class OpenApi:
     document_cache: DocumentCache = field(default_factory=DocumentCache, repr=False)
 
     def renewed(self, apis: PublishedApis, definitions: Mapping[str, JsonObject]) -> OpenApi:
-        """Returns the same for other APIs. Documents that they do not change stay as they are."""
+        """Return the same for other APIs. Documents that they do not change stay as they are."""
         return replace(self, apis=apis, definitions=definitions)
 
     @cached_property

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from celadon import private_files
 from celadon.kube import JsonObject
 from celadon.late_patterns import late_pattern
 
@@ -50,7 +51,7 @@ class DescriptionsError(ValueError):
 
 
 def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None) -> JsonObject:
-    """Returns the type with the texts that there are of it and its fields."""
+    """Return the type with the texts that there are of it and its fields."""
     texts = Texts(MISSING, {}) if descriptions is None else descriptions.of(name)
     if texts is None:
         return schema
@@ -64,7 +65,7 @@ def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None)
 
 
 def _with_text(node: JsonObject, text: str) -> JsonObject:
-    """A mention that stands alone has no text upstream either."""
+    """Add a text; a mention that stands alone has no text upstream either."""
     return {"description": text, **node} if text and "$ref" not in node else node
 
 
@@ -89,13 +90,13 @@ class DocumentTexts:
 
 
 def read_descriptions(path: Path) -> DocumentTexts:
-    """Returns the texts of a document of version 2 or 3, or of all documents in a folder. Raises
+    """Return the texts of a document of version 2 or 3, or of all documents in a folder. Raises
     DescriptionsError."""
     types: dict[str, Texts] = {}
     digest = hashlib.sha512()
     try:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
-            content = file.read_bytes()
+            content = private_files.content(file)
             digest.update(content)
             types.update(_texts_of(json.loads(content)))
     except (OSError, ValueError, RecursionError) as error:
@@ -182,7 +183,7 @@ def _read(path: Path) -> str:
 
 
 def client_texts(source: str) -> Texts:
-    """Returns what the source of a class says of the type and its fields."""
+    """Return what the source of a class says of the type and its fields."""
     about = _CLASS.search(source)
     fields: dict[str, str] = {}
     for item in _FIELD.finditer(source):

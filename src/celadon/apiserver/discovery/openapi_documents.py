@@ -64,7 +64,7 @@ def custom_type_name(kind: GroupVersionKind) -> str:
 
 
 def version_3_types(resource: Resource, definition: JsonObject) -> Types:
-    """Returns the types of a custom resource and of its lists, as version 3 has them."""
+    """Return the types of a custom resource and of its lists, as version 3 has them."""
     version = _version_of(resource, definition)
     schema = _schema_of(version)
     published: JsonObject = {"type": "object"}
@@ -74,7 +74,7 @@ def version_3_types(resource: Resource, definition: JsonObject) -> Types:
 
 
 def version_2_types(resource: Resource, definition: JsonObject) -> Types:
-    """Returns the same as version 2 has them."""
+    """Return the same as version 2 has them."""
     version = _version_of(resource, definition)
     schema = _schema_of(version)
     is_open = bool(definition["spec"].get("preserveUnknownFields"))
@@ -119,12 +119,12 @@ def _types(resource: Resource, version: JsonObject, published: JsonObject) -> Ty
 
 
 def listed_kinds(kind: GroupVersionKind) -> list[JsonObject]:
-    """Returns the kind as the only one in the list that a schema has of its kinds."""
+    """Return the kind as the only one in the list that a schema has of its kinds."""
     return [{"group": kind.group, "kind": kind.kind, "version": kind.version}]
 
 
 def _selectable_fields(version: JsonObject) -> JsonObject:
-    """Returns them where there are any; 1.32 said so where there are none, too."""
+    """Return them where there are any; 1.32 said so where there are none, too."""
     fields = version.get("selectableFields") if is_since(_SELECTABLE_SINCE) else None
     paths = [{"fieldPath": field["jsonPath"].removeprefix(".")} for field in fields or ()]
     shows_none = is_since("1.32") and not is_since("1.33")
@@ -140,7 +140,7 @@ def _with_resource_members(schema: JsonObject) -> JsonObject:
 
 
 def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> JsonDict:
-    """Returns the schema with those directly below it changed."""
+    """Return the schema with those directly below it changed."""
     result = dict(schema)
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), Mapping):
@@ -153,7 +153,7 @@ def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> J
 
 
 def _without_examples(schema: JsonObject) -> JsonObject:
-    """Returns the schema as it was published before 1.36."""
+    """Return the schema as it was published before 1.36."""
     below = _below(schema, _without_examples)
     for key in _ALTERNATIVES:
         value = schema.get(key)
@@ -202,7 +202,7 @@ def _is_closed_embedded(schema: JsonObject) -> bool:
 
 
 def _version_2_form(schema: JsonObject) -> JsonObject:
-    """Returns a schema without what clients of version 2 would refuse objects for."""
+    """Return a schema without what clients of version 2 would refuse objects for."""
     result: JsonDict = {key: member for key, member in schema.items() if key not in _ALTERNATIVES}
     required = _required_in_version_2(schema)
     result.pop("required", None)
@@ -221,7 +221,7 @@ def _version_2_form(schema: JsonObject) -> JsonObject:
 
 
 def _required_in_version_2(schema: JsonObject) -> list[str]:
-    """Returns the required members without those that may be null."""
+    """Return the required members without those that may be null."""
     values = schema.get("additionalProperties")
     if isinstance(values, Mapping) and values.get("nullable"):
         return []
@@ -253,7 +253,7 @@ _MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
 
 
 def info(release: str) -> JsonObject:
-    """Returns what documents say of the server (`ServerVersion.of_documents`)."""
+    """Return what documents say of the server (`ServerVersion.of_documents`)."""
     return {"title": "Kubernetes", "version": release}
 
 
@@ -321,7 +321,7 @@ class Document:
         return result
 
     def _with_common_texts(self, schema: JsonObject) -> JsonObject:
-        """A custom type with the texts of members that all objects have."""
+        """Return a custom type with the texts of members that all objects have."""
         texts = None if self.descriptions is None else self.descriptions.of(COMMON_TEXTS)
         if texts is None or "properties" not in schema:
             return schema
@@ -333,8 +333,8 @@ class Document:
 def reached(
     root: JsonObject, own_types: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
 ) -> JsonDict:
-    """Returns all types that the paths mention, and those that these mention, sorted. `schema`
-    gives those that are not `own_types`."""
+    """Return all types that the paths mention, and those that these mention, sorted. `schema` gives
+    those that are not `own_types`."""
     result: JsonDict = {}
     waiting = _mentioned(root)
     while waiting:
@@ -365,7 +365,6 @@ def _mentioned(value: JsonObject) -> set[str]:
 # version of the kind and of its own. All others tell of every one that a scheme knows, served or
 # not: those of custom resources of the scheme of client-go, which lacks some groups.
 
-
 _NEVER_SERVED: Final = (
     *("admission.k8s.io/v1", "admission.k8s.io/v1beta1", "apiextensions.k8s.io/v1beta1"),
     *("apiregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2"),
@@ -394,7 +393,7 @@ _NOT_OF_CLIENTS: Final = frozenset(
 
 
 def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
-    """Returns the group versions of a kind that every version has, in the document of one."""
+    """Return the group versions of a kind that every version has, in the document of one."""
     if version.custom:
         return [
             known_version
@@ -409,7 +408,7 @@ def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
 def _built_in_type(
     name: str, everywhere: Sequence[GroupVersion], descriptions: Descriptions | None
 ) -> JsonObject:
-    """Returns a built-in type with its texts and kinds; `everywhere` are the versions of kinds that
+    """Return a built-in type with its texts and kinds; `everywhere` are the versions of kinds that
     belong to every one."""
     schema = with_texts(name, _schema(name), descriptions)
     kind = _built_in_kind(name)
@@ -427,7 +426,7 @@ def _built_in_type(
 
 @per_release()
 def known_versions() -> list[GroupVersion]:
-    """Returns the group versions that the scheme of the current release knows, sorted."""
+    """Return the group versions that the scheme of the current release knows, sorted."""
     served = {resource.gvr.group_version for resource in known_resources(all_versions=True)}
     never_served = set(_NEVER_SERVED)
     for release, versions in _KNOWN_BEFORE.items():
@@ -447,7 +446,6 @@ def _built_in_kind(name: str) -> GroupVersionKind | None:
 
 
 # --- Documents of other paths ------------------------------------------------
-
 
 _VERSION_TYPE: Final = "io.k8s.apimachinery.pkg.version.Info"
 _ADDRESSES: Final = {
@@ -540,7 +538,7 @@ def root_documents(
     release: str,
     descriptions: Descriptions | None = None,
 ) -> JsonObject:
-    """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
+    """Return the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
     result: dict[str, JsonObject] = {
         "api": openapi_paths.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),

@@ -11,6 +11,7 @@ from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import delete
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
@@ -23,7 +24,6 @@ from celadon.records import dataclass
 # Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and
 # maps, and for the names and types of fields; texts there are none. A field that is a struct
 # and no pointer has the default `{}`, one that is always written has its zero value.
-
 
 SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 """How clients say who they are."""
@@ -63,7 +63,7 @@ def reference(name: str) -> dict[str, str]:
 
 @per_release()
 def built_in_schema(name: str) -> JsonObject:
-    """A type under its OpenAPI name, without the kinds it stands for."""
+    """Return a type under its OpenAPI name, without the kinds it stands for."""
     if name in _SPECIAL:
         return _SPECIAL[name]
     if name.rpartition(".")[2] in _ANYTHING:
@@ -77,7 +77,7 @@ def _encodings() -> JsonObject:
 
 
 def type_with_fields(schema: Schema, encoding: JsonObject) -> JsonDict:
-    """Returns the document's form of a type. `encoding` is what its pack entry says beside the
+    """Return the document's form of a type. `encoding` is what its pack entry says beside the
     structure: fields that are `always` written, those with a default that only documents tell
     (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
     always = {**encoding.get("always", {}), **_zeros(schema, encoding)}
@@ -172,7 +172,6 @@ def _extensions(field: Schema) -> JsonDict:
 # As the routes of k8s.io/apiserver `pkg/endpoints/installer.go` look in OpenAPI. Clients go by
 # `x-kubernetes-action`, `x-kubernetes-group-version-kind` and the parameters: kubectl leaves
 # the checking of fields to servers whose PATCH has `fieldValidation`.
-
 
 QUERY: Final = {
     **dict.fromkeys(("allowWatchBookmarks", "follow", "force"), "boolean"),
@@ -276,8 +275,9 @@ CUSTOM_PATCHES: Final = BUILT_IN_PATCHES[:3]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`subject` follows the verb in the operation's name (`NamespacedPodStatus`); `answers` and
-    `takes` are OpenAPI names of types, `answers` empty for a text."""
+    """Describes an operation of a path in OpenAPI. `subject` follows the verb in the operation's
+    name (`NamespacedPodStatus`); `answers` and `takes` are OpenAPI names of types, `answers` empty
+    for a text."""
 
     action: str
     subject: str
@@ -383,7 +383,7 @@ def group_tag(group: str) -> str:
 def plain_item(
     tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
 ) -> JsonDict:
-    """Returns a path that is only read; `answers` is empty for a text."""
+    """Return a path that is only read; `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
     content = {type_: {"schema": schema} for type_ in types}
     ok = {"description": ANSWERS["200"], "content": content}
@@ -411,7 +411,7 @@ def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
 
 
 def path_parameter(name: str) -> JsonDict:
-    """Returns a parameter in the path itself."""
+    """Return a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
@@ -421,23 +421,10 @@ def _query_parameter(name: str) -> JsonDict:
     return {"name": name, "in": "query", "schema": schema}
 
 
-RETURNED_WHEN_DELETED: Final = frozenset(
-    {
-        *("persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
-        *("serviceaccounts", "services", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io"),
-        *("storageclasses.storage.k8s.io", "volumeattachments.storage.k8s.io"),
-        "volumeattributesclasses.storage.k8s.io",
-    }
-)
-"""Resources whose DELETE answers with the object, not with a Status, beside those of the group
-`resource.k8s.io`, all of which do."""
-
-
 def returned_when_deleted(resource: Resource) -> bool:
-    """Returns whether the DELETE of a resource answers with the object."""
-    group_resource = resource.gvr.group_resource
-    is_listed = str(group_resource) in RETURNED_WHEN_DELETED
-    return is_listed or group_resource.group == "resource.k8s.io"
+    """Return whether the documents say that the DELETE of a resource answers with the object. Of
+    namespaces they say otherwise than the server does."""
+    return delete.is_shown_when_gone(resource) and resource.gvk.kind != "Namespace"
 
 
 _ACTIONS: Final = {
@@ -526,7 +513,7 @@ class _ResourcePaths:
     def _watches(
         self, subject: str, collection: str, namespace: tuple[str, ...]
     ) -> Iterable[tuple[str, JsonDict]]:
-        """The deprecated paths, which custom resources do not say."""
+        """Yield the deprecated paths, which custom resources do not say."""
         resource = self.resource
         if "watch" not in resource.verbs or resource.custom:
             return

@@ -33,7 +33,8 @@ def swagger_bytes(document: JsonObject) -> bytes:
 
 
 def _written(obj: JsonObject, table: Table, extensions: int = 0) -> bytes:
-    """A message; `extensions` is the number of the field for members that begin with `x-`."""
+    """Return a message; `extensions` is the number of the field for members that begin with
+    `x-`."""
     result = [write(number, obj[key]) for key, (number, write) in table.items() if key in obj]
     if extensions:
         added = {key: value for key, value in obj.items() if key.startswith("x-")}

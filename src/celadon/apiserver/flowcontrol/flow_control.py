@@ -169,7 +169,8 @@ def _has(rule: JsonObject, member: str, text: str) -> bool:
 
 
 def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
-    """A path covers all below it, whether it ends with `*` or not."""
+    """Return whether a rule is about a path: it covers all below it, whether it ends with `*` or
+    not."""
     if not _has(rule, "verbs", info.verb):
         return False
     for path in rule.get("nonResourceURLs") or ():
@@ -187,8 +188,8 @@ def _is_path(rule: JsonObject, info: RequestInfo) -> bool:
 
 
 class FlowControl:
-    """`seats` is how many requests the server answers at once; 0 is no limit. `watches` are those
-    that are open."""
+    """Lets requests wait until it is their turn. `seats` is how many requests the server answers at
+    once; 0 is no limit. `watches` are those that are open."""
 
     def __init__(
         self,
@@ -316,8 +317,8 @@ class FlowControl:
         return self._clock()
 
     def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
-        """A request that is done, or (`began` is None) will never execute. What is told to those
-        who watch keeps seats for some time."""
+        """Note that a request is done, or (`began` is None) will never execute. What is told to
+        those who watch keeps seats for some time."""
         level = turn.flow.level
         seconds = level.finish(turn)
         # Upstream's `AdditionalLatency`: the seats stay taken while the change goes out to the
@@ -472,8 +473,8 @@ class FlowControl:
         return PriorityLevel(name, self._clock, LevelUse(self._counts, name, now))
 
     def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
-        """The objects of a kind; those that must be there as they are initially, if they are not
-        stored."""
+        """Return the objects of a kind; those that must be there as they are initially, if they are
+        not stored."""
         result = {metadata.name(obj): obj for obj in initial}
         # Only the mandatory ones: what an administrator deletes of the others stays deleted for
         # this server.

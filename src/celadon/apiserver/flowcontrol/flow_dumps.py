@@ -169,7 +169,7 @@ def requests_dump(
 # Upstream's numbers: a request that executes has no place in its queue, and one that nothing limits
 # has no queue.
 def _place(present: Present) -> tuple[int, int]:
-    """The queue, and the place in it; -1 for none."""
+    """Return the queue, and the place in it; -1 for none."""
     queue = present.turn.queue
     if queue is None:
         return -1, -1

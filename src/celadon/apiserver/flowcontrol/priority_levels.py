@@ -28,7 +28,6 @@ from celadon.records import dataclass, field
 # watches is told of it afterwards, which takes seats for some milliseconds more. As
 # k8s.io/apiserver `pkg/util/flowcontrol/request` and `watch_tracker.go`.
 
-
 _MOST_OF_A_WRITE: Final = 10
 _MOST_OF_A_LIST: Final = 100
 _OBJECTS_OF_A_SEAT: Final = 100
@@ -283,7 +282,7 @@ class SeatDemand:
             self._most = had
 
     def end_period(self, now: float) -> None:
-        """A period is over, and the next one begins."""
+        """End a period, and begin the next one."""
         self.add(0, now)
         seconds = now - self._started
         self.highest = self._most
@@ -336,8 +335,8 @@ def fair_allocation(total: int, classes: Sequence[SeatTarget]) -> tuple[list[flo
 
 
 def _fraction(total: float, low: float, turns: Sequence[tuple[float, float]]) -> float:
-    """The one with which all get `total`. Where a lower bound does not hold any more, a class grows
-    with the fraction, by its target; from its upper bound on it does not."""
+    """Return the fraction with which all get `total`. Where a lower bound does not hold any more, a
+    class grows with the fraction, by its target; from its upper bound on it does not."""
     fraction, dealt, grows = turns[0][0], low, 0.0
     for bound, change in turns:
         more = (bound - fraction) * grows
@@ -358,9 +357,7 @@ class Adjustment:
 
 
 def adjusted(
-    bounds: Mapping[str, SeatBounds],
-    demands: Mapping[str, SeatDemand],
-    current: Mapping[str, int],
+    bounds: Mapping[str, SeatBounds], demands: Mapping[str, SeatDemand], current: Mapping[str, int]
 ) -> Adjustment:
     """Return the seats of each level for the next period. Those that nothing limits take what they
     take, and the others share what is left, if that is little."""
@@ -411,8 +408,9 @@ class Rejection(Exception):
 
 
 class Queue:
-    """`executing` are the seats of its requests that execute. `turn_time` is how much service the
-    queue has had when its next request begins; the least has the next turn."""
+    """Holds the requests of a flow, or of several, that wait. `executing` are the seats of its
+    requests that execute. `turn_time` is how much service the queue has had when its next request
+    begins; the least has the next turn."""
 
     __slots__ = ("executing", "turn_time", "waiting")
 
@@ -454,8 +452,9 @@ def dealt_hand(flow: str, queues: int, size: int) -> tuple[int, ...]:
 
 
 class PriorityLevel:
-    """`limit` is how many seats there are; None is no limit. Without `queue_count` what is
-    too much is rejected. Whoever waits waits because there is no seat."""
+    """Divides seats among the queues of a level. `limit` is how many seats there are; None is no
+    limit. Without `queue_count` what is too much is rejected. Whoever waits waits because there is
+    no seat."""
 
     def __init__(self, name: str, clock: Callable[[], float], use: LevelUse | None = None) -> None:
         """`use` is told of all that changes."""
@@ -550,8 +549,8 @@ class PriorityLevel:
         return turn
 
     def finish(self, turn: Turn) -> float:
-        """The request has been answered: it keeps its final seats for the seconds that are given,
-        until it leaves."""
+        """Note that a request has been answered: it keeps its final seats for the seconds that are
+        given, until it leaves."""
         estimate = turn.estimate
         if not turn.is_executing or not estimate.final_seats or turn is turn.flow.turn:
             return 0.0
@@ -568,7 +567,7 @@ class PriorityLevel:
             self._seat_waiting()
 
     def leave(self, turn: Turn) -> None:
-        """The request is done, or does not wait any longer."""
+        """Note that a request is done, or does not wait any longer."""
         count, queue = turn.flow.count, turn.queue
         if turn is turn.flow.turn:
             now = self._clock()
@@ -599,12 +598,13 @@ class PriorityLevel:
         self.note()
 
     def _has_room(self, turn: Turn) -> bool:
-        """A level whose limit is less than a request needs has one request at a time."""
+        """Return whether there is room for a request. A level whose limit is less than it needs has
+        one request at a time."""
         room = self.limit is None or self.executing + turn.seats <= self.limit
         return room or not self.executing
 
     def _queue(self, hand: tuple[int, ...]) -> Queue:
-        """The shortest of those; one that is not in use begins now."""
+        """Return the shortest of those queues; one that is not in use begins now."""
         queue = self.queues[hand[0]]
         if self.executing:
             shortest = queue.length

@@ -59,7 +59,8 @@ DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PodOperations:
-    """`now` gives the time as objects have it, `has_gate` tells whether a feature gate is on."""
+    """Carries out the operations that are made on pods. `now` gives the time as objects have it,
+    `has_gate` tells whether a feature gate is on."""
 
     objects: ObjectStore
     world: World
@@ -75,7 +76,7 @@ class PodOperations:
         return call.target.group_kind in _ANSWERED
 
     async def create(self, call: Call) -> WriteResult:
-        """Raises StatusError, Denied."""
+        """Create the object. Raises StatusError, Denied."""
         read = await self._read(call)
         if call.target.subresource and metadata.name(read) != call.target.name:
             kind = call.target.kind.kind
@@ -205,7 +206,7 @@ class PodOperations:
         return WriteResult(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
-        """The pod says why it goes."""
+        """Mark the pod so that it says why it goes."""
         condition = {
             "type": "DisruptionTarget",
             "status": "True",
@@ -263,7 +264,7 @@ class PodOperations:
         return {**budget, "status": spent}
 
     def _with_none_left(self, state: JsonObject) -> list[JsonObject]:
-        """The conditions of a budget whose last disruption was taken."""
+        """Return the conditions of a budget whose last disruption was taken."""
         present: list[JsonObject] = list(state.get("conditions") or ())
         places = [i for i, item in enumerate(present) if item.get("type") == DISRUPTION_ALLOWED]
         former = present[places[0]] if places else {}
@@ -304,7 +305,8 @@ def _why_not(state: JsonObject) -> str:
 
 
 def _require_readable(eviction: JsonObject) -> None:
-    """Raises StatusError (422) when the pod may go although nobody can read it."""
+    """Require that somebody can read the pod. Raises StatusError (422) when it may go although
+    nobody can."""
     value = (eviction.get("deleteOptions") or {}).get(_UNREADABLE)
     if value:
         path = FieldPath("deleteOptions").child(_UNREADABLE)
@@ -337,7 +339,7 @@ def _in_dry_run(eviction: JsonObject, requested: list[str]) -> JsonObject:
 
 
 def _require_node(target: JsonObject) -> None:
-    """Raises StatusError 500: this validation is not said as a 422."""
+    """Require a node. Raises StatusError 500: this validation is not said as a 422."""
     path = FieldPath("target")
     errors = []
     if target.get("kind") not in (None, "", "Node"):

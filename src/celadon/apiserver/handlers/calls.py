@@ -19,7 +19,7 @@ from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, StatusError, User, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.go import Document, parse_media_type
+from celadon.kube.go import Document, go_json, parse_media_type
 from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode, has_message, open_envelope, read_message
 from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
@@ -104,8 +104,9 @@ def raise_refusal(error: StatusError | None) -> None:
 # long.
 @dataclass
 class Call:
-    """`custom` is the kind of a custom resource, `remaining` says how many seconds are left for the
-    answer, `work` takes the steps that may take long."""
+    """Holds one request on its way through the handlers. `custom` is the kind of a custom resource,
+    `remaining` says how many seconds are left for the answer, `work` takes the steps that may take
+    long."""
 
     request: HttpRequest
     info: RequestInfo
@@ -136,7 +137,7 @@ class Call:
 
     @remembered
     def patch_type(self) -> str:
-        """Raises StatusError 415 or 406 for what is no type of patches."""
+        """Return the type of a patch. Raises StatusError 415 or 406 for what is none."""
         request = self.request
         content_type = request.header("content-type")
         return patch.patch_type(content_type, self.target, has_body=bool(request.body))
@@ -177,10 +178,8 @@ class Call:
 # Server-side apply reads its YAML in a way of its own (k8s.io/apiserver
 # `pkg/endpoints/handlers/patch.go`).
 
-
 LIMIT: Final = 3 << 20
 """Bytes of a body (k8s.io/apiserver `pkg/server/config.go`)."""
-
 
 MAX_DEPTH: Final = 10_000
 """Levels of a JSON document (Go's `encoding/json`)."""
@@ -189,9 +188,9 @@ _DEEP_TEXT: Final = b"[" * (MAX_DEPTH + 1)
 
 @record(frozen=True, slots=True)
 class SentBody:
-    """`content` is what it means: JSON text, or what another format was read to. `raw` are the
-    bytes that came, `noticed` is what strict reading of YAML complains about, in the words for the
-    field validation that was asked for."""
+    """Holds the body of a request. `content` is what it means: JSON text, or what another format
+    was read to. `raw` are the bytes that came, `noticed` is what strict reading of YAML complains
+    about, in the words for the field validation that was asked for."""
 
     content: bytes | Document
     raw: bytes
@@ -207,7 +206,7 @@ def checked_body(call: Call) -> bytes:
 
 
 def require_body_type(call: Call, types: Sequence[str] = ()) -> None:
-    """Raises StatusError 415 for a type in which no object is sent, or none of these."""
+    """Require a type in which an object is sent, and one of these. Raises StatusError 415."""
     if call.content_type not in (types or call.endpoint.body_types):
         raise status.unsupported_media_type(BUILT_IN_TYPES)
 
@@ -252,7 +251,7 @@ def read_delete_body(call: Call) -> bytes | Document:
 
 
 def _read(body: bytes, media_type: str, field_validation: str) -> SentBody:
-    """Raises _Unreadable."""
+    """Read a body. Raises _Unreadable."""
     if media_type == JSON:
         return SentBody(body, body)
     return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
@@ -281,8 +280,8 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
 
 
 def _of_message(body: bytes, kind: GroupVersionKind) -> SentBody:
-    """An object for an endpoint of a kind, which counts where none is said. Raises _Unreadable, and
-    StatusError for a message that cannot be read."""
+    """Return an object for an endpoint of a kind, which counts where none is said. Raises
+    _Unreadable, and StatusError for a message that cannot be read."""
     try:
         envelope = open_envelope(body, kind)
     except ProtobufError as error:
@@ -308,7 +307,8 @@ class _TooDeep(Exception):
 
 
 def _content(value: object, *, is_sorted: bool) -> bytes | Document:
-    """The value for the readers of bodies; text that they refuse, where it nests too deep."""
+    """Return the value for the readers of bodies; text that they refuse, where it nests too
+    deep."""
     try:
         return Document(_json_value(value, is_sorted=is_sorted))
     except _TooDeep:
@@ -316,9 +316,11 @@ def _content(value: object, *, is_sorted: bool) -> bytes | Document:
 
 
 def _json_value(value: Any, *, is_sorted: bool, level: int = 0) -> Any:  # noqa: ANN401 - any JSON
-    """The value as reading its JSON text would give it: containers of its own (YAML shares those
-    behind aliases), plain numbers, and texts without halves of surrogate pairs."""
+    """Return the value as reading its JSON text would give it: containers of its own (YAML shares
+    those behind aliases), plain numbers, and texts without halves of surrogate pairs."""
     match value:
+        case go_json.RawJson():
+            return value
         case dict() | list() if level == MAX_DEPTH:
             raise _TooDeep
         case dict():

@@ -283,7 +283,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return any(resource is not None and resource.by_webhook for resource in resources)
 
     async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
-        """A round of calls, up to the step behind it."""
+        """Make a round of calls, up to the step behind it."""
         require_server("webhooks")
         webhooks, pace, work = self.of.webhooks, self.of.pace, self._call.work
         mutating = stage is Stage.MUTATING_WEBHOOKS

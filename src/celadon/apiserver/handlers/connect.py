@@ -44,7 +44,6 @@ from celadon.records import dataclass
 # is no such pod, container, port or node; after that it is a connection that is refused. As
 # k8s.io/kubernetes `pkg/registry/core/{pod,service,node}/strategy.go` and `pkg/kubelet/client`.
 
-
 KUBELET_PORT: Final = 10250
 HTTP_PORT: Final = 80
 ADDRESS_TYPES: Final = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
@@ -102,7 +101,7 @@ def node_of(pod: JsonObject) -> str:
 
 
 def pod_address(world: Lookups, namespace: str, text: str) -> str:
-    """Raises StatusError."""
+    """Return the address of a pod. Raises StatusError."""
     target = destination(text, "pod")
     pod = existing(world, PODS, namespace, target.name)
     address = (pod.get("status") or {}).get("podIP") or ""
@@ -156,7 +155,7 @@ def kubelet(world: Lookups, node: str, gvr: GroupVersionResource) -> str:
 
 
 def node_address(world: Lookups, text: str) -> str:
-    """Raises StatusError."""
+    """Return the address of a node. Raises StatusError."""
     target = destination(text, "node")
     host, _, port = kubelet(world, target.name, NODES).rpartition(":")
     return f"{host}:{target.port or port}"
@@ -166,8 +165,8 @@ def node_address(world: Lookups, text: str) -> str:
 
 
 def service_address(world: Lookups, namespace: str, text: str) -> str:
-    """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
-    where nothing is."""
+    """Return the address of a service. Raises StatusError: 404 also for a service of which nobody
+    has said what is behind it, 503 where nothing is."""
     target = destination(text, "service")
     service = existing(world, SERVICES, namespace, target.name)
     port = _service_port(service, target)
@@ -186,7 +185,8 @@ def service_address(world: Lookups, namespace: str, text: str) -> str:
 
 
 def _service_port(service: JsonObject, target: Destination) -> str:
-    """The name of the port. Raises StatusError 503 for a number that the service does not have."""
+    """Return the name of the port. Raises StatusError 503 for a number that the service does not
+    have."""
     try:
         number = parse_int(target.port)
     except ValueError:
@@ -306,7 +306,6 @@ def _no_answer(address: str) -> StatusError:
 # The logs of a pod: nothing as long as it has no node, then a node that does not answer.
 #
 # As k8s.io/kubernetes `pkg/registry/core/pod/rest/log.go` and `ValidatePodLogOptions`.
-
 
 LOG: Final = "log"
 _OPTIONS: Final = GroupKind("", "PodLogOptions")

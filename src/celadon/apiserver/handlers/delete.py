@@ -45,7 +45,7 @@ class Deleter:
         self._now = now
 
     async def delete(self, call: Call) -> WriteResult:
-        """Raises StatusError, Denied."""
+        """Delete an object. Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
         status.require_name(call.target.name)
@@ -103,7 +103,8 @@ class Deleter:
     async def _delete_once(
         self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
     ) -> WriteResult:
-        """Raises LostRace when somebody else has written in between."""
+        """Delete an object as it is now. Raises LostRace when somebody else has written in
+        between."""
         target = call.target
         call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
@@ -124,7 +125,7 @@ class Deleter:
     async def _remove(
         self, call: Call, stored: StoredObject, options: _DeleteOptions
     ) -> WriteResult:
-        """Marks the object, or removes it. Who says that dependents are no orphans is told that it
+        """Mark the object, or remove it. Who says that dependents are no orphans is told that it
         takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
         resource = target.resource

@@ -92,8 +92,8 @@ class NoAnswer(Exception):
 
 
 class ImageBackend:
-    """`backoff` are the seconds before the second attempt; `clock` is Unix time. Belongs to the
-    event loop in which it is first used."""
+    """Asks the backend of ImagePolicyWebhook. `backoff` are the seconds before the second attempt;
+    `clock` is Unix time. Belongs to the event loop in which it is first used."""
 
     def __init__(self, kubeconfig: str, backoff: float, clock: Callable[[], float]) -> None:
         self._kubeconfig = kubeconfig

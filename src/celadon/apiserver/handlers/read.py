@@ -158,6 +158,12 @@ class Reader:
         it takes."""
         return resource.custom and self._conversions.concern(resource.gvk.group_kind)
 
+    def takes_long(self, resource: Resource) -> bool:
+        """Return whether even a small object of the resource may take long: a webhook is asked, or
+        a definition has long defaults."""
+        custom = self._custom(resource.gvk) if resource.custom else None
+        return (custom is not None and custom.has_long_defaults) or self.may_wait(resource)
+
     def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """Return what is stored of an object in the version of a resource: custom resources have
         the storage version. Raises StatusError 500."""
@@ -170,7 +176,7 @@ class Reader:
         return custom.stored({**obj, "apiVersion": api_version})
 
     def written(self, obj: JsonObject, resource: Resource) -> None:
-        """An object has been stored."""
+        """Note that an object has been stored."""
         if self.may_wait(resource):
             self._conversions.written(obj)
 
@@ -200,7 +206,8 @@ class Reader:
     async def collection(
         self, endpoint: Endpoint, options: ListOptions, work: RequestWork | None = None
     ) -> ObjectList:
-        """Raises StatusError. `work` takes long lists aside, and all that follows with them."""
+        """Return the list of a collection. `work` takes long lists aside, and all that follows with
+        them. Raises StatusError."""
         if work is not None and (
             self.may_wait(endpoint.resource) or self._is_long(endpoint, options)
         ):
@@ -224,7 +231,7 @@ class Reader:
             raise status.plain_error(FUTURE_REVISION) from None
 
     async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
-        """The revision to read at (None: the latest) and the limit that counts.
+        """Return the revision to read at (None: the latest) and the limit that counts.
 
         limit  resourceVersion  match             read at
         any    ""                                 the latest
@@ -250,8 +257,8 @@ class Reader:
     async def _token_revision(
         self, token: request_info.ContinueToken, resource: Resource
     ) -> int | None:
-        """The revision that a token is about, for which the caches wait since 1.34, as for any that
-        is given exactly. None for the latest."""
+        """Return the revision that a token is about, for which the caches wait since 1.34, as for
+        any that is given exactly. None for the latest."""
         if token.revision < 0:
             return None
         if is_since("1.34"):
@@ -364,7 +371,7 @@ _GROUPS_OF_SCALES: Final = {
 
 
 def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Raises StatusError 500 where it fails."""
+    """Convert. Raises StatusError 500 where it fails."""
     try:
         return convert(*args, **kwargs)
     except ConversionFailed as error:
@@ -372,7 +379,7 @@ def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def _token(options: ListOptions) -> request_info.ContinueToken:
-    """Raises StatusError 400."""
+    """Return the continue token. Raises StatusError 400."""
     try:
         token = request_info.read_continue_token(options.continue_token)
     except request_info.ContinueTokenError as error:

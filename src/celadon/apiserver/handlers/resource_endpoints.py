@@ -49,7 +49,6 @@ _OF_ONE: Final = MappingProxyType({"list": "get", "watch": "get", "deletecollect
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
 
-
 TERMINATING: Final = "Terminating"
 """The condition of a definition that is being deleted."""
 
@@ -123,7 +122,8 @@ class Endpoint:
 
 
 def find_endpoint(info: RequestInfo, catalog: Catalog, groups: Collection[str]) -> Endpoint:
-    """`groups` are those of built-in resources. Raises NoSuchPath or StatusError."""
+    """Return the endpoint of a request. `groups` are those of built-in resources. Raises NoSuchPath
+    or StatusError."""
     if info.prefix == "apis" and not info.group:
         raise NoSuchPath(info.path)
     gvr = kube.GroupVersionResource(info.group, info.version, info.resource)
@@ -246,7 +246,8 @@ def _names_no_namespace(info: RequestInfo) -> bool:
 
 
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
-    """A cluster-scoped resource is not found inside a namespace, even one without a name."""
+    """Return whether a resource is where the path says. A cluster-scoped one is not found inside a
+    namespace, even one without a name."""
     if resource.namespaced or resource.gvr.resource == "namespaces":
         return True
     return not info.namespace and (resource.custom or not _names_no_namespace(info))

@@ -37,18 +37,18 @@ from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.go import json_text
+from celadon.kube.go import go_json, json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource, deprecation_of
+from celadon.kube.schemas import may_have_raw
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass, field
 
 # --- Reviewing ---------------------------------------------------------------
 #
 # Reviews and token requests: creates that are answered at once, and stored nowhere.
-
 
 TOKEN: Final = "token"
 
@@ -75,7 +75,7 @@ class Reviewer:
         return target.resource.gvr.group in (AUTHORIZATION_GROUP, AUTHENTICATION_GROUP)
 
     async def review(self, call: Call) -> WriteResult:
-        """Raises StatusError, Denied."""
+        """Answer a review. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
         read = await call.work.step(read_sent, call, context)
@@ -151,7 +151,7 @@ class Verbs:
     lines: LatestLines = field(default_factory=lambda: LatestLines())
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
-        """Raises StatusError, Denied."""
+        """Answer a request. Raises StatusError, Denied."""
         endpoint = call.endpoint
         if call.request.method == "HEAD" and not endpoint.knows_head:
             raise kube.status.method_not_allowed()
@@ -169,17 +169,17 @@ class Verbs:
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
         forms = Forms(call, step, served, self.now)
-        call.work.is_large |= self.reader.may_wait(endpoint.resource)
+        call.work.is_large |= self.reader.takes_long(endpoint.resource)
         match endpoint.verb:
             case "get":
                 stored = await self.reader.get(endpoint, call.request)
                 call.work.is_large |= stored.size > LARGE_BYTES
-                return await call.work.step(self._got, stored, forms)
+                return await call.work.step(self._got, stored, forms, aside=forms.has_own_columns)
             case "list":
                 options = await call.work.step(list_options, call.request, endpoint.resource)
                 found_all = await self.reader.collection(endpoint, options, call.work)
-                has_own_columns = endpoint.resource.custom and not forms.is_plain
-                return await call.work.step(self._listed, found_all, forms, aside=has_own_columns)
+                aside = forms.has_own_columns
+                return await call.work.step(self._listed, found_all, forms, aside=aside)
             case "watch":
                 return self._watch(forms, await call.work.step(_watch_options, call))
             case "create" if self.reviewer.answers(call):
@@ -196,7 +196,8 @@ class Verbs:
                 return await _answered(await self.deleter.delete(call), forms)
             case "deletecollection":
                 deleted = await self.deleter.delete_collection(call)
-                return await call.work.step(self._listed, deleted, forms)
+                aside = forms.has_own_columns
+                return await call.work.step(self._listed, deleted, forms, aside=aside)
         raise kube.status.method_not_allowed()
 
     def _watch(self, forms: Forms, options: ListOptions) -> HttpAnswer:
@@ -209,14 +210,7 @@ class Verbs:
         outlet = Outlet() if forms.are_shared else None
         line = self.lines.writer(forms, self.texts)
         request = WatchRequest(
-            endpoint,
-            options,
-            float(seconds),
-            definition,
-            standing,
-            forms.call.work,
-            outlet,
-            line,
+            endpoint, options, float(seconds), definition, standing, forms.call.work, outlet, line
         )
         events = self.watching.open(request)
         forms.check()
@@ -262,7 +256,7 @@ class Verbs:
                         sent(len(line))
                         yield line
                         continue
-                    document = forms.event(event, first=first)
+                    document = await _event(event, forms, first=first)
                     if document is None:
                         return
                     first = False
@@ -274,8 +268,8 @@ class Verbs:
 
 
 def _check_method(call: Call) -> None:
-    """The old paths `/watch/...` are for reading; and what is no patch is said before it is asked
-    how the answer shall be written. Raises StatusError: 405, 415."""
+    """Check the method. The old paths `/watch/...` are for reading; and what is no patch is said
+    before it is asked how the answer shall be written. Raises StatusError: 405, 415."""
     if call.info.deprecated_watch and not call.endpoint.resource.custom:
         if call.request.method not in ("GET", "HEAD"):
             raise kube.status.method_not_allowed()
@@ -302,8 +296,8 @@ def _watch_options(call: Call) -> ListOptions:
 
 
 def _of_one(options: ListOptions, name: str) -> ListOptions:
-    """A watch of the one object that the path names; a selector may name the same. Raises
-    StatusError 400."""
+    """Return the options of a watch of the one object that the path names; a selector may name the
+    same. Raises StatusError 400."""
     if options.fields.terms and options.fields.exact("metadata.name") != name:
         raise kube.status.bad_request("fieldSelector metadata.name doesn't match requested name")
     return options.of_one(name)
@@ -320,8 +314,8 @@ def _read_options(call: Call) -> None:
 
 
 def _wanted(call: Call) -> negotiation.Accepted:
-    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before, but
-    behind the router."""
+    """Return the form in which the answer is wanted. Raises StatusError 406; from 1.32 to 1.35 for
+    wrong options of a list or watch before, but behind the router."""
     endpoint = call.endpoint
     if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
         if not endpoint.resource.custom:
@@ -346,8 +340,14 @@ def _begins_with_a_list(call: Call) -> bool:
     return bool(options.send_initial_events and options.allow_bookmarks)
 
 
+async def _event(event: WatchEvent, forms: Forms, *, first: bool) -> kube.JsonObject | None:
+    if not forms.has_own_columns:
+        return forms.event(event, first=first)
+    return await forms.call.work.aside(partial(forms.event, event, first=first))
+
+
 async def _answered(written: WriteResult, forms: Forms) -> HttpAnswer:
-    return await forms.call.work.step(_shown, written, forms)
+    return await forms.call.work.step(_shown, written, forms, aside=forms.has_own_columns)
 
 
 def _shown(written: WriteResult, forms: Forms) -> HttpAnswer:
@@ -394,20 +394,20 @@ def _plain_line(texts: ObjectTexts, resource: Resource, event: WatchEvent) -> by
 def _written(kind: str, obj: kube.JsonObject, forms: Forms) -> bytes:
     if forms.accepted.media_type == negotiation.PROTOBUF:
         return encode_event(kind, obj)
-    return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
+    write = go_json.json_with_raw if may_have_raw(obj) else json_text
+    return write({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"
 
 
 # --- Deprecations ------------------------------------------------------------
 #
 # What a request for a deprecated version is told, whatever becomes of it.
 
-
 DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"
 
 
 def forget_deprecation(notes: Notes) -> None:
-    """The router refuses before anybody knows the resource."""
+    """Forget a deprecation, since the router refuses before anybody knows the resource."""
     notes.warnings.clear()
     for name in (DEPRECATED_NOTE, REMOVED_NOTE):
         notes.audit.pop(name, None)
@@ -434,7 +434,7 @@ def note_deprecation(
 
 
 def _of_version(definition: kube.JsonObject, gvk: kube.GroupVersionKind) -> str:
-    """The definition's own words, or the general ones; empty where it is not deprecated."""
+    """Return the definition's own words, or the general ones; empty where it is not deprecated."""
     versions = definition["spec"]["versions"]
     served = [version for version in versions if version.get("name") == gvk.version]
     if not served or not served[0].get("deprecated"):
@@ -448,7 +448,8 @@ def _of_version(definition: kube.JsonObject, gvk: kube.GroupVersionKind) -> str:
 
 
 def _newer(versions: list[kube.JsonObject], version: str) -> str:
-    """The newest other version that is served and not deprecated itself; empty without one."""
+    """Return the newest other version that is served and not deprecated itself; empty without
+    one."""
     usable = [
         str(item["name"])
         for item in versions

@@ -57,12 +57,19 @@ class Forms:
         return self.accepted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
 
     @property
+    def has_own_columns(self) -> bool:
+        """Return whether it is a table whose columns a definition has: each of its paths may take
+        long."""
+        return self.accepted.form is Form.TABLE and self.call.endpoint.resource.custom
+
+    @property
     def sorts(self) -> bool:
         """Return whether members are sorted: of objects that have no Go type, shown as they are."""
         return self.accepted.form is Form.OBJECT and self.call.endpoint.is_untyped
 
     def object(self, obj: JsonObject) -> JsonObject:
-        """Raises StatusError: 400, or 406 for a list form."""
+        """Return one object in the form of the answer. Raises StatusError: 400, or 406 for a list
+        form."""
         endpoint = self.call.endpoint
         match self.accepted.form:
             case Form.OBJECT:
@@ -83,7 +90,8 @@ class Forms:
             raise status.plain_error(_NO_LIST)
 
     def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
-        """Raises StatusError: 400, or 406 for the form of one object."""
+        """Return a list in the form of the answer. Raises StatusError: 400, or 406 for the form of
+        one object."""
         resource = self.call.endpoint.resource
         match self.accepted.form:
             case Form.OBJECT:
@@ -136,8 +144,8 @@ class Forms:
         return None
 
     def _with_blueprint(self, obj: JsonObject) -> JsonObject:
-        """A bookmark that ends the initial events, with the list of nothing as this watch would
-        write it, in base64."""
+        """Return a bookmark that ends the initial events, with the list of nothing as this watch
+        would write it, in base64."""
         annotations = metadata.annotations(obj)
         if INITIAL_EVENTS_END not in annotations:
             return obj
@@ -188,8 +196,8 @@ class Forms:
 
 
 def _go_type(endpoint: Endpoint) -> str:
-    """The type of one object that the endpoint shows: of scales, whatever they scale, one of their
-    own, which those of custom resources have in their version."""
+    """Return the type of one object that the endpoint shows: of scales, whatever they scale, one of
+    their own, which those of custom resources have in their version."""
     is_scale = endpoint.subresource is not None and endpoint.subresource.name == "scale"
     if is_scale and endpoint.resource.custom:
         return f"{endpoint.kind.version}.{endpoint.kind.kind}"

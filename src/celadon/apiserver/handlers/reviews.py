@@ -50,7 +50,6 @@ from celadon.records import dataclass
 # As k8s.io/kubernetes `pkg/apis/authorization/validation` and k8s.io/apimachinery
 # `pkg/apis/meta/v1/validation` (selector requirements, unknown operators allowed).
 
-
 _SPEC: Final = FieldPath("spec")
 _METADATA: Final = FieldPath("metadata")
 SELECTORS_GATE: Final = "AuthorizeWithSelectors"
@@ -113,7 +112,7 @@ def _attributes(spec: JsonObject) -> Iterator[FieldError]:
 
 
 def _path_error(spec: JsonObject, detail: str) -> FieldError:
-    """The value is shown with the names of upstream's internal type."""
+    """Return an error at a path. The value is shown with the names of upstream's internal type."""
     path = spec["nonResourceAttributes"]
     fields = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
     of_go = GoValue(fields, "authorization.NonResourceAttributes")
@@ -180,7 +179,6 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
 #
 # May I, may they: the reviews of authorization.k8s.io. As k8s.io/kubernetes
 # `pkg/registry/authorization`.
-
 
 _NAMELESS: Final = GroupKind(well_known_values.AUTHORIZATION_GROUP, "")
 """Upstream's refusals of reviews name no kind."""
@@ -341,7 +339,7 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
     return {
         "kind": "SelfSubjectRulesReview",
         "apiVersion": f"{well_known_values.AUTHORIZATION_GROUP}/v1",
-        "metadata": {},
+        "metadata": {} if is_since("1.34") else {"creationTimestamp": None},
         "spec": {},
         "status": answer,
     }
@@ -404,7 +402,6 @@ def token_review(
 #
 # As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
 
-
 TOKEN_REQUEST: Final = GroupKind("authentication.k8s.io", "TokenRequest")
 MIN_SECONDS: Final = 600
 MAX_SECONDS: Final = 1 << 32
@@ -426,8 +423,8 @@ _BINDABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """`objects` is asked for the account and for what the token is bound to, `has_gate` whether a
-    feature gate is on."""
+    """Issues tokens of ServiceAccounts. `objects` is asked for the account and for what the token
+    is bound to, `has_gate` whether a feature gate is on."""
 
     issuer: str
     api_audiences: tuple[str, ...]
@@ -512,7 +509,7 @@ class TokenIssuer:
         return bound
 
     def _node_of(self, pod: JsonObject, account: str) -> JsonObject | None:
-        """A pod's node, by its name alone if there is no such object."""
+        """Return a pod's node, by its name alone if there is no such object."""
         spec = pod.get("spec") or {}
         if spec.get("serviceAccountName") != account:
             raise status.bad_request(
@@ -535,7 +532,7 @@ class TokenIssuer:
 
 
 def _require_own(request: JsonObject, namespace: str, name: str) -> None:
-    """Raises StatusError (422) if the request names another account."""
+    """Require that the request names its own account. Raises StatusError (422)."""
     meta = metadata.metadata(request)
     for field, text, word in (
         ("name", name, "must match the service account name if specified"),
@@ -547,7 +544,7 @@ def _require_own(request: JsonObject, namespace: str, name: str) -> None:
 
 
 def _require_lifetime(seconds: int) -> None:
-    """Raises StatusError (422)."""
+    """Require a lifetime that is allowed. Raises StatusError (422)."""
     detail = ""
     if seconds < MIN_SECONDS:
         detail = "may not specify a duration less than 10 minutes"

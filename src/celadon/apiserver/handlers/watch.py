@@ -84,7 +84,8 @@ _FAILURES: Final = (StatusError, TooMuchWork, Compacted, object_store.Undecodabl
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """`object` is in the version of the endpoint; a Status if `type` is ERROR."""
+    """Holds an event of a watch. `object` is in the version of the endpoint; a Status if `type` is
+    ERROR."""
 
     type: str
     object: JsonObject
@@ -96,10 +97,10 @@ LineWriter = Callable[[WatchEvent], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
-    without which there is nothing to watch, `standing` what the reader has shown to be who they
-    are, if they are anybody. `work` gathers what there is at first. Changes may go to `outlet`, as
-    `line` writes them."""
+    """Holds what a client wants to watch. `seconds` is how long the watch lasts; `definition` the
+    key of the CustomResourceDefinition without which there is nothing to watch, `standing` what the
+    reader has shown to be who they are, if they are anybody. `work` gathers what there is at first.
+    Changes may go to `outlet`, as `line` writes them."""
 
     endpoint: Endpoint
     options: ListOptions
@@ -181,7 +182,7 @@ class Watching:
         self.wakes = Wakes()
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
-        """Raises StatusError for what cannot be a watch; all later errors are events."""
+        """Open a watch. Raises StatusError for what cannot be one; all later errors are events."""
         try:
             revision = revision_of(request.options.resource_version)
         except ValueError as error:
@@ -282,7 +283,7 @@ class Watching:
         return self._served.current().custom.definition(request.endpoint.resource.gvk)
 
     async def settled(self) -> None:
-        """Returns when `defined_by` is about what is stored."""
+        """Wait until `defined_by` is about what is stored."""
         await self._served.settled()
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
@@ -496,7 +497,8 @@ class _Stream:
 
 
 def _wants_initial_events(options: ListOptions, revision: int) -> bool:
-    """A version that is 0 in disguise (`00`) means any state, too, but promises no bookmark."""
+    """Return whether the watch begins with what is there. A version that is 0 in disguise (`00`)
+    means any state, too, but promises no bookmark."""
     if options.send_initial_events is None:
         return revision == 0
     return options.send_initial_events

@@ -67,6 +67,7 @@ from celadon.kube.registry import (
     create,
     delete,
     patch,
+    reads_back,
     repeated_owner_warnings,
     request_bodies,
     require_version,
@@ -88,7 +89,6 @@ from celadon.storage import Condition
 #
 # `celadon.kube.fieldmanager` does the work; here is what it needs to know of a request.
 
-
 MANAGER_BYTES: Final = 128
 """Of the name that a User-Agent gives (k8s.io/apiserver `pkg/endpoints/handlers/rest.go`)."""
 
@@ -102,11 +102,11 @@ class FieldManagers:
     conversions: Conversions
 
     def created(self, call: Call, read: Incoming) -> None:
-        """A new object gets its managers."""
+        """Give a new object its managers."""
         track_create(read.draft, call.target, self._writer(call, read.draft.run.context))
 
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
-        """A changed object gets its managers; `live` is the stored one. One that was applied has
+        """Give a changed object its managers; `live` is the stored one. One that was applied has
         them already."""
         custom = call.target.schema
         if custom is not None and not custom.has_version(read.stated_kind):
@@ -173,16 +173,17 @@ class WriteResult:
 
 
 class _NewObject(NamedTuple):
-    """Holds what a create is about to store, what it claims for it, and whether its name was
-    generated."""
+    """Holds what a create is about to store, what it claims for it, whether its name was
+    generated, and whether the object is known to read back as it is."""
 
     object: JsonDict
     claims: Collection[Condition]
     has_generated_name: bool
+    reads_back: bool
 
 
-ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming]
-"""What an update or a patch makes of the stored object."""
+ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext, StoredObject], Incoming]
+"""What an update or a patch makes of the stored object, as the endpoint shows it and as it is."""
 
 
 class _NameTaken(Exception):
@@ -231,7 +232,8 @@ class Writer:
     async def update(self, call: Call) -> WriteResult:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        incoming = await call.work.step(self._read_update, call, self._context(call))
+        context = self._context(call)
+        incoming = await call.work.step(self._read_update, call, context)
         status.require_name(call.target.name)
         if self._stored(call) is None:
             strategy = strategy_of(call.target, STRATEGIES)
@@ -242,10 +244,10 @@ class Writer:
                 return await self._create(call)
         unused = [incoming]
 
-        def read(call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+        def read(call: Call, _: JsonObject, context: DefaultingContext, __: object) -> Incoming:
             return unused.pop() if unused else self._read_update(call, context, again=True)
 
-        return await self._change(call, read, is_patch=False)
+        return await self._change(call, read, context, is_patch=False)
 
     async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
@@ -254,7 +256,7 @@ class Writer:
         is_new = call.options.apply and self._stored(call) is None
         if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
             return await self._create(call)
-        return await self._change(call, self._read_patch, is_patch=True)
+        return await self._change(call, self._read_patch, self._context(call), is_patch=True)
 
     # --- create ---
 
@@ -272,7 +274,8 @@ class Writer:
                     raise_refusal(collision.refusal)
 
     async def _create_once(self, call: Call) -> WriteResult:
-        """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
+        """Create an object. Raises LostRace when somebody else has what was claimed for it,
+        _NameTaken."""
         new = await self._admitted_new(call)
         target = call.target
         # Where the path names the object, it is kept there, whatever mutators have called it.
@@ -293,14 +296,15 @@ class Writer:
                 refusal = self._already_exists(call, new.object, name)
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
+        created.reads_back = new.reads_back or None
         return WriteResult(201, await self._shown(call, created.object))
 
     async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
-        """A stored object in the version of the request."""
+        """Return a stored object in the version of the request."""
         return await call.work.step(self._reader.shown, obj, call.target.resource)
 
     async def _admitted_new(self, call: Call) -> _NewObject:
-        """The object that a create may store: read, mutated, validated, admitted."""
+        """Return the object that a create may store: read, mutated, validated, admitted."""
         target = call.target
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
@@ -328,8 +332,8 @@ class Writer:
         await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
-        stored = await call.work.step(_stored_new, draft, result, target)
-        return _NewObject(stored, _claims(context), has_generated_name)
+        stored, reads_back = await call.work.step(_stored_new, draft, result, call)
+        return _NewObject(stored, _claims(context), has_generated_name, reads_back)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
         """Return what was sent, as mutating admission is going to see it, and the warnings of
@@ -343,7 +347,9 @@ class Writer:
             self._managers.created(call, incoming)
         warnings = write_warnings(incoming.draft.decoded, target, STRATEGIES)
         owner_warnings = _owner_warnings(call, incoming)
-        create.prepare_create(incoming.draft, target)  # another namespace is refused unwarned
+        is_update = call.endpoint.verb != "create"
+        # Another namespace is refused unwarned.
+        create.prepare_create(incoming.draft, target, is_update=is_update)
         call.notes.warnings += owner_warnings
         return incoming, warnings
 
@@ -375,23 +381,34 @@ class Writer:
 
     # --- update and patch ---
 
-    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> WriteResult:
+    async def _change(
+        self, call: Call, read: ReadChange, context: DefaultingContext, *, is_patch: bool
+    ) -> WriteResult:
+        """`context` is that of the first try."""
         endpoint = call.endpoint
         while True:
             stored = self._reader.existing(endpoint)
             call.work.is_large |= stored.size > LARGE_BYTES
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
-                return await self._change_once(call, stored, read, is_patch=is_patch)
+                return await self._change_once(call, stored, read, context, is_patch=is_patch)
+            context = self._context(call)
 
     async def _change_once(
-        self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
+        self,
+        call: Call,
+        stored: StoredObject,
+        read: ReadChange,
+        context: DefaultingContext,
+        *,
+        is_patch: bool,
     ) -> WriteResult:
-        """Raises LostRace when somebody else has written in between."""
+        """Change an object as it is now. Raises LostRace when somebody else has written in
+        between."""
         resource = call.target.resource
         read_old = self._reader.shown if call.dry_run else self._reader.cached
         old = await call.work.step(read_old, stored.object, resource)
         try:
-            return await self._changed(call, stored, old, read, is_patch=is_patch)
+            return await self._changed(call, stored, old, read, context, is_patch=is_patch)
         except (StatusError, Denied):
             if not call.dry_run:
                 await self._require_storable(call, old)
@@ -406,17 +423,24 @@ class Writer:
             await call.work.step(self._reader.stored, old, resource)
 
     async def _changed(
-        self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
+        self,
+        call: Call,
+        stored: StoredObject,
+        old: JsonObject,
+        read: ReadChange,
+        context: DefaultingContext,
+        *,
+        is_patch: bool,
     ) -> WriteResult:
         """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
         incoming = await call.work.step(
-            self._read_change, call, read, old, self._context(call), is_patch
+            self._read_change, call, read, old, context, stored, is_patch
         )
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, old, before)
         kind = target.kind, target.subresource, "update"
-        result, stored_new = await self._pace.step(
+        result, stored_new, reads_back = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -457,6 +481,7 @@ class Writer:
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
+        written.reads_back = (reads_back and stored.reads_back) or None
         return WriteResult(
             200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
@@ -464,8 +489,8 @@ class Writer:
     async def _mutated(
         self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
     ) -> Incoming:
-        """The change as mutating admission leaves it, which sees the managers that a scale has of
-        the object it belongs to, before and after."""
+        """Return the change as mutating admission leaves it, which sees the managers that a scale
+        has of the object it belongs to, before and after."""
         target, draft = call.target, incoming.draft
         if target.subresource == SCALE:
             managers = self._managers.of_scale(call, old, draft.run.context)
@@ -482,10 +507,11 @@ class Writer:
         read: ReadChange,
         old: JsonObject,
         context: DefaultingContext,
+        stored: StoredObject,
         is_patch: bool,  # noqa: FBT001 - steps have no keywords
     ) -> Incoming:
         """Return what is to become of the object, with its managers. Raises StatusError."""
-        incoming = read(call, old, context)
+        incoming = read(call, old, context, stored)
         if not is_patch:
             _require_uid(call, incoming, old)
         self._managers.updated(call, incoming, old)
@@ -498,7 +524,9 @@ class Writer:
         update.begin_update(incoming.draft, call.target)
         return incoming
 
-    def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
+    def _read_patch(
+        self, call: Call, old: JsonObject, context: DefaultingContext, stored: StoredObject
+    ) -> Incoming:
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
         else:
@@ -510,8 +538,11 @@ class Writer:
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
             )
+            settled = old if _reads_back(call.target, stored, old, context) else None
             try:
-                incoming = patch.read_patched(result, call.target, context, call.field_validation)
+                incoming = patch.read_patched(
+                    result, call.target, context, call.field_validation, settled
+                )
             except patch.Unversioned as error:
                 call.notes.warnings += error.warnings
                 raise
@@ -521,8 +552,9 @@ class Writer:
 
     def _finish_change(
         self, call: Call, old: JsonObject, incoming: Incoming, surroundings: Surroundings
-    ) -> tuple[JsonDict, JsonDict]:
-        """Return what validating admission sees, and what shall be stored. Raises StatusError."""
+    ) -> tuple[JsonDict, JsonDict, bool]:
+        """Return what validating admission sees, what shall be stored, and whether that reads back
+        as it is if the old object does. Raises StatusError."""
         target, draft = call.target, incoming.draft
         if target.is_scale_of_custom:
             patch.require_count(draft.decoded, target)
@@ -557,7 +589,8 @@ class Writer:
             warnings += valid_warnings(stored_form, old, parent)
             stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        return new, in_order(with_old_times(stored_form, old))
+        ordered = in_order(with_old_times(stored_form, old), draft.run.shared)
+        return new, ordered, stored_form is new
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target
@@ -583,7 +616,7 @@ class Writer:
         return self._objects.get(target.resource, target.namespace, name or target.name)
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:
-        """The body. It is read anew for every attempt, and complained about once."""
+        """Return the body. It is read anew for every attempt, and complained about once."""
         incoming = read_sent(call, context)
         if not again:
             call.notes.warnings += incoming.warnings
@@ -609,8 +642,22 @@ def _is_brief_registration(call: Call) -> bool:
     return is_registration and call.content_type == JSON and len(call.request.body) <= BRIEF_BYTES
 
 
-def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:
-    return in_order(create.stored_new(draft, obj, target))
+def _stored_new(draft: Draft, obj: JsonDict, call: Call) -> tuple[JsonDict, bool]:
+    """Return what is stored of a new object, and whether it is known to read back as it is."""
+    stored = create.stored_new(draft, obj, call.target, dry_run=call.dry_run)
+    return in_order(stored), stored is obj and call.target.group_resource != SERVICES
+
+
+def _reads_back(
+    target: Target, stored: StoredObject, old: JsonObject, context: DefaultingContext
+) -> bool:
+    """Return whether reading a stored object as the endpoint shows it gives the same again, so that
+    what a patch leaves alone need not be read again."""
+    if old is not stored.object or target.schema is not None or target.subresource == SCALE:
+        return False
+    if stored.reads_back is None:
+        stored.reads_back = reads_back(old, target.kind, context)
+    return stored.reads_back
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:
@@ -630,11 +677,9 @@ def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None
 
 
 def _take_managers(scale: JsonDict) -> object:
-    """Takes the managers out of a scale and returns them."""
+    """Take the managers out of a scale and return them."""
     return scale["metadata"].pop("managedFields", None)
 
 
-def in_order(obj: JsonDict) -> JsonDict:
-    """Return an object as it is stored and written out: the members as in the structs of its
-    kind."""
-    return in_message_order(obj)
+in_order: Final = in_message_order
+"""Makes of an object what is stored and written out: the members as in the structs of its kind."""

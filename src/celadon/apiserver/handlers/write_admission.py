@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # k8s.io/kubernetes `plugin/pkg/admission/eventratelimit`: every limit counts a request, and the
 # last of those that are reached is told of.
 
-
 EVENT: Final = kube.GroupKind("", "Event")
 """Not that of `events.k8s.io`."""
 _WRITES: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -121,7 +120,6 @@ def _source_and_object(event: kube.JsonObject) -> str:
 # It is the one mutating plugin that writes. As k8s.io/kubernetes
 # `plugin/pkg/admission/namespace/autoprovision`; off unless it is enabled.
 
-
 AUTO_PROVISION: Final = "NamespaceAutoProvision"
 """The name of the plugin."""
 
@@ -130,14 +128,14 @@ Create = Callable[[str], Awaitable[str]]
 
 
 class NamespaceProvision:
-    """`create` is None where nobody wants it."""
+    """Provides namespaces that are not there yet. `create` is None where nobody wants it."""
 
     def __init__(self, world: World, create: Create | None) -> None:
         self._world = world
         self._create = create
 
     async def provide(self, request: Request) -> None:
-        """Raises StatusError when there can be no such namespace."""
+        """Provide a namespace. Raises StatusError when there can be none of the name."""
         if self._create is None or request.operation is not Operation.CREATE or request.dry_run:
             return
         name = request.namespace
@@ -196,8 +194,8 @@ class Admission:
         return tuple(claim_status_errors(attributes, self.authorizer, new, old))
 
     def check_creation(self, call: Call) -> None:
-        """An update that creates has to be allowed as a create, too. Raises StatusError 403, which
-        before 1.32 says the reason of the authorizer alone."""
+        """Check an update that creates: it has to be allowed as a create, too. Raises StatusError
+        403, which before 1.32 says the reason of the authorizer alone."""
         attributes = replace(request_attributes(call.user, call.info, call.request), verb="create")
         if not is_since("1.32"):
             ruling, reason, error = self.authorizer.authorize(attributes)
@@ -225,7 +223,7 @@ class Admission:
         return chain.draft
 
     async def _mutated(self, call: Call, request: Request, draft: Draft | None) -> Chain:
-        """The chain behind its first half."""
+        """Return the chain behind its first half."""
         await self.provision.provide(request)
         admitters = self.admitters.about(call)
         chain = Chain(request, draft, admitters, admitters)

@@ -32,7 +32,6 @@ from celadon.records import dataclass, field
 #
 # Answers as HTTP/1.1 writes them: the head, and the chunks of a stream.
 
-
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 WITHOUT_BODY: Final = frozenset({204, 304})
@@ -192,7 +191,7 @@ class Surroundings(Protocol):
         ...
 
     def rest(self, connection: Connection) -> None:
-        """It reads no more until it is told to `go_on`."""
+        """Note that a connection reads no more until it is told to `go_on`."""
         ...
 
 
@@ -210,14 +209,13 @@ class _Arriving:
 
 
 class Connection(asyncio.Protocol):
-    """`is_busy` while a request is being answered, or is on its way; `last_used` is when the last
-    one was answered."""
+    """Reads requests from one connection, and writes their answers. `is_busy` while a request is
+    being answered, or is on its way; `last_used` is when the last one was answered."""
 
     def __init__(self, server: Surroundings) -> None:
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()
-        self._heads = request_bytes.HeadReader()
         self._departure = http_messages.Departure()
         self._unread = bytearray()
         self._scanned = 0
@@ -299,8 +297,8 @@ class Connection(asyncio.Protocol):
         self._held_bytes = 0
 
     def eof_received(self) -> bool:
-        """A client that will send no more may still want its answers; over TLS it cannot have
-        them, and asyncio would complain to whoever reads the log."""
+        """Keep the connection: a client that will send no more may still want its answers. Over TLS
+        it cannot have them, and asyncio would complain to whoever reads the log."""
         self._is_over = True
         if self._tunnel is not None:
             self._tunnel.end()
@@ -326,7 +324,8 @@ class Connection(asyncio.Protocol):
         return self._answering is not None or self._offered is not None
 
     def end(self) -> None:
-        """The server ends: a stream ends, a request is answered, an idle connection is closed."""
+        """End as the server ends: a stream ends, a request is answered, an idle connection is
+        closed."""
         self._closes = True
         if self._streaming and self._answering is not None:
             self._answering.cancel()
@@ -334,7 +333,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def recall(self) -> None:
-        """The certificate, if there is one, shows nobody any more."""
+        """Note that the certificate, if there is one, shows nobody any more."""
         if self._certificate is not None:
             self._certificate = None
             self.end()
@@ -419,7 +418,7 @@ class Connection(asyncio.Protocol):
             self._server.rest(self)
 
     def go_on(self) -> None:
-        """It is this connection's turn again to read."""
+        """Go on: it is this connection's turn again to read."""
         self._rests = False
         arriving = self._arriving
         if arriving is not None and arriving.reader.is_behind and not self.transport.is_closing():
@@ -489,14 +488,14 @@ class Connection(asyncio.Protocol):
             raise request_bytes.RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if end < 0:
             return None
-        head = self._heads.read(bytes(unread[:end]))
+        head = request_bytes.read_head(bytes(unread[:end]))
         del unread[:end]
         self._scanned, self._is_line_read, self._has_asked = 0, False, True
         self._forgives_line_ends = head.method == "POST"
         return head
 
     def _begun(self, head: request_bytes.RequestHead) -> _Arriving:
-        """The request whose head has come."""
+        """Return the request whose head has come."""
         self._stop_timer()
         reader = (
             request_bytes.ChunkedBody() if head.chunked else request_bytes.SizedBody(head.length)
@@ -569,8 +568,8 @@ class Connection(asyncio.Protocol):
         self._part(is_sending=True)
 
     def _part(self, *, is_sending: bool) -> None:
-        """The last answer has been written. A client that is still sending would lose it, were the
-        connection closed at once."""
+        """Part from the client when the last answer has been written. One that is still sending
+        would lose it, were the connection closed at once."""
         self._forget_request()
         if is_sending and not self._is_over and self.transport.can_write_eof():
             if not self.transport.is_closing():

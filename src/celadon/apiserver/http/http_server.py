@@ -30,7 +30,6 @@ from celadon.apiserver.tls import ACCEPTED
 # the loop, and of those that do not go on the oldest end when there are many. A client that speaks
 # HTTP here is told so, in the words of net/http of Go.
 
-
 BACKLOG: Final = 2048
 """Connections that the system keeps until they are accepted."""
 
@@ -234,7 +233,6 @@ class TlsListener:
 
 
 # --- Serving -----------------------------------------------------------------
-
 
 READING_AT_ONCE: Final = 1
 """Connections that read much in one turn of the loop, a quarter of a megabyte each: whoever sends

@@ -33,7 +33,7 @@ class GuardedHandler:
 
 
 def log_broken_stream(error: Exception) -> None:
-    """A stream that has ended with an exception."""
+    """Log a stream that has ended with an exception."""
     log_lines.FAILURES.tell("a stream failed", error)
 
 

@@ -25,7 +25,6 @@ from celadon.records import dataclass
 # As Go's `net/url`, ParseRequestURI: what it takes is taken, also where an HTTP server has no
 # use for it, and what it refuses is refused.
 
-
 _ORDINARY: Final = late_pattern(rb"/[!-$&-~\x80-\xff]*")
 """Nothing in it needs a second look."""
 
@@ -84,7 +83,7 @@ def _check_authority(scheme: bytes, authority: bytes) -> None:
 
 
 def _check_literal(host: bytes) -> None:
-    """An address of IPv6 in brackets."""
+    """Check an address of IPv6 in brackets."""
     address, bracket, port = host[1:].rpartition(b"]")
     if _BROKEN_ESCAPE.search(address) is not None:
         raise UnreadableTarget
@@ -107,7 +106,6 @@ def _check_literal(host: bytes) -> None:
 # (readRequest, readTransfer), `net/textproto` (readMIMEHeader) and
 # `golang.org/x/net/http/httpguts`.
 
-
 _HEADERS: Final = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 _METHOD: Final = late_pattern(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VERSION: Final = late_pattern(rb"HTTP/([0-9])\.([0-9])")
@@ -129,7 +127,7 @@ MOST_HEADERS: Final = 5_000
 second to read, before it is known who sends them."""
 
 KNOWN_BYTES: Final = 2048
-"""Of headers that a connection keeps to know them again."""
+"""Of headers that are kept to know them again."""
 
 _CONTINUES: Final = late_pattern(r"(?:\A|[ ,\t])100-continue(?:[ ,\t]|\Z)")
 
@@ -157,8 +155,8 @@ class RequestRefused(Exception):
 
 @dataclass(slots=True)
 class RequestHead:
-    """`headers` have their names in lower case; `length` is that of the body unless it comes in
-    chunks."""
+    """Holds the head of a request. `headers` have their names in lower case; `length` is that of
+    the body unless it comes in chunks."""
 
     method: str
     target: str
@@ -192,39 +190,24 @@ def check_first_line(unread: bytearray) -> None:
         _first_line(bytes(unread[:end]))
 
 
-class HeadReader:
-    """Reads the heads of one connection. Clients say the same headers in each of their requests:
-    those of the last one are known, if they are short."""
-
-    __slots__ = ("_block", "_last")
-
-    def __init__(self) -> None:
-        self._block = b""
-        self._last: RequestHead | None = None
-
-    def read(self, head: bytes) -> RequestHead:
-        """`head` ends with its empty line. Raises RequestRefused."""
-        first, _, block = head.partition(b"\n")
-        method, target, version = _first_line(first)
-        if version != (1, 1) or method == "CONNECT":
-            return _read_fields(method, target, version, block)
-        last = self._last
-        if last is None or block != self._block:
-            request_head = _read_fields(method, target, version, block)
-            if len(block) <= KNOWN_BYTES:
-                self._block, self._last = block, request_head
-            return request_head
-        return RequestHead(
-            method,
-            target,
-            last.headers,
-            last.is_old,
-            last.keep_alive,
-            last.length,
-            last.chunked,
-            last.continues,
-            last.is_expected,
-        )
+def read_head(head: bytes) -> RequestHead:
+    """Read a head, which ends with its empty line. Raises RequestRefused."""
+    first, _, block = head.partition(b"\n")
+    method, target, version = _first_line(first)
+    if version != (1, 1) or method == "CONNECT" or len(block) > KNOWN_BYTES:
+        return _read_fields(method, target, version, block)
+    known = _short_block(block)
+    return RequestHead(
+        method,
+        target,
+        known.headers,
+        known.is_old,
+        known.keep_alive,
+        known.length,
+        known.chunked,
+        known.continues,
+        known.is_expected,
+    )
 
 
 def _read_fields(method: str, target: str, version: tuple[int, int], block: bytes) -> RequestHead:
@@ -255,6 +238,14 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
         continues and not is_old and (chunked or length > 0),
         continues or not expected,
     )
+
+
+# Clients say the same few headers in all of their requests and connections; those of writes differ
+# in the length of the body.
+@functools.lru_cache(maxsize=1024)
+def _short_block(block: bytes) -> RequestHead:
+    """Return what the headers of a request say, whatever its first line asks for."""
+    return _read_fields("", "", (1, 1), block)
 
 
 _FirstLine: TypeAlias = tuple[str, str, tuple[int, int]]
@@ -330,8 +321,9 @@ def _joined_lines(block: bytes) -> Iterator[bytes]:
 
 
 def header_text(value: bytes) -> str:
-    """A header's value is UTF-8, and what is not has U+FFFD in it: if it were read as Latin-1, two
-    values would be the same, and a right to be the one would be a right to be the other."""
+    """Return a header's value as text. It is UTF-8, and what is not has U+FFFD in it: if it were
+    read as Latin-1, two values would be the same, and a right to be the one would be a right to be
+    the other."""
     return value.decode("utf-8", "replace")
 
 
@@ -401,7 +393,6 @@ def _tokens(values: Iterable[str], pattern: re.Pattern[str]) -> frozenset[str]:
 # characters, and what is not content may not be much more than the content. Chunks of a few
 # bytes each cost far more than what they bring, so that there may not be any number of them.
 
-
 _LONGEST_LINE: Final = 4096
 _MOST_TRAILER: Final = 4096
 _MOST_OVERHEAD: Final = 16 << 10
@@ -415,7 +406,8 @@ _SIZE: Final = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;.*)?", flags=16)  # 
 
 
 class BodyReader(Protocol):
-    """`is_whole` when the body has ended; `is_behind` if more has come than was taken at once."""
+    """Reads the body of a request, piece by piece. `is_whole` when the body has ended; `is_behind`
+    if more has come than was taken at once."""
 
     is_whole: bool
     is_behind: bool
@@ -493,7 +485,7 @@ class ChunkedBody:
         return result
 
     def _begin(self, line: bytes) -> None:
-        """A chunk, by its first line."""
+        """Begin a chunk, by its first line."""
         if line.find(b"\r") != len(line) - 1:
             bare = b"\r" not in line
             text = "chunked line ends with bare LF" if bare else "invalid CR in chunked line"

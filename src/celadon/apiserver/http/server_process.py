@@ -71,7 +71,6 @@ if TYPE_CHECKING:
 #
 # What a server process sets up once: its socket, its open files, its memory, its threads.
 
-
 GARBAGE: Final = 2_000
 """New containers before a collection looks at them: those of some requests. Nothing else happens
 while it looks; it looks at ten times as many each tenth time."""
@@ -101,7 +100,7 @@ def allow_many_connections() -> None:
 
 
 def take_short_turns() -> None:
-    """The event loop does not wait long for a worker to let it go on."""
+    """Let workers take short turns: the event loop does not wait long for one to let it go on."""
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
@@ -120,7 +119,6 @@ def settle_memory() -> None:
 #
 # Namespaces and CustomResourceDefinitions come first, whatever the order of the files; what is
 # there already stays as it is.
-
 
 FIRST: Final = ("Namespace", "CustomResourceDefinition")
 CREATED: Final = 201
@@ -164,14 +162,13 @@ def collection_path(resource: Resource, namespace: str) -> str:
 # more is deleted, if a file had brought it. Whatever is wrong with a file is logged, and what
 # it brought before stays. The server's own status and metadata stay, as with `kubectl replace`.
 
-
 Placed: TypeAlias = tuple[str, JsonObject]
 NOT_FOUND: Final = 404
 
 
 class WatchedManifests:
-    """`read` gives all objects with their places, or raises StartError; `brought` are those that
-    the server was started with."""
+    """Watches the manifests that a server was started with. `read` gives all objects with their
+    places, or raises StartError; `brought` are those that the server was started with."""
 
     def __init__(
         self,
@@ -435,13 +432,13 @@ def _signer(settings: ServerSettings, folder: CredentialsFolder) -> SignerOnDema
     # late: see SignerOnDemand
     from celadon.apiserver.authn.signing_keys import public_keys
 
-    more = [path.read_bytes() for path in settings.token_keys]
+    more = [private_files.content(path) for path in settings.token_keys]
     for path, pem in zip(settings.token_keys, more, strict=True):
         with _naming(path):
             public_keys(pem)
     if settings.signing_key is None:
         return folder.signer(more)
-    key = settings.signing_key.read_bytes()
+    key = private_files.content(settings.signing_key)
     signer = SignerOnDemand(lambda: key, more)
     with _naming(settings.signing_key):
         signer.signer()
@@ -450,7 +447,7 @@ def _signer(settings: ServerSettings, folder: CredentialsFolder) -> SignerOnDema
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """A key that cannot be used is named by its file."""
+    """Name a key that cannot be used by its file."""
     try:
         yield
     except KeyFileError as error:
@@ -475,7 +472,7 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
     policy = METADATA_FOR_ALL
     if settings.audit_policy is not None:
         try:
-            policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
+            policy = read_audit_policy(private_files.content(settings.audit_policy).decode())
         except (AuditPolicyError, UnicodeDecodeError) as error:
             raise StartError(f"`{settings.audit_policy}`: {error}") from None
     if settings.audit_log is None:
@@ -510,14 +507,14 @@ def _start_errors() -> Iterator[None]:
 
 
 def _text(path: Path | None) -> str:
-    return "" if path is None else path.read_text(encoding="utf-8")
+    return "" if path is None else private_files.content(path).decode()
 
 
 def _tokens(path: Path | None) -> TokenFile:
     if path is None:
         return TokenFile()
     try:
-        return read_token_file(path.read_text(encoding="utf-8"), str(path))
+        return read_token_file(private_files.content(path).decode(), str(path))
     except UnicodeDecodeError as error:
         raise TokenFileError(f"token file '{path}': {error}") from None
 
@@ -568,10 +565,7 @@ async def _serve(
 
 
 async def _serve_api(
-    settings: ServerSettings,
-    prepared: _Prepared,
-    api: ApiServer,
-    ready: Callable[[Serving], None],
+    settings: ServerSettings, prepared: _Prepared, api: ApiServer, ready: Callable[[Serving], None]
 ) -> None:
     try:
         with _start_errors():
@@ -660,7 +654,7 @@ async def _serve_requests(
     )
 
     def end() -> None:
-        """The first signal asks, the second insists."""
+        """End: the first signal asks, the second insists."""
         log_lines.say(log_lines.LIFE, "the server ends")
         delay = 0.0 if api.is_ending else settings.shutdown_delay
         api.prepare_to_stop()
@@ -691,7 +685,7 @@ async def _sweep(store: Store) -> None:
 
 
 def _told(settings: ServerSettings) -> JsonDict:
-    """The ConfigMap of the authorities in files. Raises OSError."""
+    """Return the ConfigMap of the authorities in files. Raises OSError."""
     client_ca = _text(settings.tls.client_authorities)
     return authentication_config_map(client_ca, settings.front_proxy.data())
 

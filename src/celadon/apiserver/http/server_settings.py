@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from celadon.apiserver.self_signed import Pair
     from celadon.storage.etcd import EtcdSettings
 
-
 MEMORY: Final = ":memory:"
 """What `--data` says for a store that ends with the process."""
 
@@ -185,7 +184,6 @@ class ServerSettings:
 # What knows of keys and certificates is loaded when one is made or looked at: it takes an
 # eighth of the start of a server that has none.
 
-
 YEARS: Final = datetime.timedelta(days=3650)
 SOON: Final = datetime.timedelta(days=30)
 AUTHORITY_NAME: Final = "celadon"
@@ -287,7 +285,6 @@ def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -
 # --- Kubeconfig --------------------------------------------------------------
 #
 # The file that tells kubectl and all client libraries where the server is and who they are.
-
 
 NAME: Final = "celadon"
 
@@ -402,7 +399,11 @@ def server_tls(
 
         files = certificate, key
         return ServerTls(
-            served_context, files, certificate.read_bytes, settings.client_authorities, proxies
+            served_context,
+            files,
+            lambda: private_files.content(certificate),
+            settings.client_authorities,
+            proxies,
         )
     names = () if listen.is_wildcard else (listen.host,)
     pair = folder.server(names, now)
@@ -422,7 +423,7 @@ def server_tls(
 
 
 def _contents(paths: Iterable[Path | None]) -> tuple[bytes, ...]:
-    return tuple(b"" if path is None else path.read_bytes() for path in paths)
+    return tuple(b"" if path is None else private_files.content(path) for path in paths)
 
 
 @lru_cache(maxsize=4)
@@ -459,6 +460,7 @@ def trust_clients(context: ssl.SSLContext, authorities: Path) -> None:
     context.verify_mode = ssl.CERT_OPTIONAL
     trust_as_go(context)
     try:
+        private_files.content(authorities)  # OpenSSL would read on for as long as there is more
         context.load_verify_locations(authorities)
     except (OSError, ssl.SSLError) as error:
         raise StartError(f"`{authorities}`: no certificates of authorities: {error}") from None

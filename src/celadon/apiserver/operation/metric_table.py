@@ -23,7 +23,6 @@ from celadon.records import dataclass, field
 # microsecond to add to: one thread writes, so there are no locks.
 # docs/decisions/0017-metrics.md says why this is not prometheus-client.
 
-
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """Of an exposition."""
 
@@ -238,7 +237,8 @@ def _distributed(
     bounds: Sequence[float],
     counted: Mapping[Labels, tuple[Sequence[float], float]],
 ) -> Iterator[str]:
-    """`counted` are the counts of the buckets, and the sum of the values."""
+    """Yield the lines of a distribution: `counted` are the counts of the buckets, and the sum of
+    the values."""
     if counted:
         yield about.head("histogram")
     ends = [f'le="{number(bound)}"}}' for bound in (*bounds, float("inf"))]
@@ -470,16 +470,10 @@ STATIC_CONFIGURATIONS: Final = Description(
     "ALPHA",
 )
 COMPILATION_SECONDS: Final = Description(
-    "apiserver_cel_compilation_duration_seconds",
-    "CEL compilation time in seconds.",
-    (),
-    "BETA",
+    "apiserver_cel_compilation_duration_seconds", "CEL compilation time in seconds.", (), "BETA"
 )
 EVALUATION_SECONDS: Final = Description(
-    "apiserver_cel_evaluation_duration_seconds",
-    "CEL evaluation time in seconds.",
-    (),
-    "BETA",
+    "apiserver_cel_evaluation_duration_seconds", "CEL evaluation time in seconds.", (), "BETA"
 )
 POLICY_SECONDS: Final = Description(
     "celadon_validating_admission_policy_duration_seconds",
@@ -583,10 +577,7 @@ FLOW_SMOOTHED_DEMAND: Final = Description(
     "ALPHA",
 )
 FLOW_TARGET_SEATS: Final = Description(
-    "apiserver_flowcontrol_target_seats",
-    "Seat allocation targets",
-    ("priority_level",),
-    "ALPHA",
+    "apiserver_flowcontrol_target_seats", "Seat allocation targets", ("priority_level",), "ALPHA"
 )
 FLOW_EXECUTING_SEATS: Final = Description(
     "apiserver_flowcontrol_current_executing_seats",

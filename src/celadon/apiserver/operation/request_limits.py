@@ -169,7 +169,6 @@ class InFlight:
 # first wait. Whoever needs a task around them (`TaskGroup`, `asyncio.timeout`, what other
 # libraries do) begins with `in_task`.
 
-
 T = TypeVar("T")
 
 _Wait = Any

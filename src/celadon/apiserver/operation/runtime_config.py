@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.admission.plugins import PluginSettings
 from celadon.admission.plugins.admission_configuration import BadConfiguration, plugin_settings
 from celadon.admission.static_manifests import GATE
@@ -124,7 +125,6 @@ def feature_gates(
 # As k8s.io/component-base `compatibility`, whose texts these are, with the bounds of
 # k8s.io/apiserver `pkg/util/compatibility`.
 
-
 _COMPONENT: Final = "kube"
 _VERSION: Final = late_pattern(r"\s*+v?([0-9]++(?:\.[0-9]++)*+)")
 _EMULATING: Final = (1, 31)
@@ -178,7 +178,7 @@ def _text(version: releases.Minor) -> str:
 
 
 def _said_version(options: Sequence[str]) -> releases.Minor | None:
-    """The release of the one component that there is, if it is among what was said."""
+    """Return the release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
     for word in (part for option in options for part in option.split(",") if part):
         name, equals, text = (part.strip() for part in word.partition("="))
@@ -203,7 +203,7 @@ def _said_version(options: Sequence[str]) -> releases.Minor | None:
 
 
 def _numbers(text: str) -> list[str]:
-    """The components of a version (k8s.io/apimachinery `util/version`)."""
+    """Return the components of a version (k8s.io/apimachinery `util/version`)."""
     match = _VERSION.match(text)
     if match is None:
         raise ValueError(f"could not parse {quote(text)} as version")
@@ -249,6 +249,6 @@ def _document(path: Path) -> object:
     from celadon.goyaml import UnreadableError, first_document  # late: few servers have such a file
 
     try:
-        return first_document(path.read_text(encoding="utf-8").encode()).value
+        return first_document(private_files.content(path)).value
     except (UnreadableError, UnicodeDecodeError) as error:
         raise BadConfiguration(" ".join(str(error).split())) from None

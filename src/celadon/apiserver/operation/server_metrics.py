@@ -51,7 +51,6 @@ from celadon.records import dataclass
 #
 # Linux tells it in `/proc`; elsewhere only the time that was used is known.
 
-
 _BEGAN: Final = time.time()
 _STATUS: Final = Path("/proc/self/statm")
 _FILES: Final = Path("/proc/self/fd")
@@ -108,7 +107,6 @@ def _memory(column: int) -> Mapping[Labels, float]:
 # As k8s.io/component-base `metrics/prometheus/slis`: each check that is made for one of the
 # paths of health as a whole is counted, and its last outcome is kept.
 
-
 _LABELS: Final = ("name", "type")
 LAST: Final = Description(
     "kubernetes_healthcheck",
@@ -132,7 +130,7 @@ class HealthCounts:
         self._last: dict[Labels, float] = {}
 
     def observe(self, name: str, root: str, *, is_well: bool) -> None:
-        """A check was made for the path of health `root`."""
+        """Note that a check was made for the path of health `root`."""
         self._last[name, root] = float(is_well)
         self._total.add((name, root, "success" if is_well else "error"))
 
@@ -221,7 +219,7 @@ class LevelUse:
         self._limit, self._most_waiting = seats, waiting
 
     def tell(self) -> None:
-        """The histograms, of all states that are over."""
+        """Tell the histograms of all states that are over."""
         for (demand, seats, executing, waiting), seconds in self._lasted.items():
             nanoseconds = round(seconds * 1e9)
             self._demand.observe_for(nanoseconds, demand / self._limit)

@@ -42,8 +42,8 @@ class ConversionCounts:
         return self._seconds, self._requests, self._of_definitions
 
     def converted(self, versions: tuple[str, str, str], seconds: float, stage: str) -> None:
-        """A webhook was asked: that of a definition, `versions` says also from which version to
-        which. `stage` is where it failed, empty if it did not."""
+        """Note that a webhook was asked: that of a definition, `versions` says also from which
+        version to which. `stage` is where it failed, empty if it did not."""
         result = "failure" if stage else "success", stage
         self._requests.add(result)
         self._seconds.observe(seconds, result)
@@ -71,7 +71,7 @@ class WebhookCounts:
         return CountedCalls(self, notes, operation, *before, mutating=True)
 
     def validating_round(self, notes: WebhookNotes, operation: str) -> CountedCalls:
-        """The only one, with what was found out before it began."""
+        """Begin the only round, with what was found out before it."""
         return CountedCalls(self, notes, operation, mutating=False)
 
     def called(
@@ -81,7 +81,7 @@ class WebhookCounts:
         seconds: float | None,
         mutating: bool,  # noqa: FBT001  a key of tables
     ) -> None:
-        """A webhook that was asked, or would have been; `seconds` None if no call was made."""
+        """Note a webhook that was asked, or would have been; `seconds` None if no call was made."""
         name, type_ = record.hook.name, CALL_TYPES[mutating]
         rejected = str(record.rejected).lower()
         code = str(min(record.code, MOST_CODE))
@@ -99,7 +99,7 @@ class WebhookCounts:
         operation: str,
         mutating: bool,  # noqa: FBT001  a key of tables
     ) -> None:
-        """A webhook whose match conditions did not hold."""
+        """Note a webhook whose match conditions did not hold."""
         labels = (excluded.hook.name, "webhook", CONDITION_TYPES[mutating], operation)
         self.exclusions.add(labels)
 
@@ -117,7 +117,7 @@ class CountedCalls:
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def took(self, hook: str, seconds: float) -> None:
-        """A call of the hook with this uid."""
+        """Note that a call of the hook with this uid took so many seconds."""
         self.seconds[hook].append(seconds)
 
     def end(self) -> None:
@@ -137,7 +137,6 @@ class CountedCalls:
 # As k8s.io/apiserver `pkg/admission/plugin/manifest/metrics`: by plugin, and by a hash of the
 # name that a server has among others.
 
-
 SUCCESS: Final = "success"
 FAILURE: Final = "failure"
 _ID_BYTES: Final = 16
@@ -145,7 +144,8 @@ _LENGTH_BYTES: Final = 2
 
 
 def server_id(host: str) -> str:
-    """The name of a server on this host, as k8s.io/apiserver `pkg/server/config.go` makes it."""
+    """Return the name of a server on this host, as k8s.io/apiserver `pkg/server/config.go` makes
+    it."""
     parts = (host.encode(), b"kube-apiserver")
     data = b"".join(len(part).to_bytes(_LENGTH_BYTES, "big") + part for part in parts)
     digest = hashlib.sha256(data).digest()[:_ID_BYTES]
@@ -169,12 +169,12 @@ class StaticReloads:
         return times, self._reloads, Gauge(table.STATIC_CONFIGURATIONS, self._configurations)
 
     def loaded(self, plugin: str, hash: str) -> None:
-        """A version with this hash is in force."""
+        """Note that a version with this hash is in force."""
         self._ended(SUCCESS, plugin)
         self._hashes[plugin] = hash
 
     def failed(self, plugin: str) -> None:
-        """A version cannot be used."""
+        """Note that a version cannot be used."""
         self._ended(FAILURE, plugin)
 
     def _ended(self, status: str, plugin: str) -> None:

@@ -158,7 +158,6 @@ def texts(values: Iterable[Any], member: str) -> list[str]:
 # are looked at in order until one has not finished; if none is left (or the pod says that it is
 # initialized) the containers speak, the first of them with the last word.
 
-
 _GATED: Final = "SchedulingGated"
 _NODE_LOST: Final = "NodeLost"
 _COMPLETED: Final = {
@@ -169,7 +168,8 @@ _COMPLETED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PodSummary:
-    """`last_restart` is when a container last ended before it was started again; empty if none."""
+    """Holds what the columns of a pod show. `last_restart` is when a container last ended before it
+    was started again; empty if none."""
 
     reason: str
     ready: int
@@ -194,7 +194,7 @@ def pod_restarts(pod: JsonObject, row: Row) -> Cell:
 # `row.results` is there for this: one walk over the statuses instead of three for each pod of a
 # list.
 def _summary(row: Row) -> PodSummary:
-    """The summary of the pod of a row, which three cells need."""
+    """Return the summary of the pod of a row, which three cells need."""
     summary: PodSummary | None = row.results.get("pod")
     if summary is None:
         summary = row.results["pod"] = summarized(row.obj)
@@ -269,7 +269,7 @@ def _running(pod: JsonObject, reason: str, ready: int, sidecars: list[Any]) -> P
 
 
 def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
-    """The status when the first container has completed."""
+    """Return the status when the first container has completed."""
     # A container that has done its work beside one that runs on does not make the pod complete.
     if running and is_ready(pod):
         return "Running"
@@ -317,7 +317,7 @@ def _end(terminated: JsonObject) -> str:
 
 
 def _sidecars(pod: JsonObject) -> set[str]:
-    """The names of init containers that go on running beside the others."""
+    """Return the names of init containers that go on running beside the others."""
     return {
         text(item, "name")
         for item in items(pod, "spec", "initContainers")

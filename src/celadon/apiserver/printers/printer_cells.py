@@ -89,7 +89,6 @@ from celadon.kube.well_known_values import (
 #
 # The targets of autoscalers: what each metric is and what it should be.
 
-
 AUTOSCALER: Final = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
 SHOWN_METRICS: Final = 2
 
@@ -156,7 +155,7 @@ def _amount(now: JsonObject | None, member: str) -> str:
 
 
 def _pointed(amount: object) -> str:
-    """An amount that Go holds by a pointer."""
+    """Print an amount that Go holds by a pointer."""
     return "<nil>" if amount is None else quantity_text(amount)
 
 
@@ -307,7 +306,7 @@ def _service_external_ip(service: JsonObject, row: Row) -> Cell:
 
 
 def _addresses(entries: Sequence[Any]) -> str:
-    """The addresses of a load balancer, sorted and without repetition."""
+    """Return the addresses of a load balancer, sorted and without repetition."""
     addresses = {text(entry, "ip") or text(entry, "hostname") for entry in entries}
     return ",".join(sorted(filter(None, addresses)))
 
@@ -455,7 +454,8 @@ def _migration_state(migration: JsonObject, row: Row) -> Cell:
 
 
 def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
-    """The last condition of a type counts; what disrupts a group says why."""
+    """Return the state of a group of pods. The last condition of a type counts; what disrupts a
+    group says why."""
     last = {text(condition, "type"): condition for condition in conditions or ()}
     if "DisruptionTarget" in last:
         return text(last["DisruptionTarget"], "reason")
@@ -558,7 +558,6 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "storageClassName": _storage_class_name,
 }
 """By the names in the data."""
-
 
 ReadCell: TypeAlias = Callable[[Any, Row], Cell]
 """The cell of a value, which is the object of the row or a part of it."""

@@ -173,16 +173,16 @@ def _date(value: str, now: float) -> str:
 #
 # How the objects of each resource are shown in a table: columns, cells, conditions, order.
 
-
 PODS: Final = "pods"
 FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """`cells` may be more than there are `headers`. `conditions` are those of a row; `order` sorts
-    the rows of a list, where they are not in the order of the list. Where `null_rows` is set, the
-    rows of an empty list are null, as they are for kinds that nobody wrote a printer for."""
+    """Describes the table of a kind. `cells` may be more than there are `headers`. `conditions` are
+    those of a row; `order` sorts the rows of a list, where they are not in the order of the list.
+    Where `null_rows` is set, the rows of an empty list are null, as they are for kinds that nobody
+    wrote a printer for."""
 
     headers: tuple[Header, ...]
     cells: cell_texts.CellsOf
@@ -218,7 +218,7 @@ def _headers(columns: Sequence[Column]) -> tuple[Header, ...]:
 
 
 def _cells(columns: Sequence[Column]) -> cell_texts.CellsOf:
-    """The function that fills the columns, as the data say it."""
+    """Return the function that fills the columns, as the data say it."""
     readers = [compiled(column.cell) for column in columns]
 
     def cells(obj: JsonObject, now: float) -> list[cell_texts.Cell]:

@@ -194,7 +194,7 @@ class DeploymentController(workload_controller.WorkloadController):
         await self._write(_with_condition(deployment, condition), revision)
 
     async def _write(self, deployment: JsonObject, revision: str) -> None:
-        """The status, and the annotation with the revision."""
+        """Write the status, and the annotation with the revision."""
         if revision:
             annotations = {**metadata.annotations(deployment), REVISION: revision}
             meta = {**metadata.metadata(deployment), "annotations": annotations}
@@ -202,7 +202,7 @@ class DeploymentController(workload_controller.WorkloadController):
         await self.requests.require_update(self.view.resource, deployment, "status")
 
     async def _create(self, deployment: JsonObject, old: Sequence[JsonObject]) -> None:
-        """The ReplicaSet for a template that none has. Raises Stale when it was refused."""
+        """Create the ReplicaSet for a template that none has. Raises Stale when it was refused."""
         revision = max(map(rollouts.revision_of, old), default=0) + 1
         size = rollouts.new_size(deployment, old, None)
         annotations = rollouts.new_annotations(deployment, {}, revision, exists=False)

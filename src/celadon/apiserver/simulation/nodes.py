@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -20,7 +20,14 @@ from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning import pod_facts, pod_lifecycle
-from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
+from celadon.apiserver.simulation.planning.node_filters import (
+    UNSCHEDULABLE_TAINT,
+    NodeState,
+    Rejection,
+    needs,
+    rejection_of,
+    tolerates,
+)
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata, well_known_values
 from celadon.kube.json_types import JsonDict
@@ -34,6 +41,8 @@ from celadon.records import dataclass
 # What that is, `pod_lifecycle` says; here it is written, told, and done to pods that are deleted.
 
 KUBELET: Final = "kubelet"
+_MOST_REQUESTS: Final = 10_000
+"""Pods whose requests are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class Kubelets:
         )
         self._lacking: dict[str, set[str]] = {}
         """Pods that wait for a ConfigMap or a Secret, by namespace."""
+        self._requests: dict[tuple[str, int], Mapping[str, int]] = {}
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -109,16 +119,17 @@ class Kubelets:
             return await self._end(pod, kubelet)
         if pod_facts.has_ended(pod):
             return None
-        message = metadata.annotations(pod).get(pod_lifecycle.EVICT)
-        if message:
-            await kubelet.events.record(pod, "Warning", "Evicted", message)
-            now = self._around.timestamp()
-            await self._write(
-                pod, pod_lifecycle.killed_status(pod, now, "Evicted", message), kubelet
-            )
+        rejection = self._rejection(pod, node)
+        if rejection is not None:
+            await self._fail(pod, kubelet, rejection, pod_lifecycle.rejected_status)
+            return None
+        eviction = metadata.annotations(pod).get(pod_lifecycle.EVICT)
+        if eviction:
+            cause = Rejection("Evicted", eviction)
+            await self._fail(pod, kubelet, cause, pod_lifecycle.killed_status)
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
-        sources = pod_lifecycle.Sources(
+        sources = pod_facts.Sources(
             partial(self._config_map, namespace),
             partial(self._around.stored, well_known_values.SECRETS, namespace),
         )
@@ -129,6 +140,40 @@ class Kubelets:
         for event in step.events:
             await kubelet.events.record(pod, event.kind, event.reason, event.message, event.field)
         return step.requeue_after
+
+    def _rejection(self, pod: JsonObject, node: JsonObject) -> Rejection | None:
+        """Return why the node does not take a pod that is new there; pods that it has taken have a
+        time of their start."""
+        if pod_facts.status_of(pod).get("startTime"):
+            return None
+        state = NodeState(node)
+        for other in self._pods.on_node(metadata.name(node)):
+            if pod_facts.status_of(other).get("startTime") and not pod_facts.has_ended(other):
+                state.take(other, self._needs(other))
+        return rejection_of(pod, self._needs(pod), state)
+
+    def _needs(self, pod: JsonObject) -> Mapping[str, int]:
+        """Return what a pod requests, worked out once for each of its generations: all pods of a
+        node are asked when another comes."""
+        key = metadata.uid(pod), metadata.generation(pod)
+        if key not in self._requests:
+            if len(self._requests) >= _MOST_REQUESTS:
+                self._requests.clear()
+            self._requests[key] = needs(pod)
+        return self._requests[key]
+
+    async def _fail(
+        self,
+        pod: JsonObject,
+        kubelet: Kubelet,
+        cause: Rejection,
+        failed_status: Callable[[JsonObject, str, str, str], JsonObject],
+    ) -> None:
+        """Tell why a pod has failed, and write it."""
+        reason, message = cause.reason, cause.message
+        await kubelet.events.record(pod, "Warning", reason, message)
+        status = failed_status(pod, self._around.timestamp(), reason, message)
+        await self._write(pod, status, kubelet)
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
         items = self._lacking.setdefault(namespace, set())
@@ -148,7 +193,7 @@ class Kubelets:
         await kubelet.requests.require_update(self._pods.resource, changed, "status")
 
     async def _end(self, pod: JsonObject, kubelet: Kubelet) -> float | None:
-        """A pod that is deleted: its containers are stopped, then it is gone."""
+        """End a pod that is deleted: its containers are stopped, then it is gone."""
         for text, name in pod_lifecycle.running_containers(pod):
             message = f"Stopping container {name}"
             await kubelet.events.record(pod, "Normal", "Killing", message, f"{text}{{{name}}}")
@@ -194,7 +239,7 @@ def _address(node: JsonObject) -> str:
 
 
 def _network(node: JsonObject) -> str:
-    """The pods' addresses; of a node that names none, some that are rather its own."""
+    """Return the pods' addresses; of a node that names none, some that are rather its own."""
     named = (node.get("spec") or {}).get("podCIDR")
     if named:
         return str(named)
@@ -233,7 +278,7 @@ _LIFECYCLE: Final = frozenset(
 def fake_node(number: int) -> JsonDict:
     """Return one of the nodes that are there at the start; the first has the number 1."""
     name = f"node-{number}"
-    system = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    system = {"kubernetes.io/arch": "amd64", well_known_values.OPERATING_SYSTEM: "linux"}
     labels = {
         **{f"beta.{key}": value for key, value in system.items()},
         **system,
@@ -464,7 +509,7 @@ class Nodes:
     # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
     # their kubelet says nothing.
     async def _mark_pods(self, node: str) -> None:
-        """The pods of a node that is not ready are not ready either. Raises Stale."""
+        """Mark the pods of a node that is not ready: they are not ready either. Raises Stale."""
         for pod in self._pods.on_node(node):
             if not pod_facts.is_ready(pod):
                 continue

@@ -59,7 +59,6 @@ VOLUME_ATTRIBUTES_CLASSES: Final = GroupVersionResource(
     "storage.k8s.io", "v1", "volumeattributesclasses"
 )
 
-
 _ORPHAN: Final = "pod:"
 """How the items begin that are pods without a Job; names have no colon."""
 FEW: Final = 100
@@ -204,7 +203,8 @@ class StatefulSets(PlannedController):
         """By the uids of sets."""
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change. What is known of a set that is gone is forgotten."""
+        """Return the items to look at after a change. What is known of a set that is gone is
+        forgotten."""
         if change.new is None and change.key.startswith(self.view.prefix):
             self._members.pop(metadata.uid(change.old), None)
         return super().concerned(change)
@@ -236,7 +236,6 @@ class DaemonSets(PlannedController):
         return (*super().prefixes, self.around.view(NODES).prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.around.view(NODES).prefix):
             return map(workload_controller.item_of, self.view.every())
         return super().concerned(change)
@@ -258,7 +257,6 @@ class Jobs(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         yield from super().concerned(change)
         pods = self.around.view(PODS)
         changed: Iterable[JsonObject | None] = ()
@@ -335,7 +333,6 @@ class DisruptionBudgets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if not change.key.startswith(self.around.view(PODS).prefix):
             return super().concerned(change)
         return self._selecting([item for item in (change.old, change.new) if item is not None])
@@ -380,7 +377,8 @@ class DisruptionBudgets(PlannedController):
 
 
 def _selects(budget: JsonObject, pod: JsonObject) -> bool:
-    """A selector without conditions selects all pods, none at all none of them."""
+    """Return whether a budget selects a pod: a selector without conditions selects all pods, none
+    at all none of them."""
     try:
         selector = label_selector((budget.get("spec") or {}).get("selector"))
     except SelectorError:
@@ -406,7 +404,6 @@ class _ServiceController(PlannedController):
         self._times = endpoint_slices.TriggerTimes()
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.around.view(PODS).prefix):
             return self._selecting(change.old, change.new)
         return super().concerned(change)
@@ -440,7 +437,6 @@ class EndpointSlices(_ServiceController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if not change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -474,7 +470,6 @@ class MirroredSlices(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (SERVICES, ENDPOINT_SLICES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         changed = change.new or change.old
         if change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             name = metadata.labels(changed).get(SERVICE_LABEL)
@@ -497,7 +492,6 @@ class Endpoints(_ServiceController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINTS)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.around.view(ENDPOINTS).prefix):
             changed = change.new or change.old
             return () if changed is None else (workload_controller.item_of(changed),)
@@ -546,7 +540,6 @@ class VolumeClaims(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, STORAGE_CLASSES, PODS)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -575,7 +568,7 @@ class VolumeClaims(PlannedController):
         return volume_claims.claim_plan(workload, world)
 
     def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
-        """The one that it names, or that was made for it; else all."""
+        """Return the volume that a claim names, or that was made for it; else all."""
         view = self.around.view(VOLUMES)
         named = (claim.get("spec") or {}).get("volumeName")
         result = view.get("", named or volume_claims.provisioned_name(claim))
@@ -600,7 +593,6 @@ class Volumes(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         changed = change.new or change.old
@@ -624,7 +616,6 @@ class AttributesClasses(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS, VOLUMES)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         if change.key.startswith(self.view.prefix):
             return super().concerned(change)
         return [f"/{name}" for name in attributes_classes(change.old or {})]
@@ -645,7 +636,6 @@ class DefaultClass(PlannedController):
     _is_done = False
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change."""
         is_first = metadata.name(change.new) == _SYSTEM and not self._is_done
         return (f"/{_SYSTEM}",) if is_first else ()
 
@@ -705,7 +695,7 @@ class Autoscalers(PlannedController):
         self._memories: dict[str, _Memory] = {}
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """The items to look at after a change. A status is written by nobody else."""
+        """Return the items to look at after a change. A status is written by nobody else."""
         if change.new is None and change.old is not None:
             self._memories.pop(metadata.uid(change.old), None)
         if _asked(change.old) == _asked(change.new):
@@ -760,7 +750,6 @@ def _asked(autoscaler: JsonObject | None) -> object:
 # --- All of them -------------------------------------------------------------
 #
 # Which controllers a simulated cluster has.
-
 
 _MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]]] = (
     deployments.DeploymentController,

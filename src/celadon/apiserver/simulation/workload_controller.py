@@ -119,7 +119,7 @@ class WorkloadController:
         )
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
-        """The items to look at after a change."""
+        """Return the items to look at after a change."""
         changed = change.new or change.old
         if changed is None:
             return ()

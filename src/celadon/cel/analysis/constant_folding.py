@@ -78,7 +78,7 @@ def fold(
 
 
 def _marker(item: object) -> Value:
-    """The item itself only if it is the marker: values are never compared."""
+    """Return the item itself, only if it is the marker: values are never compared."""
     return _ABSENT if item is _ABSENT else None
 
 

@@ -83,7 +83,8 @@ _UNKNOWN = _Bounded(UNBOUNDED, UNBOUNDED)
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """`locals` are the sizes of the variables of the loops around, which are so many."""
+    """Bounds what nodes cost, and how large they become. `locals` are the sizes of the variables of
+    the loops around, which are so many."""
 
     context: tree_context.Context
     locals: dict[str, Polynomial]
@@ -114,7 +115,7 @@ class _Bound:
                 assert_never(node)
 
     def _select(self, node: Select) -> _Bounded:
-        """A whole row of selections at once."""
+        """Analyse a whole row of selections at once."""
         if node.test_only and tree_context.is_conditional(tree_context.chain_of(node.operand).base):
             return _Bounded(UNBOUNDED, self.node(node.operand).size)
         steps = 1
@@ -133,7 +134,7 @@ class _Bound:
         return total
 
     def _struct(self, node: Struct) -> _Bounded:
-        """The names of the fields count too."""
+        """Analyse a message; the names of the fields count too."""
         bounded = self._parts(tuple(f.value for f in node.fields), STRUCT_CREATE_COST)
         declared = self.context.find_object(node.type_name)
         if declared is not None and declared.construct is not None and not declared.keeps_size:

@@ -66,17 +66,14 @@ _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
 class Sizes(Protocol):
-    """This is what is known of the sizes of inputs."""
+    """Holds what is known of the sizes of inputs."""
 
     def size(self, path: Path, type_: Type) -> Range | None:
         """Return the size of the value at a path, or None where nothing is known."""
 
 
 def estimate(
-    checked: CheckedAst,
-    functions: Mapping[str, Function],
-    sizes: Sizes | None,
-    switches: Switches,
+    checked: CheckedAst, functions: Mapping[str, Function], sizes: Sizes | None, switches: Switches
 ) -> Range:
     """Return the cost range of a whole expression; anything at all if it is nested too deeply."""
     estimator = _OlderEstimator if switches.older_sizes else _Estimator
@@ -103,7 +100,7 @@ def _either(left: _Entry | None, right: _Entry | None) -> _Entry | None:
 
 @dataclass(slots=True)
 class _Local:
-    """This is what a comprehension variable stands for: a path, and what else is known of its
+    """Holds what a comprehension variable stands for: a path, and what else is known of its
     size."""
 
     path: Path
@@ -280,7 +277,8 @@ class _Estimator:
         self.locals = {**self.locals, name: local}
 
     def _bind_variables(self, node: Comprehension) -> None:
-        """The second is looked for where the first may hide what both run over."""
+        """Bind the variables. The second is looked for where the first may hide what both run
+        over."""
         if node.iter_var2:
             self._bind(node.iter_var, self._part_of(node.iter_range, is_key=True))
             self._bind(node.iter_var2, self._part_of(node.iter_range, is_key=False))
@@ -307,7 +305,7 @@ class _Estimator:
         return Sized(node, type_, size or UNKNOWN, items or UNKNOWN, is_known=size is not None)
 
     def _type(self, node: Expr) -> Type:
-        """The checked type; the field name of `a.?b` is a literal that the checker skips."""
+        """Return the checked type; the field name of `a.?b` is a literal that the checker skips."""
         return self.checked.types.get(node.id, STRING)
 
     def _path(self, node: Expr) -> Path:

@@ -90,15 +90,15 @@ def last_step(node: Expr) -> tuple[Expr, Step] | None:
 
 
 def is_attribute(node: Expr) -> bool:
-    """Does cel-go evaluate this as an attribute: a name, a chain, a test of presence, a
-    conditional?"""
+    """Return whether cel-go evaluates this as an attribute: a name, a chain, a test of presence, a
+    conditional."""
     if isinstance(node, Call):
         return is_conditional(node) or last_step(node) is not None
     return isinstance(node, (Ident, Select))
 
 
 def is_conditional(node: Expr) -> TypeGuard[Call]:
-    """Is it `test ? yes : no`?"""
+    """Return whether it is `test ? yes : no`."""
     return isinstance(node, Call) and node.function == syntax.CONDITIONAL
 
 
@@ -167,8 +167,8 @@ class ResolvedCall:
         #: How sizes grow, whichever of them runs.
         self.growths = tuple(dict.fromkeys(o.result_growth for o in self.runnable))
         #: The rule that charges the call; None is cel-go's default of 1.
-        none = None if self.overload is None else self.overload.cost
-        self.cost_rule = none or (None if function is None else function.cost)
+        overload_cost = None if self.overload is None else self.overload.cost
+        self.cost_rule = overload_cost or (None if function is None else function.cost)
         self._impl: declarations.Impl | None = None
 
     def impl(self, ids: tuple[str, ...]) -> declarations.Impl | None:
@@ -184,10 +184,11 @@ ResolvedCalls = dict[tuple[object, int], ResolvedCall]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`folded` maps node ids to constant values (see `constant_folding`); `functions` are the
-    environment's; `constants` are identifiers that denote values (types, enum constants). With
-    `has_schema` a program does not know the objects that the checker found (see `Declarations`).
-    `resolved` remembers calls, for all programs of an environment."""
+    """Holds what is known of the nodes of a tree. `folded` maps node ids to constant values (see
+    `constant_folding`); `functions` are the environment's; `constants` are identifiers that denote
+    values (types, enum constants). With `has_schema` a program does not know the objects that the
+    checker found (see `Declarations`). `resolved` remembers calls, for all programs of an
+    environment."""
 
     checked: CheckedAst
     folded: Mapping[int, Value]
@@ -203,9 +204,8 @@ class Context:
     mistypes_tests: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Looks through the types once: may the expression make bytes (no JSON has any), are
-        there optionals, may they get where the types do not show them, and where they show a
-        bool?"""
+        """Look through the types once: may the expression make bytes (no JSON has any), are there
+        optionals, may they get where the types do not show them, and where they show a bool?"""
         # by identity: hashing types took a quarter of the time of making a program
         types = {id(t): t for t in self.checked.types.values()}.values()
         object.__setattr__(self, "mentions_bytes", any(t.kind is Kind.BYTES for t in types))
@@ -219,7 +219,8 @@ class Context:
         object.__setattr__(self, "boxes_optionals", boxes)
 
     def presence(self, name: str) -> str:
-        """The run-time function of that name, or the one that fails where nothing has fields."""
+        """Return the run-time function of that name, or the one that fails where nothing has
+        fields."""
         if not self.switches.bad_presence_test_is_error:
             return name
         return f"{name[:-2]}_strictly_v" if name.endswith("_v") else f"{name}_strictly"
@@ -241,9 +242,9 @@ class Context:
         return is_optional(t) or self._may_hide_optional(node)
 
     def tests_optional(self, node: Expr) -> bool:
-        """Is it `has()` over what may be an optional? As a part of another attribute (a branch of a
-        conditional, a key) cel-go never asks whether it found anything: the value is the optional
-        of what it found, though its type says bool."""
+        """Return whether it is `has()` over what may be an optional. As a part of another attribute
+        (a branch of a conditional, a key) cel-go never asks whether it found anything: the value is
+        the optional of what it found, though its type says bool."""
         if not (isinstance(node, syntax.Select) and node.test_only):
             return False
         chain = chain_of(node.operand)
@@ -284,7 +285,7 @@ class Context:
         return reference.overloads if reference else ()
 
     def is_unpaid(self, node: Expr) -> bool:
-        """Is it a call that may be hardly charged although it is much work?"""
+        """Return whether it is a call that may be hardly charged although it is much work."""
         if not isinstance(node, Call) or node.id in self.folded:
             return False
         function = self.function(node)
@@ -300,7 +301,7 @@ class Context:
         return not self.is_constant(container)
 
     def _is_scalar(self, node: Expr) -> bool:
-        """Is it quick to compare with anything, if it is of its type?"""
+        """Return whether it is quick to compare with anything, if it is of its type."""
         if self.is_constant(node):
             return self.constant(node).__class__ not in _CONTAINERS
         return self.checked.types.get(node.id, DYN).kind in _SCALAR_KINDS
@@ -326,7 +327,7 @@ class Context:
         return made_by or (partial(unknown_type, type_name) if self.has_schema else dict)
 
     def _returned(self, node: Call) -> type | None:
-        """The class that all overloads a call may come to return. Operators take what comes,
+        """Return the class that all overloads a call may come to return. Operators take what comes,
         whichever overload was resolved, and return what is right for that."""
         function, ids = self.function(node), self.overload_ids(node)
         if function is None or not ids:
@@ -395,7 +396,7 @@ class Context:
         return overload.impl if trusted else self.impl(node)
 
     def _is_of(self, node: Expr, param: Type) -> bool:
-        """Does the value surely have the class of this parameter?"""
+        """Return whether the value surely has the class of this parameter."""
         if param.kind in SCALAR_CLASSES:
             return self.certain(node) is SCALAR_CLASSES[param.kind]
         return param.kind in _TAKING_ALL or self.is_made(node, param)
@@ -416,8 +417,8 @@ class Context:
         return overload is not None and overload.variadic
 
     def has_constant_pattern(self, node: Call) -> bool:
-        """Is it a search for a constant regular expression, which cel-go compiles when it makes the
-        program, and then calls without regard to types?"""
+        """Return whether it is a search for a constant regular expression, which cel-go compiles
+        when it makes the program, and then calls without regard to types."""
         function = self.function(node)
         if function is None or function.pattern is None or not self.switches.fold_constants:
             return False
@@ -459,8 +460,8 @@ class Context:
         return self.resolved_call(node).cost_rule
 
     def certain(self, node: Expr) -> type | None:
-        """The class the value surely has, or None. Declared types of variables and fields are not
-        trusted: the values behind them come from outside."""
+        """Return the class the value surely has, or None. Declared types of variables and fields
+        are not trusted: the values behind them come from outside."""
         if self.is_constant(node):
             value = self.constant(node)
             return type(value)
@@ -565,27 +566,28 @@ class Quantifier(enum.Enum):
 
 
 class Quantified(NamedTuple):
-    """`all` or `exists`: absorbing, stops at the decisive element."""
+    """Is `all` or `exists`: absorbing, it stops at the decisive element."""
 
     quantifier: Quantifier
     predicate: Expr
 
 
 class ExistsOne(NamedTuple):
-    """`exists_one`: true if the predicate holds for exactly one element."""
+    """Is `exists_one`, which is true if the predicate holds for exactly one element."""
 
     predicate: Expr
 
 
 class Collect(NamedTuple):
-    """`map`, `filter`, `transformList`: appends `element` where `predicate` (if any) holds."""
+    """Is `map`, `filter` or `transformList`: it appends `element` where `predicate` (if any)
+    holds."""
 
     element: Expr
     predicate: Expr | None
 
 
 class Insert(NamedTuple):
-    """`transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
+    """Is `transformMap` (key and value) or `transformMapEntry` (`key` None, value a map)."""
 
     key: Expr | None
     value: Expr
@@ -593,7 +595,7 @@ class Insert(NamedTuple):
 
 
 class Bind(NamedTuple):
-    """`optMap`, `sortBy`, `cel.bind`: one lazily computed name for one expression."""
+    """Is `optMap`, `sortBy` or `cel.bind`: one lazily computed name for one expression."""
 
     name: str
     value: Expr
@@ -601,7 +603,7 @@ class Bind(NamedTuple):
 
 
 class Fold:
-    """This is a fold that is none of the above: condition, step and result as they stand."""
+    """Is a fold that is none of the above: condition, step and result as they stand."""
 
     __slots__ = ()
 
@@ -672,7 +674,7 @@ def macro_call(node: Comprehension) -> Call | None:
 def _macro_parts(
     node: Comprehension, shape: Quantified | ExistsOne | Collect | Insert
 ) -> tuple[str, tuple[Expr | None, ...]]:
-    """The name of a macro with that shape, and its arguments behind the variables."""
+    """Return the name of a macro with that shape, and its arguments behind the variables."""
     match shape:
         case Quantified():
             return shape.quantifier.value, (shape.predicate,)

@@ -44,8 +44,8 @@ def no_matching_overload(function: str, arguments: Sequence[Type], *, member: bo
 
 
 def type_mismatch(expected: Type, actual: Type) -> str:
-    """A part must have one type (a condition bool, a list's elements the first one's) and has
-    another."""
+    """Say that a part must have one type (a condition bool, a list's elements the first one's) and
+    has another."""
     return f"expected type '{expected.display()}' but found '{actual.display()}'"
 
 
@@ -55,17 +55,17 @@ def no_field_selection(operand: Type) -> str:
 
 
 def undefined_field(field: str) -> str:
-    """A message type has no such field."""
+    """Say that a message type has no such field."""
     return f"undefined field '{field}'"
 
 
 def failed_resolution(type_name: str) -> str:
-    """The type of a message's value is unknown to the environment."""
+    """Say that the type of a message's value is unknown to the environment."""
     return f"unexpected failed resolution of '{type_name}'"
 
 
 def field_type_mismatch(field: str, expected: Type, actual: Type) -> str:
-    """A message literal gives a field a value of another type."""
+    """Say that a message literal gives a field a value of another type."""
     return (
         f"expected type of field '{field}' is '{expected.display()}' "
         f"but provided type is '{actual.display()}'"
@@ -73,7 +73,7 @@ def field_type_mismatch(field: str, expected: Type, actual: Type) -> str:
 
 
 def not_a_range(actual: Type) -> str:
-    """A macro iterates over something that is no list, map or dyn."""
+    """Say that a macro iterates over something that is no list, map or dyn."""
     return (
         f"expression of type '{actual.display()}' cannot be range of a comprehension "
         "(must be list, map, or dynamic)"
@@ -81,22 +81,22 @@ def not_a_range(actual: Type) -> str:
 
 
 def not_a_type(name: str) -> str:
-    """A literal is of what is no type, but has one."""
+    """Say that a literal is of what is no type, but has one."""
     return f"'{name}' is not a type"
 
 
 def not_a_message_type(name: str) -> str:
-    """The name before `{` is that of a type without fields."""
+    """Say that the name before `{` is that of a type without fields."""
     return f"'{name}' is not a message type"
 
 
 def not_an_optional_selection(field: str) -> str:
-    """The key behind `.?` is no constant string (hand-built trees)."""
+    """Say that the key behind `.?` is no constant string (hand-built trees)."""
     return f"unsupported optional field selection: {field}"
 
 
 def unexpected_node(kind: str) -> str:
-    """The tree has a node that parsing never gives."""
+    """Say that the tree has a node that parsing never gives."""
     return f"unexpected {kind} type: {kind}"
 
 
@@ -106,7 +106,7 @@ def overlapping_identifier(name: str) -> str:
 
 
 def overlapping_macro(name: str, arg_count: int) -> str:
-    """A function could never be called, because a macro with that many arguments takes its
+    """Say that a function could never be called, because a macro with that many arguments takes its
     calls."""
     return f"overlapping macro for name '{name}' with {arg_count} args"
 

@@ -109,7 +109,7 @@ def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
 
 
 class _Checker:
-    """This is what one check has found so far.
+    """Holds what one check has found so far.
 
     `locals` are the variables of the comprehensions around the current node. `fresh` is the number
     of the next type variable. `cross_type` becomes true for good at the first comprehension: there
@@ -152,7 +152,7 @@ class _Checker:
         self.issues.append(Issue(message, offset, node_id, kind, tuple(types)))
 
     def mismatch(self, node_id: int, expected: Type, actual: Type) -> None:
-        """A node that is of another type than it has to be."""
+        """Note that a node is of another type than it has to be."""
         message = check_messages.type_mismatch(expected, actual)
         self.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
 
@@ -173,7 +173,7 @@ class _Checker:
         return fresh_variable(self.fresh - 1)
 
     def enter(self, name: str, t: Type) -> Identifier | None:
-        """Declares a local variable; returns the one of that name that it hides."""
+        """Declare a local variable; return the one of that name that it hides."""
         hidden = self.locals.get(name)
         self.locals[name] = Identifier(t, Reference(name))
         return hidden
@@ -185,7 +185,7 @@ class _Checker:
             self.locals[name] = hidden
 
     def find(self, name: str) -> Identifier | None:
-        """A simple or qualified name. Locals are never qualified.
+        """Find a simple or qualified name. Locals are never qualified.
 
         A global that a leading dot reaches past a local of the same name keeps its dot, so that
         whoever reads the tree later can tell the two.
@@ -228,7 +228,7 @@ def _check_ident(checker: _Checker, node: Ident) -> Expr:
 
 
 def _resolved(checker: _Checker, node: Ident | Select, identifier: Identifier) -> Ident:
-    """Records what the node names, and gives it that name."""
+    """Record what the node names, and give it that name."""
     checker.types[node.id] = identifier.type
     checker.references[node.id] = identifier.reference
     name = identifier.reference.name
@@ -238,8 +238,8 @@ def _resolved(checker: _Checker, node: Ident | Select, identifier: Identifier) -
 
 
 def _check_select(checker: _Checker, node: Select) -> Expr:
-    """A whole chain `a.b.c` at once, without recursion: its longest prefix that is a name, then
-    one field after the other."""
+    """Check a whole chain `a.b.c` at once, without recursion: its longest prefix that is a name,
+    then one field after the other."""
     chain = [node]
     base = node.operand
     while base.__class__ is Select:
@@ -263,7 +263,8 @@ def _check_select(checker: _Checker, node: Select) -> Expr:
 
 
 def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident | None:
-    """The longest prefix of the chain that is one declared name; takes its links off the chain."""
+    """Return the longest prefix of the chain that is one declared name; take its links off the
+    chain."""
     scope = checker.scope
     if not scope.may_qualify(base.name) or (base.name in checker.locals and not scope.older_names):
         return None
@@ -284,7 +285,7 @@ def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident 
 def _field_type(
     checker: _Checker, node_id: int, operand: Type, field: str, *, optional: bool
 ) -> Type:
-    """The type of `operand.field`, or of `operand.?field` if `optional`."""
+    """Return the type of `operand.field`, or of `operand.?field` if `optional`."""
     operand = checker.known(operand)
     if is_optional(operand):
         optional = True
@@ -353,7 +354,8 @@ def _check_call(checker: _Checker, node: Call) -> Expr:
 
 
 def _namespaced(checker: _Checker, target: Expr, function: str) -> FunctionIndex | None:
-    """The function that `target.function` names as a whole, if target is a chain of names."""
+    """Return the function that `target.function` names as a whole, if target is a chain of
+    names."""
     segments = [function]
     while target.__class__ is Select and not target.test_only:
         segments.append(target.field)
@@ -433,7 +435,7 @@ def _check_list(checker: _Checker, node: ListLiteral) -> Expr:
 
 
 def _unwrapped(checker: _Checker, value_id: int, t: Type) -> Type:
-    """The type inside the optional that `?` calls for."""
+    """Return the type inside the optional that `?` calls for."""
     if is_optional(t):
         return t.params[0]
     if t.kind is not _DYN and t.kind is not _ANY:
@@ -555,7 +557,8 @@ def _check_comprehension(checker: _Checker, node: Comprehension) -> Expr:
 
 
 def _iteration_types(checker: _Checker, node: Comprehension, over: Type) -> tuple[Type, Type]:
-    """The types of the iteration variables; the second is of no use in the one-variable form."""
+    """Return the types of the iteration variables; the second is of no use in the one-variable
+    form."""
     over = checker.known(over)
     kind = over.kind
     if kind is _LIST:
@@ -599,7 +602,6 @@ _CHECK: Final[dict[type, Callable[[_Checker, Any], Expr]]] = {
 # CEL may be evaluated unchecked: names are resolved by the longest one that is declared, functions
 # are dispatched by name at run time, everything is dyn. What the checker would refuse becomes a
 # run-time error where it is reached (cel-go `interpreter/planner.go` on parse-only trees).
-
 
 Locals = frozenset[str]
 
@@ -651,7 +653,7 @@ class _Resolver:
         return MapEntry(entry.id, key, value, entry.optional)
 
     def _named(self, node_id: int, name: str, names: Locals) -> Ident | None:
-        """The identifier a (qualified) name stands for, if it is declared."""
+        """Return the identifier a (qualified) name stands for, if it is declared."""
         first = name.partition(".")[0]
         if first in names:
             return Ident(node_id, name) if first == name else None

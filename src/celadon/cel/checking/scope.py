@@ -52,7 +52,6 @@ from celadon.cel.types import (
 # `Int64Value` an int that may be null, a `Value` anything. This module says which names exist,
 # with which fields to write, and what type the literal then has.
 
-
 _STRUCT = map_of(STRING, DYN)
 _PREFIX = "google.protobuf."
 
@@ -158,7 +157,6 @@ def message_name(t: Type) -> str | None:
 # accept the same arguments of one call style, two overloads of one id with different
 # signatures, a function that a standard macro would swallow (cel-go `common/decls/decls.go`,
 # `checker/env.go`).
-
 
 #: name, number of arguments (the receiver counts), whether it is a member: what the standard
 #: macros would swallow. cel-go compares macro arity with the overload's, receiver included.
@@ -403,7 +401,7 @@ class Declarations:
         )
 
     def candidates(self, name: str) -> tuple[str, ...]:
-        """The full names that a name as written may mean, in order of precedence."""
+        """Return the full names that a name as written may mean, in order of precedence."""
         written = name.removeprefix(".")
         if self.aliases:
             first, dot, rest = written.partition(".")

@@ -46,7 +46,7 @@ def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
 def _mismatch(
     context: ValidationContext, literal: Expr, node: Expr, expected: Type, actual: Type
 ) -> None:
-    """The node is of another type than others of its literal, which may be exempt."""
+    """Note that a node is of another type than others of its literal, which may be exempt."""
     if not _is_exempt(context, literal):
         message = check_messages.type_mismatch(expected, actual)
         context.report(node.id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
@@ -77,7 +77,7 @@ def _iterates(node: Expr) -> bool:
 def _literal_argument(
     function: str, is_valid: Callable[[LiteralValue], bool], message: str
 ) -> Callable[[ValidationContext], None]:
-    """A check of the first argument of calls of one function, where that is a literal."""
+    """Return a check of the first argument of calls of one function, where that is a literal."""
 
     def check(context: ValidationContext) -> None:
         for node in context.of_class(Call):
@@ -90,7 +90,7 @@ def _literal_argument(
 
 
 def _is_duration(value: LiteralValue) -> bool:
-    """An int has an overload too, which always fails."""
+    """Return whether a value is a duration. An int has an overload too, which always fails."""
     try:
         return isinstance(value, str) and parse_duration(value) is not None
     except EvaluationError:
@@ -180,7 +180,6 @@ TIMESTAMP = Validator(
     _literal_argument("timestamp", _is_timestamp, check_messages.INVALID_TIMESTAMP),
 )
 MATCHES = Validator(
-    "cel.validator.matches",
-    _literal_argument("matches", _is_regex, check_messages.INVALID_MATCHES),
+    "cel.validator.matches", _literal_argument("matches", _is_regex, check_messages.INVALID_MATCHES)
 )
 HOMOGENEOUS_LITERALS = Validator("cel.validator.homogeneous_literals", _check_homogeneous)

@@ -99,7 +99,7 @@ class Counted(Metered):
     # --- functions ----------------------------------------------------------------------------
 
     def write(self, name: str) -> None:
-        """The whole function, with the metered variant behind everything."""
+        """Write the whole function, with the metered variant behind everything."""
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a, L={MAX_UINT64}):", root.id):
@@ -127,7 +127,7 @@ class Counted(Metered):
         self._inputs = outer
 
     def _body(self, root: Expr, write: Callable[[Expr], str] | None = None) -> None:
-        """The body of a function of its own, which gets `c` and returns it."""
+        """Write the body of a function of its own, which gets `c` and returns it."""
         with self._inputs_first(), self.prefixes.hidden():
             pending, self._pending = self._pending, 0
             result = (write or self.value)(root)
@@ -161,7 +161,8 @@ class Counted(Metered):
         self._pending = 0
 
     def add(self, amount: str, node: int = 0) -> None:
-        """A computed charge and, if the value of that node may be large, a look at the limit."""
+        """Add a computed charge and, if the value of that node may be large, a look at the
+        limit."""
         if amount.isdigit():
             self.charge(int(amount))
             return
@@ -181,7 +182,7 @@ class Counted(Metered):
     # --- values -------------------------------------------------------------------------------
 
     def value(self, node: Expr, *, branch: bool = False) -> str:
-        """A name or literal for the node's value; `branch` as in the metered variant."""
+        """Return a name or literal for the node's value; `branch` as in the metered variant."""
         if self.context.is_constant(node):
             return self.emitter.named(self.context.constant(node))
         if self.emitter.is_deep() and not isinstance(node, Ident):
@@ -219,7 +220,7 @@ class Counted(Metered):
                 assert_never(node)
 
     def boolean(self, node: Expr) -> str:
-        """A name for the value, which is a bool; anything else gives up."""
+        """Return a name for the value, which is a bool; anything else gives up."""
         atom = self.value(node)
         if self.context.certain(node) is not bool:
             e = self.emitter
@@ -227,11 +228,11 @@ class Counted(Metered):
         return atom
 
     def is_error(self, atom: str) -> NoReturn:
-        """Here no value is an error."""
+        """Refuse: here no value is an error."""
         raise AssertionError("errors are exceptions in this variant")
 
     def never_fails(self, node: Expr) -> bool:
-        """An error ends the function."""
+        """Return True: an error ends the function."""
         return True
 
     def resolved(self, node: Expr, atom: str) -> str:
@@ -274,14 +275,14 @@ class Counted(Metered):
         return result
 
     def _optional(self, node: Expr, text: str) -> str:
-        """The optional of what was found."""
+        """Return the optional of what was found."""
         e = self.emitter
         missing, none = e.runtime("MISSING"), e.runtime("NONE")
         present = f"{e.runtime('Optional')}({text})"
         return e.assign(f"{none} if {text} is {missing} else {present}", node.id)
 
     def _applied(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> str:
-        """A name for what the keys lead to, each of them charged."""
+        """Return a name for what the keys lead to, each of them charged."""
         if not steps:
             return self.base(base)
         if self.context.may_be_optional(steps[0].operand):
@@ -321,8 +322,8 @@ class Counted(Metered):
         return index
 
     def found(self, base: Expr, steps: tuple[tree_context.Step, ...]) -> str:
-        """A name for what an optional chain finds, or for MISSING. A base that is an optional
-        itself gives up."""
+        """Return a name for what an optional chain finds, or for MISSING. A base that is an
+        optional itself gives up."""
         e = self.emitter
         first = next(i for i, step in enumerate(steps) if step.optional)
         if self.context.may_be_optional(steps[0].operand):
@@ -450,7 +451,7 @@ class Counted(Metered):
                 assert_never(shape)
 
     def _range(self, node: Comprehension) -> str:
-        """A name for what a loop runs over."""
+        """Return a name for what a loop runs over."""
         e, items = self.emitter, self.value(node.iter_range)
         is_list = self.context.certain(node.iter_range) is list
         if is_list and not node.iter_var2:
@@ -465,7 +466,7 @@ class Counted(Metered):
 
     @contextmanager
     def _each(self, node: Comprehension, items: str) -> Iterator[None]:
-        """The loop with its variables."""
+        """Write the loop with its variables."""
         e = self.emitter
         names = {node.iter_var: e.name("v")}
         if node.iter_var2:

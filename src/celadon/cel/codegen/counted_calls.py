@@ -26,7 +26,7 @@ from celadon.cel.values.typed_lists import size_of
 
 
 def call(w: CountedWriter, node: Call) -> str:
-    """A name for the value of any call that is not logic and not part of a chain."""
+    """Return a name for the value of any call that is not logic and not part of a chain."""
     form = w.context.inline(node)
     if form is inline_operators.LOGICAL_NOT:
         w.charge()
@@ -49,13 +49,13 @@ def call(w: CountedWriter, node: Call) -> str:
 
 
 def may_find(w: CountedWriter, node: Expr) -> bool:
-    """Is it an optional that need not be made: an optional chain, or what is made of one that is
-    there?"""
+    """Return whether it is an optional that need not be made: an optional chain, or what is made
+    of one that is there."""
     return tree_context.chain_of(node).is_optional or _mapped(w, node) is not None
 
 
 def found(w: CountedWriter, node: Expr) -> str:
-    """A name for what such an optional holds, or for MISSING."""
+    """Return a name for what such an optional holds, or for MISSING."""
     mapped = _mapped(w, node)
     if mapped is not None:
         return _mapping(w, *mapped)
@@ -78,8 +78,8 @@ def _mapped(w: CountedWriter, node: Expr) -> tuple[Expr, tree_context.Bind] | No
 
 
 def _mapping(w: CountedWriter, source: Expr, bind: tree_context.Bind) -> str:
-    """Expanded, that is `chain.hasValue() ? optional.of(e) : optional.none()`, where `v` is
-    `chain.value()`: the chain is charged twice where it leads to something."""
+    """Write a mapping. Expanded, that is `chain.hasValue() ? optional.of(e) : optional.none()`,
+    where `v` is `chain.value()`: the chain is charged twice where it leads to something."""
     e = w.emitter
     w.flush()
     before = e.assign("c")
@@ -175,7 +175,8 @@ def _general(w: CountedWriter, node: Call) -> str:
 def _forms(
     w: CountedWriter, node: Call, atoms: list[str]
 ) -> tuple[inline_operators.Native | None, str | None]:
-    """The native form of a call on evaluated operands, and how the plain variant writes it."""
+    """Return the native form of a call on evaluated operands, and how the plain variant writes
+    it."""
     e = w.emitter
     if (texts := w.context.remembered(node)) is not None:
         return inline_operators.Native(
@@ -228,7 +229,7 @@ _SIZED: Final = frozenset({str, list, dict})
 
 
 def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, otherwise: str) -> str:
-    """The source of a cost for operands that have lengths."""
+    """Return the source of a cost for operands that have lengths."""
     c, e = w.context, w.emitter
     sizes: list[SizeSource] = []
     tests = []
@@ -248,7 +249,7 @@ def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, othe
 
 
 def _row(w: CountedWriter, node: Call) -> str | None:
-    """A row of additions one of whose operands is a text: then all must be."""
+    """Write a row of additions one of whose operands is a text: then all must be."""
     c, e = w.context, w.emitter
     parts = inline_operators.text_addends(c, node)
     rules = None if parts is None else _written_rules(c, node, len(parts) - 1)
@@ -291,7 +292,7 @@ def _written_rules(c: tree_context.Context, node: Call, count: int) -> list[Writ
 
 
 def _formatted(w: CountedWriter, node: Call) -> str | None:
-    """A constant format of arguments that stand in a list, which need not be made."""
+    """Write a constant format of arguments that stand in a list, which need not be made."""
     c, e = w.context, w.emitter
     text, arguments = inline_operators.operands(node)
     rule = c.cost_rule(node)
@@ -328,7 +329,7 @@ class _Evaluated:
         return self._atoms[node.id]
 
     def atom(self, node: Expr) -> str:
-        """A name or literal for the node's value."""
+        """Return a name or literal for the node's value."""
         if self.context.is_constant(node):
             return self.emitter.named(self.context.constant(node))
         return self._atoms[node.id]

@@ -64,7 +64,7 @@ class Emitter:
         self.nodes.append(node or self._node)
 
     def name(self, prefix: str = "t") -> str:
-        """A name that nothing in the module has: the prefix and a number."""
+        """Return a name that nothing in the module has: the prefix and a number."""
         self._counter += 1
         return f"{prefix}{self._counter}"
 
@@ -97,7 +97,7 @@ class Emitter:
 
     @contextmanager
     def block(self, header: str, node: int = 0) -> Iterator[None]:
-        """A compound statement; writes `pass` when nothing was emitted inside."""
+        """Begin a compound statement; write `pass` when nothing was emitted inside."""
         self.emit(header, node)
         before = len(self.lines)
         outer = self.indent, self._node
@@ -109,14 +109,14 @@ class Emitter:
 
     @contextmanager
     def loop(self, header: str, node: int = 0) -> Iterator[None]:
-        """A `for` block; what is inside counts as one loop deeper (see `is_deep`)."""
+        """Begin a `for` block; what is inside counts as one loop deeper (see `is_deep`)."""
         self.loops += 1
         with self.block(header, node):
             yield
         self.loops -= 1
 
     def is_deep(self) -> bool:
-        """Should the next nested construct go into a function of its own?"""
+        """Return whether the next nested construct is to go into a function of its own."""
         return self.indent > MAX_INDENT or self.loops > MAX_LOOPS
 
     @contextmanager
@@ -136,7 +136,8 @@ class Emitter:
 
     @contextmanager
     def function(self, header: str, node: int) -> Iterator[None]:
-        """A new module-level function for a node, written while another one is being written."""
+        """Begin a new module-level function for a node, written while another one is being
+        written."""
         saved = (self.lines, self.nodes, self.indent, self.loops, self._node)
         self.lines, self.nodes, self.indent, self.loops, self._node = [header], [node], 1, 0, node
         yield
@@ -165,8 +166,8 @@ class Emitter:
         return self._literals[value]
 
     def named(self, value: object) -> str:
-        """A global name for a constant, also where a literal would do: Python warns about
-        `5 is True`, and `5.__class__` is no expression."""
+        """Return a global name for a constant, also where a literal would do: Python warns about `5
+        is True`, and `5.__class__` is no expression."""
         if value.__class__ is str:
             if value not in self._strings:
                 self._strings[value] = self._global("k", value)
@@ -174,7 +175,7 @@ class Emitter:
         return self._global("k", value) if value.__class__ in _SCALARS else self.bind(value, "k")
 
     def bind(self, value: object, prefix: str) -> str:
-        """A global name for an object, the same for the same object."""
+        """Return a global name for an object, the same for the same object."""
         name = self._by_identity.get(id(value))
         if name is None:
             name = self._by_identity[id(value)] = self._global(prefix, value)
@@ -229,7 +230,7 @@ class PlainWriter(Writer, Protocol):
         """Return the source of the node's value, to be used exactly once."""
 
     def atom(self, node: Expr) -> str:
-        """A name or literal for the node's value, safe to write more than once."""
+        """Return a name or literal for the node's value, safe to write more than once."""
 
     def boolean(self, node: Expr) -> str:
         """Return the source of the node's value as a Python bool; raises when run if it is none."""
@@ -256,14 +257,15 @@ class MeteredWriter(Writer, Protocol):
         """Apply qualifiers to a value."""
 
     def is_bound(self, node: Ident) -> bool:
-        """Is it a name of the expression's own rather than an input?"""
+        """Return whether it is a name of the expression's own rather than an input."""
 
     def outlined(self, node: Expr, write: Callable[[Expr], str] | None = None) -> str:
         """Return the node computed by a function of its own. `write` writes it, if not as a
         value."""
 
     def reached(self, node: Expr, atom: str) -> None:
-        """The atom holds the value of a node that is evaluated as part of a larger one."""
+        """Note that the atom holds the value of a node that is evaluated as part of a larger
+        one."""
 
     def lazy(self, node: Expr) -> str:
         """Return a local that computes the node at its first use."""
@@ -289,7 +291,7 @@ class MeteredWriter(Writer, Protocol):
         whoever uses the atoms."""
 
     def unless(self, failed: str, result: str, node: int) -> AbstractContextManager[None]:
-        """The body assigns `result` from the atoms of a `sequence`, unless that failed."""
+        """Begin a body that assigns `result` from the atoms of a `sequence`, unless that failed."""
 
     def branch(self, header: str, node: int = 0) -> AbstractContextManager[None]:
         """Return a block that may not run; pending charges stay on their own side."""
@@ -320,7 +322,7 @@ class CountedWriter(MeteredWriter, Protocol):
         """Names for the values of nodes that were written, by id."""
 
     def boolean(self, node: Expr) -> str:
-        """A name for the node's value, which is a bool; anything else gives up."""
+        """Return a name for the node's value, which is a bool; anything else gives up."""
 
     def found(self, base: Expr, steps: tuple[Step, ...]) -> str:
-        """A name for what an optional chain finds, or for MISSING."""
+        """Return a name for what an optional chain finds, or for MISSING."""

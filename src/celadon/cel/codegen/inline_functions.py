@@ -45,7 +45,7 @@ def _method(name: str) -> PlainForm:
 
 
 def _text(w: PlainWriter, node: Expr) -> str:
-    """The value of an argument that is a text."""
+    """Return the value of an argument that is a text."""
     c = w.context
     return w.emitter.key(c.constant(node)) if c.is_constant(node) else w.value(node)
 
@@ -111,7 +111,7 @@ _SHORT = 1000
 
 
 def _text_method(name: str, arity: int) -> PlainForm:
-    """A method of Python strings with constant, short, non-empty string arguments."""
+    """Write a method of Python strings with constant, short, non-empty string arguments."""
 
     def write(w: PlainWriter, node: Call) -> str | None:
         e, c = w.emitter, w.context
@@ -190,7 +190,7 @@ def _int(w: PlainWriter, node: Call) -> str | None:
 
 
 def _join(w: PlainWriter, node: Call) -> str | None:
-    """The implementation refuses elements that are no texts, whichever."""
+    """Write a join. The implementation refuses elements that are no texts, whichever."""
     overload, receiver = w.context.overload(node), operands(node)[0]
     if overload is None or w.context.certain(receiver) is not list:
         return None
@@ -205,7 +205,7 @@ _WRITTEN = {"s": ("str", "int"), "d": ("int",)}
 
 
 def _format(w: PlainWriter, node: Call) -> str | None:
-    """A constant format of plain clauses, for as many arguments as it wants."""
+    """Write a constant format of plain clauses, for as many arguments as it wants."""
     c, e = w.context, w.emitter
     text, arguments = operands(node)
     pieces = parse(c.constant(text)) if c.is_constant(text) and c.certain(text) is str else ()
@@ -295,8 +295,8 @@ def is_constant_set(c: Context, node: Call) -> bool:
 
 
 def _constant_set(items: list[object]) -> frozenset[Any] | None:
-    """A constant list as a set that answers membership as CEL does (bool apart from 0 and 1), or
-    None. Large integers are left out because doubles compare with them after rounding."""
+    """Return a constant list as a set that answers membership as CEL does (bool apart from 0 and
+    1), or None. Large integers are left out because doubles compare with them after rounding."""
     for item in items:
         if item.__class__ is not str and not (item.__class__ is int and abs(item) < EXACT):
             return None
@@ -371,7 +371,7 @@ def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
 
 
 def _first(*templates: PlainForm) -> PlainForm:
-    """The first of several templates that does not decline."""
+    """Return the first of several templates that does not decline."""
 
     def write(w: PlainWriter, node: Call) -> str | None:
         codes = (template(w, node) for template in templates)

@@ -71,7 +71,7 @@ def is_class(w: Writer, atom: str, kind: str) -> str:
 
 
 def last_constant(w: Writer, node: Call) -> object:
-    """The last operand if it is constant, else the context (which is no CEL value)."""
+    """Return the last operand if it is constant, else the context (which is no CEL value)."""
     c = w.context
     return c.constant(node.args[-1]) if c.is_constant(node.args[-1]) else c
 
@@ -81,7 +81,7 @@ def length(w: Writer, atom: str) -> str:
 
 
 def repeats(w: Writer, node: Call) -> bool:
-    """Is it a call that is hardly charged, and may be made again and again?"""
+    """Return whether it is a call that is hardly charged, and may be made again and again."""
     return bool(w.emitter.unpaid_work) and w.context.is_unpaid(node)
 
 
@@ -241,7 +241,7 @@ def _arithmetic(operator: str) -> PlainForm:
 
 
 def _joined_texts(w: PlainWriter, node: Call) -> str | None:
-    """A row of additions of texts, if it is one for sure or by a test."""
+    """Write a row of additions of texts, if it is one for sure or by a test."""
     c, e = w.context, w.emitter
     parts = text_addends(c, node)
     if parts is None:

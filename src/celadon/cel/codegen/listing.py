@@ -42,8 +42,8 @@ def annotated(source: str, nodes: Sequence[int], context: Context) -> Iterator[s
 
 
 def _fragments(context: Context) -> Mapping[int, str]:
-    """The canonical text of each node, of its parent if it has none. Environments need not keep
-    the calls of macros; those they did not keep are rebuilt."""
+    """Return the canonical text of each node, of its parent if it has none. Environments need not
+    keep the calls of macros; those they did not keep are rebuilt."""
     ast = context.checked.ast
     nodes = walk(ast.root)
     loops = (node for node in nodes if isinstance(node, Comprehension))

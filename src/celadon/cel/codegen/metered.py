@@ -75,7 +75,7 @@ class Metered:
     # --- functions ----------------------------------------------------------------------------
 
     def write(self, name: str) -> None:
-        """The function of that name and the shared parameters: (value or error, cost)."""
+        """Write the function of that name and the shared parameters: (value or error, cost)."""
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}({self.shared}):", root.id):
@@ -142,7 +142,7 @@ class Metered:
             self._pending = 0
 
     def add(self, amount: str, node: int = 0) -> None:
-        """A computed (or lumped) charge and, with it, the check of the limit."""
+        """Add a computed (or lumped) charge and, with it, the check of the limit."""
         e = self.emitter
         n = e.assign(amount, node)
         e.emit(f"c += {n} + {self._pending}" if self._pending else f"c += {n}", node)
@@ -156,14 +156,16 @@ class Metered:
         return list(node.args) if self.traces else terms(node)
 
     def reached(self, node: Expr, atom: str) -> None:
-        """The atom holds the value of a node that is evaluated as part of a larger one."""
+        """Note that the atom holds the value of a node that is evaluated as part of a larger
+        one."""
 
     def walked(self, base: str, run: Sequence[Step], walk: str) -> None:
-        """A run of constant keys was applied to a value, as that function of the runtime does."""
+        """Note that a run of constant keys was applied to a value, as that function of the runtime
+        does."""
 
     @contextmanager
     def loop(self, header: str, node: Comprehension) -> Iterator[None]:
-        """The loop of a comprehension."""
+        """Begin the loop of a comprehension."""
         with self.emitter.loop(header, node.id):
             yield
 
@@ -221,7 +223,7 @@ class Metered:
 
     @contextmanager
     def branch(self, header: str, node: int = 0) -> Iterator[None]:
-        """A block that may not run; pending charges stay on their own side."""
+        """Begin a block that may not run; pending charges stay on their own side."""
         self.flush()
         with self.emitter.block(header, node):
             yield
@@ -246,7 +248,7 @@ class Metered:
         return e.assign(f"{e.runtime('reopened')}({atom}) if {test} else {atom}", node.id)
 
     def _name(self, node: Ident) -> str:
-        """The local of an identifier, nothing charged for the identifier itself."""
+        """Return the local of an identifier, nothing charged for the identifier itself."""
         local = self.locals.get(node.name)
         if local is None:
             return self._input(node)
@@ -275,12 +277,12 @@ class Metered:
         return node.id in self.context.constants
 
     def is_bound(self, node: Ident) -> bool:
-        """Is it a name of the expression's own rather than an input?"""
+        """Return whether it is a name of the expression's own rather than an input."""
         return node.name in self.locals or node.id in self.context.constants
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
-        """The attribute is charged 1 once all is applied, but for conditionals and their branches:
-        what panics on the way is not followed by that charge."""
+        """Write a chain. The attribute is charged 1 once all is applied, but for conditionals and
+        their branches: what panics on the way is not followed by that charge."""
         chain = chain_of(node)
         result = self.steps(self.base(chain.base), chain.steps)
         if not branch and not is_conditional(chain.base):
@@ -325,7 +327,7 @@ class Metered:
         return result
 
     def _run(self, base: str, run: list[Step], *, inner: bool) -> str:
-        """A run of constant keys: native subscripts, the slow walk where they fail."""
+        """Write a run of constant keys: native subscripts, the slow walk where they fail."""
         e = self.emitter
         result, node = e.name(), run[-1].node.id
         names = "".join(f"{e.constant(step.key)}, " for step in run)
@@ -510,7 +512,7 @@ class Metered:
         return result
 
     def _map_of(self, pairs: str, optional: frozenset[int]) -> str:
-        """The source that builds a map from the source of pairs."""
+        """Return the source that builds a map from the source of pairs."""
         e = self.emitter
         if not optional:
             return f"{e.runtime('call1_v')}({e.runtime(self.context.map_maker)}, [{pairs}])"
@@ -557,7 +559,7 @@ class Metered:
 
     @contextmanager
     def unless(self, failed: str, result: str, node: int) -> Iterator[None]:
-        """The body assigns `result` from the atoms of a `sequence`, unless that failed."""
+        """Begin a body that assigns `result` from the atoms of a `sequence`, unless that failed."""
         if not failed:
             yield
             return
@@ -646,8 +648,8 @@ class _Traced(Metered):
         self.emitter.emit(f"r.value({self._loop}, {node.id}, {atom}, {cost})", node.id)
 
     def _constants(self, node: Expr) -> None:
-        """A node that was evaluated beforehand, and its parts; what stands in them as a literal
-        needs no telling."""
+        """Note a node that was evaluated beforehand, and its parts; what stands in them as a
+        literal needs no telling."""
         for part in walk(node):
             if part is node or (self.context.is_constant(part) and not isinstance(part, Literal)):
                 atom = self.emitter.named(self.context.constant(part))

@@ -131,7 +131,7 @@ def _recalled(w: Writer, texts: Remembered[Value], atom: str) -> Native:
 def _amount(
     w: MeteredWriter, node: Call, form: Native, atoms: list[str], result: str
 ) -> SizeSource:
-    """The source of what the native form is charged."""
+    """Return the source of what the native form is charged."""
     rule = w.context.cost_rule(node)
     if rule is None:
         return 1
@@ -191,7 +191,8 @@ def key(w: MeteredWriter, node: Expr | None) -> str:
 
 
 def _conditional(w: MeteredWriter, node: Call) -> tuple[str, str]:
-    """The value, and the local that holds the input that it is read from, or what is no input."""
+    """Return the value, and the local that holds the input that it is read from, or what is no
+    input."""
     e = w.emitter
     test = w.value(node.args[0])
     result, root = e.name(), e.name()
@@ -207,14 +208,15 @@ def _conditional(w: MeteredWriter, node: Call) -> tuple[str, str]:
 
 
 def _branch(w: MeteredWriter, node: Expr) -> tuple[str, str]:
-    """The value, and the source of the input that it is read from, if it is read from one."""
+    """Return the value, and the source of the input that it is read from, if it is read from
+    one."""
     attribute = _attribute(w, node)
     return (w.resolved(node, w.value(node, branch=True)), "") if attribute is None else attribute
 
 
 def _attribute(w: MeteredWriter, node: Expr) -> tuple[str, str] | None:
-    """The value of an attribute, and the source of the input that it is read from, empty if there
-    is none. None for an expression that is no attribute."""
+    """Return the value of an attribute, and the source of the input that it is read from, empty if
+    there is none. None for an expression that is no attribute."""
     chain = tree_context.chain_of(node)
     base = chain.base
     if tree_context.is_conditional(base):
@@ -239,7 +241,7 @@ def _attribute(w: MeteredWriter, node: Expr) -> tuple[str, str] | None:
 
 
 def _logic(w: MeteredWriter, node: Call) -> str:
-    """A run of terms. `stop` decides at once; `go` goes on; anything else is remembered."""
+    """Write a run of terms. `stop` decides at once; `go` goes on; anything else is remembered."""
     e = w.emitter
     operands = w.terms(node)
     stop, go, combine = _OPERATORS[node.function]
@@ -273,7 +275,7 @@ def _metered_logic_conditional(w: MeteredWriter, node: Call) -> str:
 
 
 def _metered_logic_branch(w: MeteredWriter, node: Expr) -> str:
-    """A branch of a conditional: cel-go makes an attribute of it if it is none."""
+    """Write a branch of a conditional: cel-go makes an attribute of it if it is none."""
     value = w.value(node, branch=True)
     return value if tree_context.is_attribute(node) else w.resolved(node, value)
 
@@ -300,7 +302,6 @@ LOGICAL: dict[str, MeteredCall] = {
 # the accumulator is 1, `A + [x]` is 1 + 10 + 1, ...); the constants below spell that out per
 # shape. Unlike the absorbing quantifiers, the others run on after an error, because cel-go's
 # fold does: the accumulator then *is* the error.
-
 
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
 CONDITION = {tree_context.Quantifier.ALL: 2, tree_context.Quantifier.EXISTS: 3}
@@ -333,8 +334,8 @@ def comprehension(w: MeteredWriter, node: Comprehension) -> str:
 
 @contextmanager
 def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> Iterator[str]:
-    """The range and, inside, what is computed if it did not fail, given the name of what to loop
-    over. `result` starts as `start`, or is the range's error."""
+    """Write the range and, inside, what is computed if it did not fail, given the name of what to
+    loop over. `result` starts as `start`, or is the range's error."""
     e = w.emitter
     two = bool(node.iter_var2)
     items = w.value(node.iter_range)
@@ -356,8 +357,8 @@ def _range(w: MeteredWriter, node: Comprehension, result: str, start: str) -> It
 def _rounds(
     w: MeteredWriter, node: Comprehension, listed: str, until: tuple[str, int] = ("", 0)
 ) -> Iterator[None]:
-    """The loop with its variables; each round ends with the check of the limit. No round begins
-    once the test of `until` holds, which costs so much to find out."""
+    """Write the loop with its variables; each round ends with the check of the limit. No round
+    begins once the test of `until` holds, which costs so much to find out."""
     e = w.emitter
     if node.iter_var2:
         names = {node.iter_var: e.name("v"), node.iter_var2: e.name("v")}
@@ -414,7 +415,7 @@ def _exists_one(w: MeteredWriter, node: Comprehension, shape: tree_context.Exist
 
 @contextmanager
 def _where(w: MeteredWriter, predicate: Expr | None, result: str) -> Iterator[None]:
-    """The step of `p ? step : A`; a predicate that fails replaces the accumulator."""
+    """Write the step of `p ? step : A`; a predicate that fails replaces the accumulator."""
     if predicate is None:
         yield
         return
@@ -488,7 +489,7 @@ def _insert_entry(
 
 
 def _fold(w: MeteredWriter, node: Comprehension) -> str:
-    """The general form, literally: only hand-built trees have it."""
+    """Write the general form, literally: only hand-built trees have it."""
     e = w.emitter
     result = e.name()
     start = w.value(node.accu_init)

@@ -83,7 +83,6 @@ def _general(w: PlainWriter, node: Call) -> str:
 #: generated parentheses far from CPython's limit of 200.
 MAX_EXPRESSION = 400
 
-
 _PARAMETERS: Final = {
     "a": "the variables, by name",
     "exact": "the metered variant, which decides where this one gives up",
@@ -120,7 +119,8 @@ class Plain:
     # --- functions -------------------------------------------------------------------------
 
     def write(self, name: str) -> None:
-        """The whole function `name(a)`: inputs first, the metered variant behind everything."""
+        """Write the whole function `name(a)`: inputs first, the metered variant behind
+        everything."""
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a):", root.id):
@@ -144,7 +144,8 @@ class Plain:
         self._inputs = outer
 
     def _outlined(self, node: Expr) -> str:
-        """The node as a call of a function of its own, because the nesting is too deep here."""
+        """Write the node as a call of a function of its own, because the nesting is too deep
+        here."""
         e = self.emitter
         name = e.name("f")
         parameters = ", ".join(["a", *dict.fromkeys(self.locals.values())])
@@ -185,7 +186,7 @@ class Plain:
                 assert_never(node)
 
     def atom(self, node: Expr) -> str:
-        """A name for the value, safe to write more than once."""
+        """Return a name for the value, safe to write more than once."""
         if self.context.is_constant(node):
             return self.emitter.named(self.context.constant(node))
         code = self.value(node)
@@ -218,13 +219,15 @@ class Plain:
         return self.locals.get(node.name) or self._input(node)
 
     def _settled(self, node: Expr, code: str) -> str:
-        """The value of an attribute; gives up on an optional that does not come out as it was."""
+        """Write the value of an attribute; give up on an optional that does not come out as it
+        was."""
         if not self.context.may_reopen(node):
             return code
         return f"{self.emitter.runtime('settled_optional')}({code})"
 
     def _input(self, node: Ident) -> str:
-        """The local that holds an activation variable, loaded at the head of the function."""
+        """Return the local that holds an activation variable, loaded at the head of the
+        function."""
         name = node.name.removeprefix(".")
         if name not in self._inputs:
             self._inputs[name] = self.emitter.name("x"), node.id
@@ -272,7 +275,7 @@ class Plain:
         return f"{e.runtime('index')}({code}, {key})"
 
     def _key(self, node: Expr) -> str:
-        """A name for a computed key."""
+        """Return a name for a computed key."""
         if self.context.tests_optional(node):
             return self.emitter.assign(self._found(node), node.id)
         return self.atom(node)
@@ -438,7 +441,7 @@ class Plain:
         return codes[0] if len(codes) == 1 else "(" + f" {word} ".join(codes) + ")"
 
     def _term(self, node: Expr, word: str) -> str:
-        """A term of `&&` or `||`. After `has(a.b.c) && ...` the value of `a.b` is at hand."""
+        """Write a term of `&&` or `||`. After `has(a.b.c) && ...` the value of `a.b` is at hand."""
         if word == "and" and isinstance(node, Select) and node.test_only:
             code, name = self._presence(node)
             self.prefixes.remember_tested(node, name)
@@ -473,7 +476,7 @@ class Plain:
         return result
 
     def _branch(self, node: Expr) -> str:
-        """A branch of a conditional, which is an attribute, whatever it is."""
+        """Write a branch of a conditional, which is an attribute, whatever it is."""
         if self.context.tests_optional(node):
             return self._found(node)
         code = self.value(node)
@@ -503,7 +506,7 @@ class Plain:
 
     @contextmanager
     def _loop(self, node: Comprehension) -> Iterator[None]:
-        """A `for` statement over the range with the iteration variables in scope."""
+        """Write a `for` statement over the range with the iteration variables in scope."""
         e = self.emitter
         if node.iter_var2:
             key, value = e.name("v"), e.name("v")
@@ -520,7 +523,7 @@ class Plain:
 
     @contextmanager
     def _whole_loop(self, node: Comprehension) -> Iterator[None]:
-        """A loop that never ends early. Over what another macro collects it needs no list."""
+        """Write a loop that never ends early. Over what another macro collects it needs no list."""
         inner = node.iter_range
         shape = tree_context.classify(inner) if isinstance(inner, Comprehension) else None
         if (
@@ -556,7 +559,7 @@ class Plain:
         return self.context.checked.types.get(node.id, DYN).kind is not Kind.LIST
 
     def _entries(self, node: Expr) -> str:
-        """The source of what a loop with two variables runs over."""
+        """Return the source of what a loop with two variables runs over."""
         e = self.emitter
         t, code = e.name(), self.value(node)
         test = f"({t} := {code}).__class__ is {e.runtime('dict')}"

@@ -63,7 +63,7 @@ class SharedPrefixes:
         return key if len(keys) == len(steps) and key in self.repeated else None
 
     def release(self, keys: list[object]) -> None:
-        """The prefixes of a scope that ends are no longer at hand."""
+        """Release the prefixes of a scope that ends: they are no longer at hand."""
         for key in keys:
             self.available.pop(key, None)  # type: ignore[call-overload]  # keys come from for_scope
 
@@ -120,7 +120,7 @@ def shared_prefixes(root: Expr) -> SharedPrefixes:
 
 
 class _Place(NamedTuple):
-    """This is where a node stands: `bound` maps loop variables to their comprehension, `scope` is
+    """Says where a node stands: `bound` maps loop variables to their comprehension, `scope` is
     the innermost loop, `certain` whether the node is evaluated whenever that scope is, and `always`
     whether it is whenever the expression is, unless a loop has nothing to run over."""
 
@@ -136,7 +136,6 @@ class _Place(NamedTuple):
 #: Calls that may leave operands after the first unevaluated.
 _LAZY = frozenset({syntax.LOGICAL_AND, syntax.LOGICAL_OR, syntax.CONDITIONAL, "or", "orValue"})
 
-
 #: How often a loop is thought to run.
 _ROUNDS: Final = 2
 
@@ -149,7 +148,8 @@ class _Planner:
         self.uses: dict[Key, _Use] = {}
 
     def choose(self) -> None:
-        """A prefix used once more than the next longer one is worth computing first."""
+        """Choose the prefixes worth computing first: those used once more than the next longer
+        one."""
         several = {key: use for key, use in self.uses.items() if use.count > 1}
         self.shared.repeated = {key for key in several if not _is_covered(key, several)}
         chosen = {key: use for key, use in several.items() if use.certain}
@@ -236,7 +236,7 @@ def _chain(node: Select | Call) -> tree_context.Chain:
 
 
 def _constant_keys(steps: tuple[tree_context.Step, ...]) -> tuple[str, ...]:
-    """The leading constant string keys before any `?`."""
+    """Return the leading constant string keys before any `?`."""
     keys: list[str] = []
     for step in steps:
         if step.expr is not None or step.optional or step.key.__class__ is not str:

@@ -56,7 +56,6 @@ LIBRARY = Library(
 # Neither has an implementation here. `cel.bind` is a macro; `cel.@block`, which optimizers
 # make, evaluates its slots lazily, so the code generator writes it out.
 
-
 LATEST_BINDINGS = 1
 _T = type_param("T")
 
@@ -76,7 +75,5 @@ _BLOCK = Function(
 
 def bindings(version: int = LATEST_BINDINGS) -> Library:
     return Library(
-        f"bindings/{version}",
-        functions=(_BLOCK,) if version >= 1 else (),
-        macros=BINDINGS_MACROS,
+        f"bindings/{version}", functions=(_BLOCK,) if version >= 1 else (), macros=BINDINGS_MACROS
     )

@@ -20,7 +20,7 @@ def encode(data: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Standard alphabet, padded or not; line breaks are skipped."""
+    """Decode the standard alphabet, padded or not; line breaks are skipped."""
     data = utf8(text)
     digits = data.replace(b"\r", b"").replace(b"\n", b"")
     if _PADDED.fullmatch(digits) is None:

@@ -44,7 +44,6 @@ from celadon.records import dataclass
 # Facts: cel-go `ext/formatting.go` and `ext/formatting_v2.go`. Doubles are rounded from their
 # exact value, ties to even, which Python's own formatting does as well.
 
-
 Renderer: TypeAlias = Callable[[Any, int | None], str]
 _Known: TypeAlias = dict[int, str]
 """Lists and maps that are written, by identity."""
@@ -154,8 +153,8 @@ def _legacy_container(value: Value, memo: _Known) -> str | None:
 
 
 def _container(value: object, memo: _Known, key: _Part, element: _Part, colon: str) -> str | None:
-    """A list, or a map by its written keys; None for anything else. Each object is written once:
-    values that share structure are small, and would take time without end."""
+    """Write a list, or a map by its written keys; return None for anything else. Each object is
+    written once: values that share structure are small, and would take time without end."""
     text = memo.get(id(value))
     if text is None:
         if is_list(value):
@@ -184,7 +183,7 @@ def _written_key(entry: tuple[str, str]) -> str:
 
 
 def _legacy_element(value: Any, memo: _Known) -> str:
-    """A value inside a list or map: like a literal, doubles with six decimals."""
+    """Write a value inside a list or map: like a literal, doubles with six decimals."""
     kind = value.__class__
     if kind is str:
         return go_quote(value)
@@ -408,7 +407,7 @@ def _format(style: Style, text: str, args: list[Value]) -> str:
 
 
 def _interpolate(style: Style, text: str, args: list[Value]) -> str:
-    """The formatted string; unused arguments are no error."""
+    """Return the formatted string; unused arguments are no error."""
     parts: list[str] = []
     index = length = 0
     for piece in parse(text):
@@ -451,7 +450,7 @@ def _out_of_range(index: int) -> str:
 
 
 def validator(style: Style) -> Validator:
-    """Runs the clauses of literal calls over their arguments' types."""
+    """Return what runs the clauses of literal calls over their arguments' types."""
 
     def check(context: ValidationContext) -> None:
         for node in context.of_class(Call):
@@ -501,7 +500,7 @@ def _type_of(context: ValidationContext, node: Expr) -> Type:
 def _first_wrong(
     context: ValidationContext, style: Style, verb: str, argument: Expr
 ) -> Expr | None:
-    """The argument, or the part of a literal one, that the verb does not take."""
+    """Return the argument, or the part of a literal one, that the verb does not take."""
     type_ = _type_of(context, argument)
     if verb != "s":
         return None if is_dyn(type_) or type_.kind in style.accepted[verb] else argument

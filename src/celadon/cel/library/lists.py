@@ -46,7 +46,6 @@ from celadon.cel.values.typed_lists import LIST_CLASSES, shown_size
 # list is the square of the list's size, and a negative depth of `flatten` subtracts from the
 # cost, wrapping around below zero.
 
-
 #: A longer range is not built (it could take all memory), but charged as if it were.
 LONGEST_RANGE = 4_000_000
 
@@ -58,7 +57,7 @@ _SIGN_BIT = 1 << 63
 
 
 def _literal(argument: cost.Sized, default: int) -> int:
-    """The value of an int literal, 0 if negative; the default for anything else."""
+    """Return the value of an int literal, 0 if negative; the default for anything else."""
     node = argument.node
     if isinstance(node, Literal) and node.value.__class__ is int:
         return max(0, int(node.value))
@@ -187,7 +186,7 @@ def _bound_range(count: Argument) -> Polynomial:
 
 
 def _bound_deep(elements: Argument, depth: Argument) -> Polynomial:
-    """A negative depth makes the cost wrap around."""
+    """Bound the cost; a negative depth makes it wrap around."""
     if depth.integer is None or depth.integer < 0:
         return UNBOUNDED
     return elements.size * depth.integer + _BASE
@@ -210,7 +209,6 @@ DISTINCT = cost.CostRule(_track_first, _estimate_distinct, bound=_bound_distinct
 # merge sort, well defined when NaN is among the keys (a comparison with NaN fails, and a
 # failure is "not less"). Longer lists are sorted stably here; Go leaves the order of their
 # equal keys open.
-
 
 _INSERTION_SORT_LIMIT = 12
 
@@ -280,14 +278,14 @@ def slice_list(elements: list[Value], start: int, end: int) -> list[Value]:
 
 
 def flatten(elements: object) -> list[Value]:
-    """Lists inside replaced by their elements, one level deep."""
+    """Replace lists inside by their elements, one level deep."""
     if not is_list(elements):
         raise no_such_overload(f"{type_of(elements)}.flatten()")
     return _flattened(elements, 1)
 
 
 def flatten_deep(elements: object, depth: Value) -> list[Value]:
-    """Lists inside replaced by their elements, so many levels deep."""
+    """Replace lists inside by their elements, so many levels deep."""
     if not is_list(elements) or depth.__class__ is not int:
         raise no_such_overload(f"{type_of(elements)}.flatten({type_of(depth)})")
     if depth < 0:
@@ -304,7 +302,8 @@ def _flatten_again(work: UnpaidWork, impl: Impl, elements: Value, *depth: Any) -
 
 
 def _flattened(elements: list[Value], depth: int, work: UnpaidWork | None = None) -> list[Value]:
-    """Lists that share structure are small and yet endless when flattened."""
+    """Flatten within bounds: lists that share structure are small and yet endless when
+    flattened."""
     result: list[Value] = []
     stack = [(iter(elements), depth)]
     left = _MOST_FLATTENED
@@ -547,7 +546,7 @@ _OTHERS = (
 
 
 def _free(function: Function) -> Function:
-    """The function at the default cost."""
+    """Return the function at the default cost."""
     return function.with_each(cost=None)
 
 

@@ -26,7 +26,6 @@ from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
 # int and uint are 64 bits wide, so shifts and complements are masked. A right shift of an int
 # fills with zeros, as cel-go's does.
 
-
 #: From here on every double is integral.
 _INTEGRAL_FROM = 2.0**52
 _MATH_FUNCTIONS_NUMBERS = frozenset({int, Uint, float})

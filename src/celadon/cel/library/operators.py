@@ -67,7 +67,6 @@ def binary(
 #
 # `+ - * / %` and unary minus; `celadon.cel.values.arithmetic` computes them.
 
-
 _ARITHMETIC_OPERATORS_LIST = list_of(type_param("A"))
 
 LEAP_DAY = "timestamp('2024-02-29T00:00:00Z')"
@@ -264,7 +263,6 @@ _B = type_param("B")
 _LIST = list_of(_A)
 _MAP = map_of(_A, _B)
 
-
 #: suffix of the overload ids, operand types, a smaller left and a larger right operand
 _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (
     ("bool", BOOL, BOOL, "false", "true"),
@@ -420,13 +418,7 @@ _LOGIC = (
 
 _ORDERING = (
     _ordering(
-        syntax.LESS,
-        "less",
-        "<",
-        equality.less,
-        "Smaller than.",
-        inline_operators.LESS,
-        holds=True,
+        syntax.LESS, "less", "<", equality.less, "Smaller than.", inline_operators.LESS, holds=True
     ),
     _ordering(
         syntax.LESS_EQUALS,

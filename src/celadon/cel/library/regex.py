@@ -78,7 +78,7 @@ def replace(text: str, pattern: str, replacement: str, limit: int = -1) -> str:
 
 
 def _template(replacement: str, groups: int) -> list[str | int]:
-    """The replacement as texts and group numbers."""
+    """Return the replacement as texts and group numbers."""
     parts: list[str | int] = []
     position = 0
     for match in _REFERENCE.finditer(replacement):

@@ -28,7 +28,8 @@ def _same_hashed_kind(a: list[Value], b: list[Value]) -> bool:
 
 
 def _refuse_long(a: list[Value], b: list[Value]) -> None:
-    """The charge for so many comparisons alone is over every limit worth setting."""
+    """Refuse so many comparisons that the charge for them alone is over every limit worth
+    setting."""
     if len(a) * len(b) > _MOST_COMPARISONS:
         raise too_long()
 

@@ -351,7 +351,6 @@ CONVERSIONS: tuple[Function, ...] = (
 #
 # The parts of timestamps and durations as member functions, plain and with a time zone.
 
-
 _T = "timestamp('2024-02-29T22:05:06.789Z')"
 _D = "duration('3h25m45.5s')"
 

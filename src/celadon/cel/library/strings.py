@@ -24,7 +24,6 @@ from celadon.cel.values.text import MAX_LENGTH, check_length
 #
 # `strings.quote`: a string as a CEL literal that prints on one line.
 
-
 _SURROGATES = range(0xD800, 0xE000)
 _ESCAPES: dict[int, str] = {
     **dict.fromkeys(_SURROGATES, "\ufffd"),
@@ -56,7 +55,6 @@ _WHITE_SPACE = (
 _NOTHING = Argument(ZERO, is_constant=True, value="")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
-
 
 _LARGE_SEARCH = 1_000_000
 """So many comparisons of characters may be made to save turning a text around."""
@@ -98,7 +96,7 @@ def last_index_of(s: str, part: str) -> int:
 
 
 def last_index_of_from(s: str, part: str, offset: int) -> int:
-    """The last position at or before the offset, or -1. An empty part is at any offset."""
+    """Return the last position at or before the offset, or -1. An empty part is at any offset."""
     if not part:
         return offset
     if offset < 0:
@@ -184,7 +182,8 @@ def _member(
     growth: Growth | None = None,
     inline: Inline | None = None,
 ) -> Overload:
-    """A text is no longer than the receiver, unless `growth` says so."""
+    """Declare a method of texts. Its result is no longer than the receiver, unless `growth` says
+    so."""
     if growth is None and result is STRING:
         growth = first
     return Overload(
@@ -202,7 +201,7 @@ def _member(
 
 
 def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
-    """An empty text is found around every character."""
+    """Bound the size of a replacement: an empty text is found around every character."""
     return text.size + text.size * new.size
 
 
@@ -475,7 +474,6 @@ _PLAIN_FORMAT = _format(
     ("'%.2f'.format([1234.567])", "'1234.57'"),
     ("'%s'.format([[1.5, 'a']])", "'[1.5, a]'"),
 )
-
 
 #: Implementations that refuse an offset past the end, by overload id.
 _CHECKED_OFFSETS: dict[str, Impl] = {

@@ -38,7 +38,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Alternatives; `repeat` is `?`, `*`, `+`, or empty for exactly once."""
+    """Holds a block of a rule of the grammar. Alternatives; `repeat` is `?`, `*`, `+`, or empty for
+    exactly once."""
 
     alternatives: tuple[Alternative, ...]
     repeat: str = ""
@@ -49,7 +50,8 @@ Element: TypeAlias = Token | Rule | Block
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """`name` is that of the node in the parse tree; `precedence` is for suffixes."""
+    """Holds an alternative of a rule. `name` is that of the node in the parse tree; `precedence` is
+    for suffixes."""
 
     elements: tuple[Element, ...]
     name: str = ""
@@ -85,7 +87,6 @@ _TRAILING_COMMA = _optional(_token(","))
 _LEADING_DOT = _optional(_token(".", "leading_dot"))
 _ARGUMENTS = _optional(Rule("exprList", "args"))
 _IDENTIFIER = _token(tokens.IDENTIFIER, "id")
-
 
 _SIGN = _optional(_token("-", "sign"))
 _LITERAL_NAMES = {
@@ -132,14 +133,8 @@ GRAMMAR: dict[str, Definition] = {
     "unary": Definition(
         (
             Alternative((Rule("member", "e"),), "MemberExpr"),
-            Alternative(
-                (_repeat("+", _token("!", "ops+")), Rule("member", "e")),
-                "LogicalNot",
-            ),
-            Alternative(
-                (_repeat("+", _token("-", "ops+")), Rule("member", "e")),
-                "Negate",
-            ),
+            Alternative((_repeat("+", _token("!", "ops+")), Rule("member", "e")), "LogicalNot"),
+            Alternative((_repeat("+", _token("-", "ops+")), Rule("member", "e")), "Negate"),
         )
     ),
     "member": Definition(
@@ -277,7 +272,6 @@ OLDER_GRAMMAR: dict[str, Definition] = {
 #
 # No rule of this grammar can match nothing. That keeps the sets simple.
 
-
 #: Stands in a set of kinds for "the rule may end here".
 END = "<end of rule>"
 
@@ -285,7 +279,7 @@ Kinds: TypeAlias = frozenset[str]
 
 
 class StateKind(enum.Enum):
-    """This is what synchronisation needs to know of a state."""
+    """Says what synchronisation needs to know of a state."""
 
     BASIC = enum.auto()
     #: The end of a rule. Its free transitions lead to wherever the rule is invoked.
@@ -298,7 +292,7 @@ class StateKind(enum.Enum):
 
 @dataclass(slots=True, eq=False)
 class State:
-    """`transitions` are in order of preference.
+    """Holds a state of the grammar's network. `transitions` are in order of preference.
 
     The entry of a suffix loop has `operand_returns`: the states to which the right operands of its
     suffixes return.
@@ -413,7 +407,7 @@ class Network:
         return frozenset(result)
 
     def _lookahead(self, choice: ChoiceStep) -> tuple[Kinds, ...] | None:
-        """The kinds that start each alternative, if these sets are disjoint."""
+        """Return the kinds that start each alternative, if these sets are disjoint."""
         if choice.wraps_left or choice.decision.is_suffix_loop:
             return None
         looks = tuple(self._reach(t.target, beyond=True) for t in choice.decision.transitions)

@@ -38,7 +38,8 @@ from celadon.records import dataclass, field
 
 
 class Token(NamedTuple):
-    """`start` and `end` are the code-point offsets of its first and last character."""
+    """Holds one token. `start` and `end` are the code-point offsets of its first and last
+    character."""
 
     kind: str
     text: str
@@ -80,7 +81,7 @@ class TokenStream:
         return self._tokens[self.index - 1] if self.index else None
 
     def consume(self) -> None:
-        """Steps to the next token; stays at the end of input."""
+        """Step to the next token; stay at the end of input."""
         if self.token(1).kind != tokens.EOF:
             self.index += 1
             self.token(1)
@@ -134,7 +135,6 @@ class TokenStream:
 # If no alternative can go on, one that has completed its rule is taken, in the hope that the
 # caller can do more with the token. If there is none, the decision fails.
 
-
 #: States to return to, the next one first. Its end is None: anything.
 Stack: TypeAlias = "tuple[antlr_grammar.State, Stack] | None"
 #: What comes at a position ahead; 1 is the current token.
@@ -150,8 +150,9 @@ class NoViableAlternativeError(Exception):
 
 
 class _Path(NamedTuple):
-    """`needs` is a precedence still to be checked. `escaped`: the path has left the rule of the
-    decision. `exempt`: it left it to where it was invoked without precedence."""
+    """Holds one path of a prediction. `needs` is a precedence still to be checked. `escaped`: the
+    path has left the rule of the decision. `exempt`: it left it to where it was invoked without
+    precedence."""
 
     state: antlr_grammar.State
     alternative: int
@@ -175,7 +176,7 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """This is where the paths are before a token. `alternative` is the one to take, if that is
+    """Says where the paths are before a token. `alternative` is the one to take, if that is
     decided."""
 
     groups: tuple[Group, ...]
@@ -334,7 +335,7 @@ def _is_inner_loop(state: antlr_grammar.State, stack: Stack) -> bool:
 
 
 def _by_precedence(groups: tuple[Group, ...], precedence: int) -> tuple[Group, ...]:
-    """Keeps what the precedence of the open rule allows.
+    """Keep what the precedence of the open rule allows.
 
     Entering the loop (alternative 1) needs a precedence. Leaving it is dropped where entering it
     leads to the same place.
@@ -349,7 +350,7 @@ def _by_precedence(groups: tuple[Group, ...], precedence: int) -> tuple[Group, .
 
 
 def _completed(groups: Iterable[Group], ahead: int) -> int:
-    """The first alternative whose rule is complete."""
+    """Return the first alternative whose rule is complete."""
     complete = [
         g.alternative
         for g in groups
@@ -361,13 +362,14 @@ def _completed(groups: Iterable[Group], ahead: int) -> int:
 
 
 def _decided(groups: tuple[Group, ...]) -> int | None:
-    """The only alternative left, or the first of those that no token can tell apart."""
+    """Return the only alternative left, or the first of those that no token can tell apart."""
     alternatives = {group.alternative for group in groups}
     return min(alternatives) if len(alternatives) == 1 or _conflicts(groups) else None
 
 
 def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
-    """A stack whose end may be anything includes all that only continue it."""
+    """Leave out what others include: a stack whose end may be anything includes all that only
+    continue it."""
     by_top: dict[antlr_grammar.State, set[Stack]] = {}
     for stack in stacks:
         if stack is None:
@@ -404,10 +406,7 @@ def _paths_of(network: antlr_grammar.Network) -> _Paths:
 
 
 def predict(
-    network: antlr_grammar.Network,
-    decision: antlr_grammar.State,
-    precedence: int,
-    look: Lookahead,
+    network: antlr_grammar.Network, decision: antlr_grammar.State, precedence: int, look: Lookahead
 ) -> int:
     """Return the number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     paths = _paths_of(network)
@@ -594,7 +593,7 @@ class Machine:
         return token
 
     def _synchronise(self) -> None:
-        """Makes the current token one that can come here, or fails the rule."""
+        """Make the current token one that can come here, or fail the rule."""
         if self._recovering:
             return
         possible = self._network.next_kinds(self._state)
@@ -615,7 +614,7 @@ class Machine:
         return self._insert_token()
 
     def _delete_token(self) -> bool:
-        """Deletes the current token if the next one fits."""
+        """Delete the current token if the next one fits."""
         if self._stream.kind(2) not in self._expected():
             return False
         self._report_unwanted()
@@ -624,7 +623,7 @@ class Machine:
         return True
 
     def _insert_token(self) -> Token:
-        """Makes up the missing token if the current one could follow it."""
+        """Make up the missing token if the current one could follow it."""
         current = self._stream.token(1)
         expected = self._expected()
         if current.kind not in self._expected(self._state.transitions[0].target):
@@ -729,7 +728,7 @@ class Machine:
 
 
 def _collect(node: ParseNode, label: str, part: Token | ParseNode) -> None:
-    """A label that ends in `+` collects several parts."""
+    """Collect a part; a label that ends in `+` collects several."""
     if label.endswith("+"):
         several = node.parts.setdefault(label, [])
         assert isinstance(several, list)

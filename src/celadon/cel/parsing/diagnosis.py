@@ -34,7 +34,7 @@ OPTIONAL_UNSUPPORTED = "unsupported syntax '?'"
 
 
 def reserved_identifier(name: str) -> str:
-    """A word that languages around CEL reserve is used as a variable or function
+    """Say that a word that languages around CEL reserve is used as a variable or function
     (`tokens.RESERVED`)."""
     return f"reserved identifier: {name}"
 
@@ -211,7 +211,7 @@ class Reader:
             return self._fail(error.message, self.nodes.positions[error.node])
 
     def _simple_name(self, node: ParseNode) -> str | syntax.Expr:
-        """The name of a variable or function, or what to put in its place."""
+        """Return the name of a variable or function, or what to put in its place."""
         name = _token(node, "id")
         if name is None:
             return self._unspecified(node.start.start)
@@ -311,10 +311,7 @@ class Reader:
             return self._unspecified(offset)
         try:
             value = decode_literal(
-                kind,
-                token.text,
-                negative="sign" in node.parts,
-                older=self._options.older_texts,
+                kind, token.text, negative="sign" in node.parts, older=self._options.older_texts
             )
         except LiteralError as error:
             self._report(str(error), offset)
@@ -350,7 +347,7 @@ _READERS: dict[str, Callable[[Reader, ParseNode], _Reading]] = {
 
 
 def _unnested(node: ParseNode | None) -> ParseNode | None:
-    """The first node downwards that is more than the way to another one."""
+    """Return the first node downwards that is more than the way to another one."""
     while node is not None:
         match node.name:
             case "expr" | "relation" | "calc":
@@ -427,7 +424,7 @@ def _unformatted(match: re.Match[str]) -> str:
 
 
 def diagnose(source: Source, options: ParseOptions, issues: Issues) -> syntax.Ast | None:
-    """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
+    """Add the issues, or return the tree if there are none. Raises `CopyLimitExceeded`."""
 
     def report_syntax_error(message: str, offset: int) -> None:
         if options.older_texts:

@@ -67,7 +67,6 @@ _KIND_OF_GROUP: dict[int, str] = {
 }
 _KIND_OF_TEXT: dict[str, str] = {text: text for text in tokens.FIXED}
 
-
 _BEGUN_ESCAPE = r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?"
 #: The longest beginning of some token, where no token is.
 _BEGUN = late_pattern(
@@ -135,7 +134,6 @@ def next_token(text: str, index: int) -> tuple[str | None, int, int]:
 # The values of number, string and bytes literals (cel-go `parser/unescape.go`).
 #
 # The functions take a token's text and raise `LiteralError` with the message to report.
-
 
 INVALID_INT = "invalid int literal"
 INVALID_UINT = "invalid uint literal"
@@ -207,7 +205,7 @@ def _decode_uint(text: str) -> Uint:
 
 
 def _magnitude(text: str) -> int:
-    """The number, or one that fits no type if there are too many digits to convert."""
+    """Return the number, or one that fits no type if there are too many digits to convert."""
     if text.startswith("0x"):
         digits, base = text[2:], 16
     else:
@@ -305,13 +303,12 @@ def _byte_escape(match: re.Match[str]) -> bytes:
 #
 # One table for both parsers and the unparser (cel-go `parser/gen/CEL.g4`, `common/operators`).
 
-
 #: Binding strengths from the loosest; what is as strong as a member needs no parentheses anywhere.
 TERNARY, OR, AND, RELATION, SUM, PRODUCT, UNARY, MEMBER = range(8)
 
 
 class Operator(NamedTuple):
-    """`function` is the name that calls of the operator have in the tree."""
+    """Describes an operator. `function` is the name that calls of the operator have in the tree."""
 
     sign: str
     function: str

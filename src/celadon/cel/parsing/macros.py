@@ -43,7 +43,6 @@ from celadon.cel.syntax import (
 # Generated nodes have fresh ids and the position of the call's `(`. Arguments are used as they
 # are, with their ids; what is needed twice must be copied.
 
-
 #: `Macro.arg_count` of a macro that takes any number of arguments.
 ANY_COUNT = -1
 
@@ -102,7 +101,7 @@ class Expansion:
         return Literal(self._nodes.new_id(self._offset), value)
 
     def ident(self, name: str) -> Ident:
-        """A name, not looked up: hidden variables begin with `@`."""
+        """Return a name that is not looked up: hidden variables begin with `@`."""
         return Ident(self._nodes.new_id(self._offset), name)
 
     def select(self, operand: Expr, field: str) -> Select:
@@ -219,7 +218,7 @@ def _copy_id(nodes: Nodes, node_id: int) -> int:
 
 
 def _rebuild(nodes: Nodes, node: Expr, copies: dict[int, Expr]) -> Expr:
-    """A copy of one node whose children have copies already."""
+    """Return a copy of one node whose children have copies already."""
     new_id = _copy_id(nodes, node.id)
     match node:
         case Call():
@@ -294,7 +293,7 @@ class _Loop(NamedTuple):
 
 
 def _variable(x: Expansion, node: Expr, message: str) -> str:
-    """The name of an iteration variable."""
+    """Return the name of an iteration variable."""
     if not isinstance(node, Ident):
         x.fail(message, node)
     return node.name
@@ -364,7 +363,7 @@ def _exists_one_loop(x: Expansion, predicate: Expr) -> _Loop:
 
 
 def _collect_loop(x: Expansion, init: Expr, step: Expr, predicate: Expr | None) -> _Loop:
-    """Adds to an aggregate in every step, or in those where the predicate holds."""
+    """Add to an aggregate in every step, or in those where the predicate holds."""
     if predicate is not None:
         step = x.call(syntax.CONDITIONAL, predicate, step, _accumulator(x))
     return _Loop(init, x.literal(True), step, _accumulator(x))
@@ -446,7 +445,8 @@ def _transform_map_entry(x: Expansion, target: Expr | None, args: Sequence[Expr]
 
 
 def _bind_value(x: Expansion, name: str, value: Expr, result: Expr) -> Expr:
-    """`result` with a name for a value: a loop over nothing whose accumulator is the name."""
+    """Return `result` with a name for a value: a loop over nothing whose accumulator is the
+    name."""
     return x.comprehension(
         x.list(), (UNUSED, ""), (name, value), x.literal(False), x.ident(name), result
     )
@@ -455,7 +455,8 @@ def _bind_value(x: Expansion, name: str, value: Expr, result: Expr) -> Expr:
 def _optional_fold(
     x: Expansion, target: Expr, args: Sequence[Expr], macro: str
 ) -> tuple[Expr, Expr]:
-    """The condition that the target has a value, and the second argument with the value bound."""
+    """Return the condition that the target has a value, and the second argument with the value
+    bound."""
     variable = args[0]
     if not isinstance(variable, Ident):
         x.fail(f"{macro}() variable name must be a simple identifier", variable)
@@ -539,7 +540,7 @@ def _block_variable(macro: str, prefix: str) -> Expander:
 
 
 def _natural(node: Expr) -> int | None:
-    """The value of a literal int that is not negative."""
+    """Return the value of a literal int that is not negative."""
     if isinstance(node, Literal) and node.value.__class__ is int and node.value >= 0:
         return node.value
     return None

@@ -82,7 +82,7 @@ def _balance(function: str, terms: Sequence[Expr], ids: Sequence[int], low: int,
 
 
 class ParseLimits(NamedTuple):
-    """This is what a parser takes before it gives up; the defaults are cel-go's and
+    """Holds what a parser takes before it gives up; the defaults are cel-go's and
     kube-apiserver's."""
 
     #: Longest source, in code points.
@@ -101,7 +101,7 @@ class ParseLimits(NamedTuple):
 
 
 def source_too_long(size: int, limit: int) -> str:
-    """The source has more code points than `ParseLimits.code_points`; it is not parsed."""
+    """Say that the source has more code points than `ParseLimits.code_points`; it is not parsed."""
     return f"expression code point size exceeds limit: size: {size}, limit {limit}"
 
 
@@ -111,7 +111,7 @@ def rules_too_deep(limit: int) -> str:
 
 
 def tree_too_deep() -> str:
-    """The parse tree nests more deeply than `ParseLimits.recursion` where it is read."""
+    """Say that the parse tree nests more deeply than `ParseLimits.recursion` where it is read."""
     return "max recursion depth exceeded"
 
 
@@ -368,7 +368,7 @@ class _Descent:
         return count
 
     def _optional_mark(self) -> bool:
-        """Steps over a `?`, if there is one, where optional syntax has it."""
+        """Step over a `?`, if there is one, where optional syntax has it."""
         if self.kinds[self.at] != "?":
             return False
         if not self.options.optional_syntax:
@@ -421,7 +421,7 @@ class _Descent:
     def _call(
         self, open_at: int, function: str, target: Expr | None, args: tuple[Expr, ...]
     ) -> Expr:
-        """The call, or what it expands to. `open_at` is the index of its `(`."""
+        """Return the call, or what it expands to. `open_at` is the index of its `(`."""
         call = Call(self.nodes.new_id(self.offsets[open_at]), function, target, args)
         if function in self.macros:
             macro = find_macro(self.macros, function, len(args), member=target is not None)
@@ -452,7 +452,7 @@ class _Descent:
         return Literal(self.nodes.new_id(self.offsets[index]), value)
 
     def _name(self) -> Expr:
-        """A variable, a call of a global function, or a message."""
+        """Read a variable, a call of a global function, or a message."""
         kinds = self.kinds
         index = self.at
         dot = ""
@@ -477,7 +477,7 @@ class _Descent:
         return Ident(self.nodes.new_id(self.offsets[index]), dot + name)
 
     def _end_of_chain(self, index: int) -> int:
-        """The index behind `a.b.c`."""
+        """Return the index behind `a.b.c`."""
         kinds = self.kinds
         index += 1
         while kinds[index] == "." and kinds[index + 1] == tokens.IDENTIFIER:
@@ -541,14 +541,14 @@ class _Descent:
         return ListLiteral(node_id, tuple(elements), frozenset(optional))
 
     def _comma_before_another(self, close: str) -> bool:
-        """Steps over a comma, unless it is the trailing one."""
+        """Step over a comma, unless it is the trailing one."""
         if self.kinds[self.at] != "," or self.kinds[self.at + 1] == close:
             return False
         self.at += 1
         return True
 
     def _close_aggregate(self, close: str) -> None:
-        """Steps over the closing bracket and a comma before it; `[,]` is allowed."""
+        """Step over the closing bracket and a comma before it; `[,]` is allowed."""
         if self.kinds[self.at] == ",":
             self.at += 1
         self._expect(close)

@@ -112,7 +112,7 @@ class _Writer:
                 assert_never(node)
 
     def _within(self, node: syntax.Expr, strength: int) -> str:
-        """The text of a part, in parentheses if it binds less strongly than that."""
+        """Return the text of a part, in parentheses if it binds less strongly than that."""
         text = self.texts[node.id]
         return text if self._strengths[node.id] >= strength else f"({text})"
 
@@ -143,7 +143,7 @@ class _Writer:
         return MEMBER, f"{self._within(node.target, MEMBER)}.{node.function}({written})"
 
     def _signed(self, sign: str, operand: syntax.Expr) -> str:
-        """An operator with one operand. A minus must touch neither a number nor a minus."""
+        """Write an operator with one operand. A minus must touch neither a number nor a minus."""
         text = self._within(operand, MEMBER)
         if sign == "-" and (text[0] == "-" or text[0].isdigit()):
             text = f"({text})"

@@ -42,7 +42,6 @@ from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp,
 # Well-known messages are CEL's own values (a `Struct` is a map, an `Int64Value` an int, an
 # `Any` what it holds); every other message is a `Message`.
 
-
 Reader = Callable[[MessageTypes, Any], Any]
 
 _UNSIGNED = frozenset({FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64})
@@ -296,7 +295,7 @@ _SCALARS: Final[Mapping[int, Callable[[Value], Value]]] = MappingProxyType(
 
 
 def _message(types: MessageTypes, descriptor: Descriptor, value: object) -> Any:
-    """The message that stands for the value; None if a null unsets the field."""
+    """Return the message that stands for the value; None if a null unsets the field."""
     name = descriptor.full_name
     cls: Any = types.message_class(descriptor)
     match name:
@@ -322,7 +321,7 @@ def _message(types: MessageTypes, descriptor: Descriptor, value: object) -> Any:
 
 
 def _value_class(types: MessageTypes, descriptor: Descriptor) -> Value:
-    """The class of the `Value`s in a `Struct` or `ListValue` of that pool."""
+    """Return the class of the `Value`s in a `Struct` or `ListValue` of that pool."""
     fields = descriptor.fields_by_name
     values = fields["values"] if "values" in fields else map_entry(fields["fields"])[1]
     assert values.message_type is not None, "both hold messages"
@@ -338,7 +337,7 @@ def _duration(cls: Any, value: Duration) -> ProtoMessage:
 
 
 def _same_message(cls: Any, message: ProtoMessage) -> ProtoMessage:
-    """The message itself, or, if it comes from another pool, the same in this one."""
+    """Return the message itself, or, if it comes from another pool, the same in this one."""
     if message.__class__ is cls:
         return message
     copy: ProtoMessage = cls.FromString(message.SerializePartialToString())
@@ -346,7 +345,7 @@ def _same_message(cls: Any, message: ProtoMessage) -> ProtoMessage:
 
 
 def _pack(cls: Any, value: Any) -> ProtoMessage:
-    """An `Any` with the message, or with the message that wraps the value."""
+    """Return an `Any` with the message, or with the message that wraps the value."""
     message = _wrapped(value)
     try:
         data = message.SerializeToString(deterministic=True)
@@ -385,7 +384,6 @@ def _wrapped(value: Any) -> ProtoMessage:
 # What JSON has no form for becomes text, as in the JSON of protobuf itself: integers that a
 # double cannot hold, bytes (base64), timestamps, durations. Messages take the form they have in
 # JSON.
-
 
 #: Integers up to this size survive as JSON numbers.
 MAX_SAFE: Final = (1 << 53) - 1
@@ -429,8 +427,8 @@ def _container(cls: Any, value: Any, depth: int) -> Any:
 
 
 def _class_of(cls: Any, field: str) -> Any:
-    """The class of the messages in a field. (Protobuf's Python has short forms for `Struct` and
-    `ListValue` which cannot tell `{}` from `{"fields": {}}`.)"""
+    """Return the class of the messages in a field. (Protobuf's Python has short forms for `Struct`
+    and `ListValue` which cannot tell `{}` from `{"fields": {}}`.)"""
     return GetMessageClass(cls.DESCRIPTOR.fields_by_name[field].message_type)
 
 

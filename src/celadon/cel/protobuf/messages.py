@@ -30,7 +30,6 @@ from celadon.records import dataclass
 # NaN equals nothing. An `Any` that cannot be unpacked is compared by its bytes; so are fields
 # that the descriptor does not know.
 
-
 Unpack = Callable[[str, bytes], "ProtoMessage | None"]
 """The message that an `Any` with this type URL and these bytes holds; None if it cannot be told."""
 
@@ -97,7 +96,7 @@ def _values_equal(field: FieldDescriptor, a: Any, b: Any, pending: _Pairs) -> bo
 
 
 def _unknown(message: ProtoMessage) -> dict[int, list[object]]:
-    """The fields that are not known, by number."""
+    """Return the fields that are not known, by number."""
     result: dict[int, list[object]] = {}
     for field in _fields(UnknownFieldSet(message)):
         result.setdefault(field.field_number, []).append(_comparable(field.data))
@@ -109,7 +108,7 @@ def _fields(unknown: UnknownFieldSet) -> list[Any]:
 
 
 def _comparable(data: object) -> object:
-    """The content of an unknown field; a group has fields again."""
+    """Return the content of an unknown field; a group has fields again."""
     if isinstance(data, UnknownFieldSet):
         return [(f.field_number, f.wire_type, _comparable(f.data)) for f in _fields(data)]
     return data
@@ -120,7 +119,6 @@ def _comparable(data: object) -> object:
 # Fields of messages as CEL sees them: their types, whether they are set, how they are read.
 #
 # What a field's descriptor says is settled once; reading then only runs what was settled.
-
 
 Convert = Callable[[Any], Any]
 
@@ -140,9 +138,10 @@ _PRIMITIVES = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`convert` makes the CEL value of what protobuf gives: of the whole for a single value, of an
-    element for a repeated field; for a map, `convert_key` makes its keys. With `absent_is_null`,
-    an unset field reads as null instead of as its default."""
+    """Reads and writes a field of a message. `convert` makes the CEL value of what protobuf gives:
+    of the whole for a single value, of an element for a repeated field; for a map, `convert_key`
+    makes its keys. With `absent_is_null`, an unset field reads as null instead of as its
+    default."""
 
     name: str
     descriptor: FieldDescriptor
@@ -220,7 +219,7 @@ def _single(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
 
 
 class MessageTypes(Protocol):
-    """This is what messages, their readers and their writers need of the `registry` that makes
+    """Holds what messages, their readers and their writers need of the `registry` that makes
     classes."""
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
@@ -282,7 +281,7 @@ class Message(Record):
         return not self.message.ByteSize()
 
     def display(self) -> str:
-        """The type's name and protobuf's text form in one line."""
+        """Return the type's name and protobuf's text form in one line."""
         content = text_format.MessageToString(self.message, as_one_line=True)
         return f"{self.cel_type.name}{{{content}}}"
 
@@ -307,7 +306,7 @@ class EnumValue(Opaque):
 
     @property
     def is_zero(self) -> bool:
-        """Is it the value with number 0?"""
+        """Return whether it is the value with number 0."""
         return self.number == 0
 
     def display(self) -> str:

@@ -39,9 +39,7 @@ from celadon.cel.types import INT, STRING, Type, object_type, opaque
 # them. Of several threads that ask for the same at the same time, all get the class that came
 # first.
 
-
 # Imported for their descriptors, which the default pool then has.
-
 
 _BUILT_IN = {
     message.DESCRIPTOR.full_name: message.DESCRIPTOR
@@ -50,7 +48,8 @@ _BUILT_IN = {
 
 
 class Registry:
-    """`strong_enums` are full names of enums whose values are no ints."""
+    """Looks up types by their names. `strong_enums` are full names of enums whose values are no
+    ints."""
 
     __slots__ = ("_enums", "_messages", "pool", "strong_enums")
 
@@ -205,7 +204,7 @@ class ProtobufTypes:
         return ObjectType(name, fields, partial(self._registry.construct, descriptor))
 
     def find_constant(self, name: str) -> Constant | None:
-        """An enum's value by the name of the enum and its own: `my.Color.RED`."""
+        """Return an enum's value by the name of the enum and its own: `my.Color.RED`."""
         enum_name, _, value_name = name.rpartition(".")
         enum = self._registry.enum(enum_name)
         value = None if enum is None else enum.values_by_name.get(value_name)

@@ -36,7 +36,8 @@ from celadon.cel.re2 import pattern_tree
 
 
 class Alphabet:
-    """`count` classes, numbered from 0. `representatives` holds one code point of each."""
+    """Sorts code points into classes that a pattern cannot tell apart. `count` classes, numbered
+    from 0. `representatives` holds one code point of each."""
 
     def __init__(self, sets: set[pattern_tree.CharSet]) -> None:
         toggles: dict[int, int] = {0: 0}
@@ -123,8 +124,8 @@ Argument = int | pattern_tree.AssertionKind | tuple[pattern_tree.Node, Progress]
 
 
 class Program:
-    """`start` is where a match begins, `match` the one MATCH. Without `captures` there are no SAVE
-    instructions."""
+    """Holds the instructions of a pattern. `start` is where a match begins, `match` the one MATCH.
+    Without `captures` there are no SAVE instructions."""
 
     def __init__(
         self, tree: pattern_tree.Node, alphabet: Alphabet, *, captures: bool = False
@@ -267,13 +268,13 @@ class Program:
 #
 # What assertions look at: the kind of thing on either side of a position.
 
-
 EDGE, OTHER, LETTER, LINE_END = range(4)
 """The end of the text, a character of no interest, a word character, a newline."""
 
 
 def sides_of(alphabet: Alphabet) -> list[int]:
-    """The side each class makes. Exact when the alphabet tells words and newlines apart."""
+    """Return the side that each class makes. It is exact when the alphabet tells words and newlines
+    apart."""
     words = alphabet.classes_in(pattern_tree.WORD)
     newlines = alphabet.classes_in(pattern_tree.NEWLINE)
     return [
@@ -309,7 +310,6 @@ def holds(kind: pattern_tree.AssertionKind, before: int, after: int | None) -> b
 # written as ranges, other cases as sets, `$` as `\Z`, words as ASCII words. What `re` could
 # read differently is not translated: a repetition of something that can be empty, where engines
 # disagree on when to stop.
-
 
 # `\B` of `re` is false in an empty text, Go's is true.
 _ASSERTIONS = {

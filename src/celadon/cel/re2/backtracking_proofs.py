@@ -66,7 +66,7 @@ class _Refused(Exception):
 
 
 class _Reach:
-    """This is what an instruction leads to without consuming: CHAR instructions with the number of
+    """Holds what an instruction leads to without consuming: CHAR instructions with the number of
     ways to each; whether to a match; whether to one that may depend on an assertion."""
 
     __slots__ = ("chars", "matches", "may_match")
@@ -158,7 +158,7 @@ class Analysis:
         return True
 
     def _bits(self, front: _Front) -> Iterator[int]:
-        """The classes that something in the front consumes, one bit each."""
+        """Yield the classes that something in the front consumes, one bit each."""
         classes = 0
         for instruction, _ in front:
             classes |= self._program.mask(instruction)
@@ -172,7 +172,8 @@ class Analysis:
         return {(instruction, overshoot): ways for instruction, ways in chars.items()}
 
     def _taken(self, front: _Front, bits: int) -> Iterator[tuple[_Reach, int, int]]:
-        """The paths that go on with one of the classes: where to, their overshoot, how many."""
+        """Yield the paths that go on with one of the classes: where to, their overshoot, how
+        many."""
         program = self._program
         for (instruction, overshoot), paths in front.items():
             if program.mask(instruction) & bits:
@@ -270,7 +271,6 @@ def _extend(front: _Front, reach: _Reach, overshoot: int, paths: int) -> None:
 # is cached, and the caches are emptied when they grow large: then, as in the worst case, each
 # position takes time in proportion to the size of the program.
 
-
 Slots = tuple[int, ...]
 """Start and end of the match, then of each group; -1 where a group took no part."""
 
@@ -287,7 +287,8 @@ _Way = tuple[int, tuple[int, ...]]
 
 
 class SpanFinder:
-    """`steps` counts instructions looked at in all passes: the work done, for tests."""
+    """Finds where matches begin and end. `steps` counts instructions looked at in all passes: the
+    work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
         self.steps = 0
@@ -303,7 +304,7 @@ class SpanFinder:
         self._ways: dict[tuple[int, int, int, _Mask], _Way] = {}
 
     def find_all(self, text: str, limit: int, groups: int, position: int = 0) -> list[Slots]:
-        """The matches from `position` on, at most `limit` unless that is negative, as Go
+        """Return the matches from `position` on, at most `limit` unless that is negative, as Go
         `Regexp.FindAllStringSubmatchIndex`: an empty match right after another is none."""
         classes = [self._program.alphabet.class_of(char) for char in text]
         classes.append(_AT_END)
@@ -326,7 +327,7 @@ class SpanFinder:
         return result
 
     def _viable(self, classes: list[int]) -> list[_Mask]:
-        """The viable instructions at each position, the end included."""
+        """Return the viable instructions at each position, the end included."""
         arrivals = []
         arrived = 1 << self._program.start
         before = EDGE
@@ -342,7 +343,7 @@ class SpanFinder:
         return viable
 
     def _forward(self, arrived: _Mask, before: int, number: int) -> tuple[_Mask, _Mask]:
-        """The ends reached from the instructions arrived at, and where a character of class
+        """Return the ends reached from the instructions arrived at, and where a character of class
         `number` leads from there."""
         key = arrived, before, number
         forward = self._forwards.get(key)
@@ -431,7 +432,7 @@ class SpanFinder:
         return _mask_of(viable, len(ops))
 
     def _walk(self, classes: list[int], viable: list[_Mask], start: int, groups: int) -> Slots:
-        """The most preferred match that begins at `start`, where there is one."""
+        """Return the most preferred match that begins at `start`, where there is one."""
         program = self._program
         instruction = program.start
         slots = [-1] * (2 * groups + 2)
@@ -454,7 +455,7 @@ class SpanFinder:
             index += 1
 
     def _choose(self, start: int, before: int, number: int, viable: _Mask) -> _Way:
-        """The most preferred way to a viable end."""
+        """Return the most preferred way to a viable end."""
         program = self._program
         pending: list[_Way] = [(start, ())]
         seen: set[int] = set()
@@ -473,7 +474,7 @@ class SpanFinder:
                 pending.extend((target, saved) for target in reversed(self._targets(instruction)))
 
     def _spend(self, *masks: _Mask) -> None:
-        """Counts what is about to be cached, and empties the caches when it is too much."""
+        """Count what is about to be cached, and empty the caches when it is too much."""
         self._cached += 16 + sum(mask.bit_length() >> 6 for mask in masks)
         if self._cached > _MAX_CACHED:
             self._cached = 0

@@ -22,7 +22,6 @@ from celadon.cel.re2.unicode15 import load_categories, load_scripts
 # the categories. Because of the canonical form Go cannot find scripts whose name has several
 # words (`Old_Italic`, `SignWriting`); neither can we.
 
-
 _DIGIT: pattern_tree.CharSet = ((0x30, 0x39),)
 _UPPER: pattern_tree.CharSet = ((0x41, 0x5A),)
 _LOWER: pattern_tree.CharSet = ((0x61, 0x7A),)
@@ -278,7 +277,8 @@ def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[pattern_tree
 
 
 def _parse_range(pattern: str, start: int, class_start: int) -> tuple[int, int, int]:
-    """`a` or `a-z` inside a class: both ends and the index after; `[a-]` ends with a plain dash."""
+    """Read `a` or `a-z` inside a class: both ends and the index after; `[a-]` ends with a plain
+    dash."""
     low, index = _parse_class_char(pattern, start, class_start)
     if pattern.startswith("-", index) and index + 1 < len(pattern) and pattern[index + 1] != "]":
         high, index = _parse_class_char(pattern, index + 1, class_start)

@@ -45,7 +45,8 @@ _MAX_LARGE = 16
 
 
 class _State(dict[str, "_State"]):
-    """`threads` are CHAR, ASSERT and MATCH instructions; `before` is the side to the left."""
+    """Holds a state of the automaton. `threads` are CHAR, ASSERT and MATCH instructions; `before`
+    is the side to the left."""
 
     __slots__ = ("_automaton", "_by_class", "_matches_at_end", "before", "threads")
 
@@ -83,7 +84,8 @@ _DEAD = _State(None, frozenset(), EDGE)
 
 
 class Dfa:
-    """`steps` counts instructions looked at to work out transitions: the work done, for tests."""
+    """Finds matches by an automaton that is worked out as it runs. `steps` counts instructions
+    looked at to work out transitions: the work done, for tests."""
 
     def __init__(self, program: Program, *, anchored: bool) -> None:
         self.program = program
@@ -112,13 +114,13 @@ class Dfa:
         return state is _MATCHED
 
     def spend(self, size: int) -> None:
-        """Counts what is put into the cache, and empties it when it is too much."""
+        """Count what is put into the cache, and empty it when it is too much."""
         self._cached += size
         if self._cached > _MAX_CACHED:
             self.forget()
 
     def forget(self) -> None:
-        """Gives back the memory; also while the automaton runs, which holds what it needs."""
+        """Give back the memory; also while the automaton runs, which holds what it needs."""
         self._cached = 0
         self._states = {}
 
@@ -149,7 +151,7 @@ class Dfa:
         return self.program.consumed(reached, number)
 
     def _beginning(self, before: int, number: int) -> set[int] | None:
-        """The targets of a match that begins with a character of class `number`."""
+        """Return the targets of a match that begins with a character of class `number`."""
         key = before, number
         if key not in self._beginnings:
             reached = self._follow({self.program.start}, before, self._sides[number])
@@ -170,7 +172,7 @@ class Dfa:
         return state
 
     def _reached(self, state: _State, after: int) -> set[int] | frozenset[int]:
-        """The threads of a state with the assertions decided, now that `after` is known."""
+        """Return the threads of a state with the assertions decided, now that `after` is known."""
         if state.threads.isdisjoint(self._undecided):
             return state.threads
         return self._follow(state.threads, state.before, after)
@@ -212,7 +214,7 @@ _large: Final[deque[Dfa]] = deque()
 
 
 def _keep(automaton: Dfa) -> None:
-    """The automaton is large: of those that ran longest ago, the first gives way."""
+    """Keep a large automaton: of those that ran longest ago, the first gives way."""
     if automaton not in _large:
         _large.append(automaton)
         if len(_large) > _MAX_LARGE:
@@ -235,13 +237,13 @@ def _keep(automaton: Dfa) -> None:
 #
 # Recursive, so only for trees of bounded height: `MAX_HEIGHT`.
 
-
 MAX_HEIGHT = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`tree` is to be found anywhere or, with `anchored`, at the start of the text only."""
+    """Asks whether a pattern is found. `tree` is to be found anywhere or, with `anchored`, at the
+    start of the text only."""
 
     tree: pattern_tree.Node
     anchored: bool
@@ -454,7 +456,7 @@ def _trimmed_repeat(
 
 
 def _trimmed_branches(branches: list[pattern_tree.Node]) -> pattern_tree.Node:
-    """A branch that matches everywhere makes the others idle."""
+    """Trim branches: one that matches everywhere makes the others idle."""
     return (
         pattern_tree.EMPTY
         if any(isinstance(branch, pattern_tree.Empty) for branch in branches)

@@ -36,7 +36,6 @@ from celadon.records import dataclass
 # from the spares, or a new one when there is none, and puts it back when it is done; one that
 # failed in between is not put back. Taking and putting are single operations of a list.
 
-
 T = TypeVar("T")
 
 
@@ -64,7 +63,6 @@ class Spares(Generic[T]):
 # `^docker.io/` is a prefix, `:latest$` a suffix, `^(a|b)$` one of two texts. Each function made
 # here raises TypeError when its argument is not a `str`, as `re` does.
 
-
 _END = pattern_tree.Assertion(pattern_tree.AssertionKind.END_TEXT)
 
 # More texts than this are left to `re`.
@@ -89,7 +87,7 @@ def plain_search(question: Question) -> Search | None:
 
 
 def _texts_of(parts: tuple[pattern_tree.Node, ...]) -> frozenset[str] | None:
-    """The texts a sequence matches, when they are few."""
+    """Return the texts a sequence matches, when they are few."""
     texts = frozenset({""})
     for part in parts:
         more = _texts(part)
@@ -175,7 +173,7 @@ _MIN_SHORT_LIMIT = 16
 
 @dataclass(frozen=True, slots=True)
 class _PythonFinder:
-    """`re.Pattern.search`, good for subjects up to a length."""
+    """Finds matches by `re.Pattern.search`, which is good for subjects up to a length."""
 
     search: Callable[..., re.Match[str] | None]
     limit: int

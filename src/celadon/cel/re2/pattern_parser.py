@@ -26,7 +26,6 @@ from celadon.records import dataclass
 # left is much more often free of choices (see `backtracking_proofs`), besides having the height Go
 # measures.
 
-
 # Go recurses once per level of common prefixes. Ours stops here: deeper ones, which take a pattern
 # like `a|ab|abc|...` with as many branches, stay as they are.
 _MAX_DEPTH = 40
@@ -153,7 +152,7 @@ def _strip_first(node: pattern_tree.Node, shared: pattern_tree.Node) -> pattern_
 
 
 def _with_first(node: pattern_tree.Node, first: pattern_tree.Node | None) -> pattern_tree.Node:
-    """The node with its first part replaced, or dropped."""
+    """Return the node with its first part replaced, or dropped."""
     rest = node.subs[1:] if isinstance(node, pattern_tree.Concat) else ()
     parts = ((first,) if first is not None else ()) + rest
     if not parts:
@@ -185,7 +184,6 @@ def _merge_runs(subs: list[pattern_tree.Node]) -> list[pattern_tree.Node]:
 # has allocated times the product of all repetition counts is large, so that number is kept here
 # as Go's allocator, which reuses what was released, would have it.
 
-
 MAX_HEIGHT = 1000
 
 MAX_SIZE = (128 << 20) // 40
@@ -196,7 +194,7 @@ MAX_CLASS_RUNES = (128 << 20) // 4
 
 
 class Limits:
-    """This is what Go's parser counts while it parses."""
+    """Holds what Go's parser counts while it parses."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -253,7 +251,7 @@ _NAME = late_pattern(r"[A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """`(?i)`, `(?m)`, `(?s)` and `(?U)`, where they hold."""
+    """Holds which of `(?i)`, `(?m)`, `(?s)` and `(?U)` hold."""
 
     fold: bool = False
     multiline: bool = False
@@ -425,7 +423,7 @@ class _Parser:
         )
 
     def _literal_run(self, text: str) -> None:
-        """The last character stays alone: a repetition may follow it."""
+        """Push a run of literals. The last character stays alone: a repetition may follow it."""
         if self._flags.fold:
             text = "".join(chr(pattern_tree.orbit(ord(char))[0]) for char in text)
         if len(text) > 1:
@@ -453,7 +451,7 @@ class _Parser:
         return True
 
     def _repeat(self, least: int, most: int | None, after: int, *, counted: bool) -> None:
-        """Wraps the topmost node; `self._at` is at the operator, `after` follows it."""
+        """Wrap the topmost node; `self._at` is at the operator, `after` follows it."""
         before = self._at
         greedy = not self._flags.swap_greed
         if self._pattern.startswith("?", after):
@@ -579,7 +577,7 @@ class _Parser:
     # Concatenation and alternation.
 
     def _take_finished(self) -> list[pattern_tree.Node]:
-        """Takes everything above the topmost marker off the stack."""
+        """Take everything above the topmost marker off the stack."""
         start = len(self._stack)
         nodes: list[pattern_tree.Node] = []
         while start and not isinstance(item := self._stack[start - 1], _Paren | _Bar):
@@ -611,7 +609,7 @@ class _Parser:
             self._push(alternatives(nodes))
 
     def _swap_bar(self) -> bool:
-        """Moves the branch just finished below the bar; False when there is no bar."""
+        """Move the branch just finished below the bar; return False when there is no bar."""
         stack = self._stack
         if len(stack) < 2 or not isinstance(stack[-2], _Bar):
             return False
@@ -629,7 +627,7 @@ class _Parser:
 
 
 def _as_literal(chars: pattern_tree.CharSet) -> pattern_tree.Literal | None:
-    """A class of one character, or of one character in both cases, is a literal."""
+    """Return a class of one character, or of one character in both cases, as a literal."""
     if len(chars) > 2 or not chars:
         return None
     members = tuple(point for low, high in chars for point in (low, high))

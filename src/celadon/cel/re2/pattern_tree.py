@@ -28,7 +28,7 @@ from celadon.records import dataclass
 
 
 class ErrorCode(enum.Enum):
-    """This is what is wrong with a pattern, in the words of Go."""
+    """Says what is wrong with a pattern, in the words of Go."""
 
     INVALID_RANGE = "invalid character class range"
     INVALID_ESCAPE = "invalid escape sequence"
@@ -61,7 +61,6 @@ class RegexError(ValueError):
 #
 # A `CharSet` is a tuple of inclusive pairs, so sets compare, hash and cache as values. All
 # functions take and return normalized sets except `normalize`, which makes one from any pairs.
-
 
 CharSet = tuple[tuple[int, int], ...]
 
@@ -156,9 +155,9 @@ def fold_char(char: str) -> CharSet:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`height` of the tree; `size` in instructions as Go estimates it; `shortest`, so many
-    characters a match has at least; `repeats`, the largest product of nested counted
-    repetitions."""
+    """Holds what is known of a pattern. `height` of the tree; `size` in instructions as Go
+    estimates it; `shortest`, so many characters a match has at least; `repeats`, the largest
+    product of nested counted repetitions."""
 
     height: int = 1
     size: int = 1
@@ -176,7 +175,7 @@ _NULLABLE = Facts(shortest=0)
 
 
 class AssertionKind(enum.Enum):
-    """This is what stands between two characters."""
+    """Says what stands between two characters."""
 
     BEGIN_TEXT = enum.auto()
     END_TEXT = enum.auto()
@@ -241,7 +240,8 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`least` to `most` times, `most` None for no limit. `counted` tells `x{0,1}` from `x?`."""
+    """Repeats a part of a pattern. `least` to `most` times, `most` None for no limit. `counted`
+    tells `x{0,1}` from `x?`."""
 
     sub: Node
     least: int

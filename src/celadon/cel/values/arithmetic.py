@@ -24,12 +24,12 @@ _NEGATORS = frozenset({int, float, bool, Duration})
 
 
 def integer_overflow() -> EvaluationError:
-    """The result does not fit in int64, or in a duration."""
+    """Return the error that the result does not fit in int64, or in a duration."""
     return EvaluationError("integer overflow")
 
 
 def unsigned_overflow() -> EvaluationError:
-    """The result does not fit in uint64."""
+    """Return the error that the result does not fit in uint64."""
     return EvaluationError("unsigned integer overflow")
 
 
@@ -50,8 +50,8 @@ def _duration(nanoseconds: int) -> Duration:
 
 
 def add(a: Any, b: Any) -> Any:
-    """`a + b`: numbers of one type, strings, bytes, lists, durations, and a timestamp with a
-    duration. Raises EvaluationError on overflow and for other operands."""
+    """Evaluate `a + b`: numbers of one type, strings, bytes, lists, durations, and a timestamp with
+    a duration. Raises EvaluationError on overflow and for other operands."""
     kind = a.__class__
     if kind is b.__class__:
         if kind is int:
@@ -75,7 +75,7 @@ def add(a: Any, b: Any) -> Any:
 
 
 def subtract(a: Any, b: Any) -> Any:
-    """`a - b`, also of timestamps (a duration) and of a duration from a timestamp. Raises
+    """Evaluate `a - b`, also of timestamps (a duration) and of a duration from a timestamp. Raises
     EvaluationError on overflow and for other operands."""
     kind = a.__class__
     if kind is b.__class__:
@@ -95,7 +95,7 @@ def subtract(a: Any, b: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """`a * b` of two numbers of one type. Raises EvaluationError on overflow and for other
+    """Evaluate `a * b` of two numbers of one type. Raises EvaluationError on overflow and for other
     operands."""
     kind = a.__class__
     if kind is b.__class__:
@@ -109,8 +109,8 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 def divide(a: Any, b: Any) -> Any:
-    """`a / b`, towards zero for int and uint. Raises EvaluationError for their division by zero, on
-    overflow and for other operands."""
+    """Evaluate `a / b`, towards zero for int and uint. Raises EvaluationError for their division by
+    zero, on overflow and for other operands."""
     kind = a.__class__
     if kind is b.__class__:
         if kind is float:
@@ -134,8 +134,8 @@ def _divide_doubles(a: float, b: float) -> float:
 
 
 def modulo(a: Any, b: Any) -> Any:
-    """`a % b` of two ints or uints; the sign is that of `a`. Raises EvaluationError for a zero
-    `b`."""
+    """Evaluate `a % b` of two ints or uints; the sign is that of `a`. Raises EvaluationError for a
+    zero `b`."""
     kind = a.__class__
     if kind is b.__class__ and (kind is int or kind is Uint):
         if b == 0:
@@ -150,7 +150,7 @@ def modulo(a: Any, b: Any) -> Any:
 
 
 def negate(a: Any) -> Any:
-    """`-a` of an int, double or duration. Raises EvaluationError on overflow and for other
+    """Evaluate `-a` of an int, double or duration. Raises EvaluationError on overflow and for other
     operands."""
     kind = a.__class__
     if kind is int:

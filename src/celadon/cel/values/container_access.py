@@ -38,7 +38,7 @@ def no_such_key(key: object) -> EvaluationError:
 
 
 def index_out_of_bounds(key: object) -> EvaluationError:
-    """A list has no such index; negative ones never exist."""
+    """Return the error that a list has no such index; negative ones never exist."""
     return EvaluationError(f"index out of bounds: {display(key)}")
 
 
@@ -206,7 +206,7 @@ class UnpaidWork:
         return self._keys.of(value)
 
     def equal(self, a: Any, b: Any) -> bool:
-        """`a == b`. Raises EvaluationError."""
+        """Evaluate `a == b`. Raises EvaluationError."""
         if a.__class__ in _SCALARS or b.__class__ in _SCALARS:
             return equal(a, b)
         if self.left < _FEW_COMPARED:

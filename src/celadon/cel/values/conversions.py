@@ -211,7 +211,8 @@ def string_to_timestamp(s: str) -> Timestamp:
 
 
 def double_to_uint(value: float) -> Uint:
-    """Rounded towards zero. Raises EvaluationError for what does not fit, NaN included."""
+    """Convert a double to a uint, rounded towards zero. Raises EvaluationError for what does not
+    fit, NaN included."""
     if 0.0 <= value < 2.0**64:
         return Uint(value)
     raise unsigned_overflow()
@@ -240,8 +241,8 @@ def string_to_uint(s: str) -> Uint:
 
 
 def notation(value: object) -> str:
-    """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`. Raises
-    EvaluationError for what is too long to write down."""
+    """Write a value down: `{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\x00"`.
+    Raises EvaluationError for what is too long."""
     return _notation(value, {})
 
 
@@ -423,7 +424,6 @@ def _map(entries: Mapping[Value, Value], path: str) -> Value:
 # There are no protobuf messages here: a literal of a well-known type *is* one of CEL's own values
 # (cel-go `common/types/pb`). `CONSTRUCTORS` maps a full message name to the function that turns the
 # given fields into that value; a field that is not given has its protobuf default.
-
 
 Fields = Mapping[str, Any]
 Constructor = Callable[[Fields], Any]

@@ -43,7 +43,6 @@ _COMPARERS = frozenset({*_ORDERED, float})
 #: cel-go's "receiver types": missing an operator, they answer without its name.
 RECEIVERS = frozenset({str, Timestamp, Duration})
 
-
 Pay = Callable[[int], None]
 """Is told of parts before they are compared. May raise."""
 
@@ -70,7 +69,8 @@ def equal(a: Any, b: Any, pay: Pay | None = None) -> bool:
 
 
 def _objects_equal(a: object, b: object, pay: Pay | None) -> bool:
-    """The left operand is a type, an optional, an abstract value, a typed list or a map."""
+    """Compare where the left operand is a type, an optional, an abstract value, a typed list or a
+    map."""
     if isinstance(a, Opaque):
         return bool(a == b)
     if a.__class__ is Type:
@@ -267,7 +267,7 @@ def _mixed(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def less(a: Any, b: Any) -> bool:
-    """`a < b` for two values of one ordered type, or two numbers. Raises EvaluationError
+    """Evaluate `a < b` for two values of one ordered type, or two numbers. Raises EvaluationError
     otherwise."""
     if a.__class__ is b.__class__ and a.__class__ in _ORDERED:
         return bool(a < b)

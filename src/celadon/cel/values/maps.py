@@ -131,7 +131,7 @@ AnyMap: TypeAlias = "dict[Any, Any] | MixedMap"
 
 
 def _candidates(key: Any) -> Iterator[Hashable]:
-    """The identities under which a key is looked for, in order. NaN is found nowhere."""
+    """Yield the identities under which a key is looked for, in order. NaN is found nowhere."""
     kind = key.__class__
     if kind is float and key != key:
         return

@@ -167,7 +167,7 @@ def _prefix_error(text: str, message: str) -> AddrError:
 
 
 def _parse_v4(text: str, part: str) -> int:
-    """The value of `part`, which is all of `text` or its end after an IPv6 beginning."""
+    """Return the value of `part`, which is all of `text` or its end after an IPv6 beginning."""
     fields: list[int] = []
     digits = ""
     for i, char in enumerate(part):

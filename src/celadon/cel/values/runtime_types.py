@@ -133,7 +133,7 @@ class Record(Opaque):
 
 
 def no_such_field(field: str) -> EvaluationError:
-    """A message or record has no field of that name."""
+    """Return the error that a message or record has no field of that name."""
     return EvaluationError(f"no such field '{field}'")
 
 
@@ -225,7 +225,8 @@ def type_of(value: object) -> Type:
 
 
 def type_name(value: object) -> str:
-    """The name of the value's type, without parameters: `list`, `google.protobuf.Timestamp`."""
+    """Return the name of the value's type, without parameters: `list`,
+    `google.protobuf.Timestamp`."""
     return type_of(value).name
 
 
@@ -268,8 +269,8 @@ def guard(declared: Type) -> Guard:
 
 
 def is_decided_by_class(declared: Type, *, with_first: bool = False) -> bool:
-    """Does the guard of this type look at nothing but the value's class? `with_first` also allows
-    a look at the class of a list's first element."""
+    """Return whether the guard of this type looks at nothing but the value's class. `with_first`
+    also allows a look at the class of a list's first element."""
     open_kinds = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM, Kind.ERROR)
     if declared.kind is Kind.LIST and with_first:
         return is_decided_by_class(declared.params[0])
@@ -374,7 +375,6 @@ def _container(value: Any, memo: dict[int, str]) -> str:
 # --- Unknown inputs ----------------------------------------------------------
 #
 # What is not known yet: how a caller says it, and how a result does. See `partial_evaluation`.
-
 
 ANY = None
 """In `AttributePattern.keys`: any key at this place."""

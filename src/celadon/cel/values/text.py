@@ -33,7 +33,6 @@ _QUOTE_ESCAPES = {
     "\v": "\\v",
 }
 
-
 #: No function builds a longer string, whatever it costs elsewhere: memory is finite. (Looking at
 #: more characters, for a tenth each, is over what one expression may cost in Kubernetes.)
 MAX_LENGTH = 10_000_000
@@ -145,7 +144,6 @@ def _quoted(c: str) -> str:
 # The same limits, addresses and versions come with one request after the other, and reading one
 # takes longer than everything else an expression does with it.
 
-
 T = TypeVar("T")
 
 #: How many texts one function remembers; then it begins anew.
@@ -192,7 +190,6 @@ class Remembered(dict[str, T]):
 # and hashing across int, uint and double then agree with CEL's for free, and only results have
 # to be wrapped again.
 
-
 MIN_INT = -(1 << 63)
 MAX_INT = (1 << 63) - 1
 MAX_UINT = (1 << 64) - 1
@@ -214,7 +211,6 @@ class Uint(int):
 # A clause is `%[.precision]verb`. Problems become pieces too, because cel-go finds them only when
 # it gets there: after the clauses before them, and after asking for their argument.
 
-
 VERBS = frozenset("sdfebxXo")
 
 _PIECE = late_pattern(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
@@ -222,7 +218,8 @@ _PIECE = late_pattern(r"[^%]+|%%|%(\.([0-9]*))?(.)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`%.2f` is the verb `f` with the precision 2; None leaves that to the verb."""
+    """Holds a verb of a format. `%.2f` is the verb `f` with the precision 2; None leaves that to
+    the verb."""
 
     verb: str
     precision: int | None

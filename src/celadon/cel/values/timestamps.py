@@ -27,8 +27,7 @@ MAX_SECONDS: Final = 253402300799
 SECONDS_PER_DAY: Final = 86400
 
 _TIMESTAMP = late_pattern(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))",
-    re.ASCII,
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _DURATION_GROUP = late_pattern(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _UNITS = {
@@ -302,7 +301,7 @@ def _with_fraction(amount: int, unit: int) -> str:
 
 
 def in_int64(n: int) -> bool:
-    """Does the number fit in 64 bits with a sign?"""
+    """Return whether the number fits in 64 bits with a sign."""
     return MIN_INT <= n <= MAX_INT
 
 
@@ -312,7 +311,6 @@ def in_int64(n: int) -> bool:
 #
 # Names of zones are looked up in tables of this module. As in cel-go, the parts of a duration are
 # totals (`getMinutes` of two hours is 120), computed through doubles.
-
 
 _INTEGER = late_pattern(r"([+-]?)(?=[0-9])0*+([0-9]*+)")
 
@@ -441,7 +439,6 @@ def _total(d: Duration, unit_seconds: int) -> int:
 #
 # `zoneinfo` reads the machine's time-zone database. Names come from policies, so the cache is
 # bounded.
-
 
 # Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them: the
 # dates of Python end where those of CEL do, and an offset must not lead beyond.

@@ -160,10 +160,8 @@ def _balanced(left: list[Value], right: list[Value]) -> JoinedList:
 # holds an error, which is the result where somebody takes it out. Of that error nothing can be
 # made either, if the optional passes through one more attribute.
 
-
 #: Contents that come back as they were, at a glance.
 _SETTLED = frozenset({str, int, bool, float, type(None), list, dict, bytes, Timestamp, Duration})
-
 
 _NO_VALUE = "unsupported conversion to ref.Val: "
 """How the text begins that says what Go value is none of CEL: its class, and what it prints."""
@@ -222,12 +220,12 @@ _ABSENT = object()
 
 
 class SetList(TypedList):
-    """`x-kubernetes-list-type: set`."""
+    """Compares as `x-kubernetes-list-type: set` says."""
 
     __slots__ = ()
 
     def matches(self, other: list[object], pay: Pay | None = None) -> bool:
-        """The same items in any order."""
+        """Return whether there are the same items in any order."""
         if len(self) != len(other):
             return False
         if _equal_as_hashed(self, other):
@@ -254,7 +252,8 @@ class SetList(TypedList):
 
 
 class MapList(TypedList):
-    """`x-kubernetes-list-type: map`; `keys` are the names of the members that identify an item."""
+    """Compares as `x-kubernetes-list-type: map` says; `keys` are the names of the members that
+    identify an item."""
 
     __slots__ = ("keys",)
 
@@ -285,15 +284,15 @@ class MapList(TypedList):
         return map_list
 
     def _positions(self) -> dict[Hashable, int]:
-        """The first position of each key."""
+        """Return the first position of each key."""
         positions: dict[Hashable, int] = {}
         for position, item in enumerate(self):
             positions.setdefault(self._key(item), position)
         return positions
 
     def _key(self, item: object) -> Hashable:
-        """The members that identify an item, by class and value. Schemas want scalars there, and
-        what is none of them is written: it has no hash, or one that its author can foresee."""
+        """Return the members that identify an item, by class and value. Schemas want scalars there,
+        and what is none of them is written: it has no hash, or one that its author can foresee."""
         members = item if isinstance(item, dict) else {}
         values = [members.get(key, _ABSENT) for key in self.keys]
         return tuple([(x.__class__, x if x.__class__ is str else repr(x)) for x in values])
@@ -324,7 +323,6 @@ def _equal(a: object, b: object, pay: Pay | None = None) -> bool:
 # --- Sizes -------------------------------------------------------------------
 #
 # The size of a value as the cost model counts it.
-
 
 _LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})

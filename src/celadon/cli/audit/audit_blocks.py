@@ -272,7 +272,7 @@ class FileBlock:
         yield from read_pieces(text)
 
     def mentions(self, words: Sequence[bytes]) -> bool:
-        """Looks through the file without understanding it."""
+        """Look through the file without understanding it."""
         text = read_text(self.file)
         return isinstance(text, Text) and any(word.decode() in text.content for word in words)
 
@@ -284,7 +284,6 @@ class FileBlock:
 # JSON lines, one object each; lists as `kubectl get -o json` and `-o yaml` print them, whose
 # items stand at a fixed indentation. None of these is ever in memory as a whole. Any other text
 # is read as `celadon check` would read it, within the same limits.
-
 
 CHUNK: Final = 1 << 19
 """Bytes that are read at once, and about as many make a block."""
@@ -390,7 +389,7 @@ class _Texts:
         self.data, self.stream, self.line, self.ended = begin, stream, 1, False
 
     def more(self) -> bool:
-        """Reads on; False at the end."""
+        """Read on; return False at the end."""
         if len(self.data) > MAX_LIST_CHARACTERS:
             raise TooLarge(
                 f"the object at line {self.line} is larger than {MAX_LIST_CHARACTERS >> 20} MiB"
@@ -401,7 +400,7 @@ class _Texts:
         return not self.ended
 
     def take(self, size: int) -> tuple[int, bytes]:
-        """Takes what comes first; with its line."""
+        """Take what comes first; with its line."""
         data, self.data = self.data[:size], self.data[size:]
         line = self.line
         self.line += data.count(b"\n")

@@ -16,6 +16,7 @@ import io
 import itertools
 import os
 import shutil
+import stat
 import sys
 import tarfile
 import tempfile
@@ -34,6 +35,7 @@ from celadon.cli.check.notices import Sightings
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import (
     MAX_DOCUMENT_CHARACTERS,
+    MAX_FILE_BYTES,
     STDIN,
     STDIN_CLOSED,
     STDIN_NAME,
@@ -218,7 +220,6 @@ def given_objects(
 # other and never written anywhere; links, devices and whatever else a tar may hold are passed
 # over.
 
-
 MAX_MEMBERS: Final = 10_000_000
 MAX_HEADER_BYTES: Final = 4 << 20
 """Of one file: names, attributes and maps of holes, which are read as a whole."""
@@ -251,7 +252,7 @@ class _BoundedHeaders:
         self.allowed = MAX_HEADER_BYTES
 
     def read(self, size: int) -> bytes:
-        """Raises OSError."""
+        """Read bytes. Raises OSError."""
         if self._position > self.allowed:
             raise OSError(f"a header of more than {MAX_HEADER_BYTES >> 20} MiB")
         data = self._stream.read(size)
@@ -452,8 +453,12 @@ def _input(source: str | Problem) -> Input | Problem:
         return Problem(source, 0, "cannot be read: not the name of a file")
 
 
-def _copied(name: str, stream: BinaryIO) -> Input:
+def _copied(name: str, stream: BinaryIO) -> Input | Problem:
     with tempfile.TemporaryFile() as copy:
+        if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):  # a terminal, or what has no end
+            copy.write(stream.read(MAX_FILE_BYTES))
+            if stream.read(1):
+                return Problem(name, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB")
         shutil.copyfileobj(stream, copy)
         copy.flush()
         return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))
@@ -496,7 +501,6 @@ def _formed(
 
 
 # --- object stores --------------------------------------------------------------------------------
-
 
 _MISSING: Final = "pip install 'celadon[fleet]'"
 
@@ -542,8 +546,8 @@ def opened(address: str) -> BinaryIO:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """`documents` are those of dumps, `objects` those of a cluster, which has a `catalog` of its
-    own."""
+    """Holds what a source has. `documents` are those of dumps, `objects` those of a cluster, which
+    has a `catalog` of its own."""
 
     documents: tuple[Document, ...] = ()
     objects: tuple[JsonDict, ...] = ()
@@ -552,7 +556,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class LookupObjects:
-    """This is what policies can look up: as it was found (`existing`), and as a server has it
+    """Holds what policies can look up: as it was found (`existing`), and as a server has it
     (`objects`), with what is wrong with others."""
 
     existing: tuple[JsonObject, ...]

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # Findings about one block can be put behind those about the block before it, so it does not
 # matter who audited which.
 
-
 DENY: Final = "deny"
 WARN: Final = "warn"
 AUDIT: Final = "audit"
@@ -34,7 +33,7 @@ _WARNS: Final = "Warn"
 
 @dataclass(frozen=True, slots=True)
 class AuditedObject:
-    """This is what a report says of an object to tell it from all others."""
+    """Holds what a report says of an object to tell it from all others."""
 
     place: Place
     """No file for one from a cluster."""
@@ -81,13 +80,13 @@ def effect_of(decision: Decision) -> str:
 
 @dataclass(slots=True)
 class Against:
-    """This is what one policy, or all of them, have against one object."""
+    """Holds what one policy, or all of them, have against one object."""
 
     effects: set[str] = field(default_factory=set)
     error: bool = False
 
     def add(self, decision: Decision) -> None:
-        """Takes in a decision against it."""
+        """Take in a decision against it."""
         self.effects.add(effect_of(decision))
         self.error = self.error or decision.cause is not Cause.VALIDATION
 
@@ -133,12 +132,12 @@ class Tally:
 
 @dataclass(slots=True)
 class Findings:
-    """`objects` were met, and `judged` of them some policy may be about; `read_bytes` is how far
-    the inputs have been read. `violations` are the first ones only, `violation_count` is how many
-    there were. `groups` has the groups that were asked for; `coverage` says what policies did;
-    `policies` is by policy and `total` about all objects that a policy matched. `guessed` are kinds
-    that nobody has defined, with their resources, and `namespaces` those that objects are in which
-    policies look at."""
+    """Holds what an audit has found so far. `objects` were met, and `judged` of them some policy
+    may be about; `read_bytes` is how far the inputs have been read. `violations` are the first ones
+    only, `violation_count` is how many there were. `groups` has the groups that were asked for;
+    `coverage` says what policies did; `policies` is by policy and `total` about all objects that a
+    policy matched. `guessed` are kinds that nobody has defined, with their resources, and
+    `namespaces` those that objects are in which policies look at."""
 
     read_bytes: int = 0
     objects: int = 0
@@ -175,7 +174,7 @@ class Findings:
             self.groups.setdefault(group, Tally()).count(whole)
 
     def add(self, following: Findings, limit: int) -> None:
-        """Takes in what was found behind these; no more than `limit` violations are kept."""
+        """Take in what was found behind these; no more than `limit` violations are kept."""
         self.read_bytes = max(self.read_bytes, following.read_bytes)
         self.objects += following.objects
         self.judged += following.judged
@@ -200,7 +199,7 @@ class Findings:
 
 
 class FailOn(enum.Enum):
-    """This says which violations make the command fail: those that would deny, all, or none."""
+    """Says which violations make the command fail: those that would deny, all, or none."""
 
     DENY = "deny"
     VIOLATION = "violation"
@@ -279,7 +278,7 @@ def report_of(
     fail_on: FailOn,
     choice: PluginChoice,
 ) -> AuditReport:
-    """The groups with most violations come first."""
+    """Return the report; the groups with most violations come first."""
     groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
     return AuditReport(
         operation=operation,
@@ -310,7 +309,8 @@ _WORST_FIRST: Final = (Exit.INTERNAL, Exit.USAGE, Exit.POLICY, Exit.DENIED)
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """`sources` are in the order of the fleet, by name. `problems` are those of no source."""
+    """Holds the reports of all sources of a fleet. `sources` are in the order of the fleet, by
+    name. `problems` are those of no source."""
 
     sources: tuple[tuple[str, AuditReport], ...]
     problems: tuple[Problem, ...] = ()

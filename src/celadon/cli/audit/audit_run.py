@@ -52,7 +52,6 @@ from celadon.records import dataclass, field
 # nothing. What they find is put together in the order of the blocks. What a worker owes that
 # has ended before its time (somebody has killed it) is audited here.
 
-
 Blocks = Callable[[], Iterator[Block]]
 W = TypeVar("W")
 
@@ -101,7 +100,7 @@ Step = Callable[[int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """This is what is to be done: by which policies, how, and what is told while it happens."""
+    """Holds what is to be done: by which policies, how, and what is told while it happens."""
 
     manifests: Manifests
     sets: PolicySets
@@ -139,7 +138,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
 
 
 def take(audit: Audit, findings: audit_report.Findings, part: audit_report.Findings) -> None:
-    """Puts what was found behind what was found before."""
+    """Put what was found behind what was found before."""
     if audit.emit is None:
         findings.add(part, audit.settings.limit)
         return
@@ -262,7 +261,7 @@ class ApiUse(NamedTuple):
 
 @dataclass(slots=True)
 class ApiUses:
-    """This is how many objects have each use, with the place and the title of the first. `lost` are
+    """Says how many objects have each use, with the place and the title of the first. `lost` are
     the versions of definitions that objects are stored in, and nobody can read any more."""
 
     counts: Counter[ApiUse] = field(default_factory=Counter)
@@ -271,7 +270,7 @@ class ApiUses:
     objects: int = 0
 
     def add(self, following: ApiUses) -> None:
-        """Takes in what was found behind these."""
+        """Take in what was found behind these."""
         self.counts.update(following.counts)
         for use, first in following.first.items():
             self.first.setdefault(use, first)
@@ -302,7 +301,7 @@ class ApiUses:
 
 
 def _named(value: JsonObject) -> Iterator[ApiUse]:
-    """The versions that those name who write an object."""
+    """Yield the versions that those name who write an object."""
     about = metadata.metadata(value)
     kind = str(value.get("kind"))
     applied = _dict(about.get("annotations")).get(LAST_APPLIED)
@@ -360,7 +359,6 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
 
 # --- Comparison --------------------------------------------------------------
 
-
 _WORDS: Final = {
     audit_report.DENY: "denied",
     audit_report.WARN: "warned",
@@ -415,8 +413,8 @@ def compared_audit(
 
 
 def _common_problems(reports: Sequence[audit_report.AuditReport]) -> Iterator[Problem]:
-    """Inputs that no release can read, and defects of ours. What only some can read is said of its
-    version."""
+    """Yield inputs that no release can read, and defects of ours. What only some can read is said
+    of its version."""
     common = set.intersection(*(set(report.problems) for report in reports))
     for report in reports:
         yield from (
@@ -425,7 +423,7 @@ def _common_problems(reports: Sequence[audit_report.AuditReport]) -> Iterator[Pr
 
 
 def _answer(violations: Sequence[audit_report.Violation]) -> upgrade_report.Answer:
-    """The strongest of what policies and plugins have against an object."""
+    """Return the strongest of what policies and plugins have against an object."""
     effects = [violation.effect for violation in violations]
     effect = next(word for word in _WORDS if word in effects)
     texts = [
@@ -484,7 +482,7 @@ def _is_readable(gvk: GroupVersionKind) -> bool:
 
 @functools.cache
 def _first_release(gvk: GroupVersionKind) -> str:
-    """The oldest release that knows a version of a kind; empty if none does."""
+    """Return the oldest release that knows a version of a kind; empty if none does."""
     for release in VERSIONS:
         with answering_as(release):
             if known_resources(all_versions=True).by_gvk(gvk) is not None:
@@ -493,7 +491,8 @@ def _first_release(gvk: GroupVersionKind) -> str:
 
 
 def _served(use: ApiUse) -> upgrade_report.Answer:
-    """A manager may have written long ago, so that it would be refused now stops nobody."""
+    """Return what a release says of a use. A manager may have written long ago, so that it would be
+    refused now stops nobody."""
     gvk = use.gvk
     if known_resources(all_versions=True).by_gvk(gvk) is not None:
         deprecation = deprecation_of(gvk)

@@ -12,7 +12,6 @@ import itertools
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
 
 from celadon.apiserver.clientconfig import ClusterLocation
@@ -37,7 +36,6 @@ from celadon.webhook import cluster
 # (410), the list goes on with the newest objects behind the last one that was seen, so nothing
 # is seen twice and nothing that stays is missed. What fails for a moment is asked for again.
 
-
 PAGE: Final = 500
 PAUSES: Final = (1.0, 4.0, 10.0)
 """Seconds before each further attempt."""
@@ -51,7 +49,7 @@ _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """This is how far a list has been read: the server's token for what is left, empty at the end,
+    """Says how far a list has been read: the server's token for what is left, empty at the end,
     and the last object that was seen."""
 
     continue_token: str = ""
@@ -158,7 +156,6 @@ async def patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
 #
 # What several releases judge is listed once.
 
-
 _Key = tuple[str, ...]
 
 
@@ -173,12 +170,7 @@ class ClusterCopy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def found(self, key: _Key) -> cluster.Page | None:
@@ -231,7 +223,7 @@ class CopyingClient(cluster.ClusterClient):
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """This is what came of a page, and where the next one begins."""
+    """Holds what came of a page, and where the next one begins."""
 
     findings: audit_report.Findings
     mark: Mark

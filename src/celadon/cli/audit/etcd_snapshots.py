@@ -168,7 +168,8 @@ def is_bolt(begin: bytes) -> bool:
 
 
 def _second_meta(data: Data, size: int) -> tuple[int, int, int, int] | None:
-    """It begins where the first page ends; how large that is, a damaged first meta does not say."""
+    """Find the second meta, which begins where the first page ends; how large that is, a damaged
+    first meta does not say."""
     page_size = _SMALLEST_PAGE
     while page_size <= _LARGEST_PAGE:
         meta = _meta(data, page_size, size)
@@ -203,7 +204,7 @@ def _fnv(data: bytes) -> int:
 
 
 def _page_at(data: Data, start: int, end: int, number: int | None) -> _Page:
-    """`number` is what the page has to say it is; None for one inside a value."""
+    """Return a page. `number` is what the page has to say it is; None for one inside a value."""
     if start + _PAGE.size > end:
         raise BoltError("a page is cut off")
     result, flags, count, _ = _PAGE.unpack_from(data, start)
@@ -336,7 +337,7 @@ def _latest(data: Data, size: int) -> dict[bytes, int]:
 
 
 def _key(message: bytes) -> bytes:
-    """It comes first; what follows is not looked at. BoltError."""
+    """Return the key, which comes first; what follows is not looked at. BoltError."""
     tag, index = _varint(message, 0)
     size, index = _varint(message, index)
     if tag != _KEY_TAG or index + size > len(message):
@@ -400,7 +401,6 @@ def _varint(message: bytes, index: int) -> tuple[int, int]:
 #
 # As k8s.io/apiserver `pkg/storage/{etcd3,value}` and k8s.io/apimachinery
 # `pkg/runtime/serializer/{protobuf,cbor}`.
-
 
 _ENCRYPTED: Final = b"k8s:enc:"
 _CBOR: Final = b"\xd9\xd9\xf7"
@@ -594,7 +594,7 @@ def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObject
 
 
 def _prefixes(keys: Sequence[bytes]) -> str:
-    """The first of the first parts of keys."""
+    """Return the first of the first parts of keys."""
     first_parts = dict.fromkeys(
         key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys
     )

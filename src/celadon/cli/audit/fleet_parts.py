@@ -156,7 +156,6 @@ class _Piece:
 #
 # Files of kind Fleet: the sources of an audit, by name.
 
-
 KIND: Final = "Fleet"
 
 _TEXT: Final = {"type": "string", "minLength": 1}
@@ -274,7 +273,7 @@ def _source(folder: str, value: JsonObject) -> Source:
 
 
 def _beside(folder: str, path: str) -> str:
-    """A path as seen from where the file stands; addresses are what they are."""
+    """Return a path as seen from where the file stands; addresses are what they are."""
     return path if is_address(path) else os.path.join(folder, os.path.expanduser(path))
 
 
@@ -301,7 +300,6 @@ def _beside(folder: str, path: str) -> str:
 # made anew. Tuples, sets and maps with keys that are no texts become arrays. A value of a union
 # is an array too: the name of its type, and the value.
 
-
 _SCALARS: Final = (str, int, float, bool, types.NoneType)
 _LISTS: Final = (list, set, frozenset)
 
@@ -318,7 +316,7 @@ class NotPlainError(ValueError):
 
 
 class _Form(NamedTuple):
-    """This is how the values of a type become JSON, and JSON becomes values of it."""
+    """Says how the values of a type become JSON, and JSON becomes values of it."""
 
     plain: Callable[[Any], Any]
     value: Callable[[Any], Any]
@@ -458,7 +456,7 @@ def _row(make: Callable[[Iterator[object]], object], kinds: tuple[object, ...]) 
 
 
 def _mapping(key: Any, item: Any) -> _Form:  # noqa: ANN401 - types
-    """An object; where its keys are no texts, an array of pairs."""
+    """Return the form of an object; where its keys are no texts, of an array of pairs."""
     if key is not str:
         pairs = _sequence(dict, tuple[key, item])
         return _Form(lambda values: pairs.plain(values.items()), pairs.value)
@@ -492,7 +490,7 @@ def _record(kind: Any) -> _Form:  # noqa: ANN401 - a dataclass
 
 
 def _plain_records_read(form: _Form, step: str | int, plain: object) -> Any:  # noqa: ANN401 - a value of any type
-    """A part of a value; what is wrong with it is said with its place."""
+    """Read a part of a value; what is wrong with it is said with its place."""
     try:
         return form.value(plain)
     except NotPlainError as error:
@@ -565,7 +563,7 @@ class KeptResults:
         private_files.write(Path(self._path(key)), text.encode("ascii"))
 
     def forget(self, key: str) -> None:
-        """A result that nobody wants any more. Raises OSError."""
+        """Forget a result that nobody wants any more. Raises OSError."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path(key))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -63,7 +64,7 @@ def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[ob
 
 
 class KeptPages:
-    """These are those of one audit of one cluster."""
+    """Keeps the pages of one audit of one cluster."""
 
     __slots__ = ("_identity", "_keys", "_results")
 
@@ -102,15 +103,13 @@ class KeptPages:
 # Policies are compiled once in each worker, and what a source has to be looked up is indexed
 # once for all of its parts that the worker gets.
 
-
 T = TypeVar("T")
 _Given = audit_inputs.Input | SnapshotObjects | Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """This says by which policies sources are audited, and how; each worker has one object of
-    it."""
+    """Says by which policies sources are audited, and how; each worker has one object of it."""
 
     manifests: Manifests
     settings: AuditSettings
@@ -212,7 +211,7 @@ def _audited(job: Job, source: SurveyedSource, part: fleet_parts.Part, most: int
 
 
 def _asked(source: fleet_parts.Source, ask: Callable[[ClusterClient], Awaitable[T]]) -> T:
-    """The answer of a cluster. Raises ClusterError, KubeconfigError."""
+    """Return the answer of a cluster. Raises ClusterError, KubeconfigError."""
     from celadon.apiserver.clientconfig import given_cluster
     from celadon.webhook.cluster import ClusterClient
 
@@ -255,7 +254,6 @@ def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
 # as there are workers, so results do not pile up. Work that fails, because its worker has died
 # or for whatever reason, is given out again, by itself; what fails again and again is a
 # failure, which says so.
-
 
 ATTEMPTS: Final = 3
 """How often work is given out."""
@@ -301,7 +299,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """This is what became of work that could not be done."""
+    """Holds what became of work that could not be done."""
 
     reason: str
 
@@ -371,7 +369,7 @@ Emit = Callable[[str, Violation], None]
 
 @dataclass(frozen=True, slots=True)
 class FleetAudit:
-    """This is what is to be done, by whom. Results of an earlier run are in `memory`."""
+    """Holds what is to be done, by whom. Results of an earlier run are in `memory`."""
 
     audit: Audit
     fleet: tuple[fleet_parts.Source, ...]
@@ -447,7 +445,7 @@ class _Running:
                 yield Task(audited, Findings, arguments, about, fleet_parts.key_of(task.key, part))
 
     def take(self, source: _Source, part: fleet_parts.Part, result: Findings | Failure) -> None:
-        """Puts what was found behind what was found before."""
+        """Put what was found behind what was found before."""
         findings = source.findings
         if isinstance(result, Failure):
             findings.problems.append(Problem(str(part), 0, result.reason))
@@ -601,6 +599,10 @@ class _DaskCluster:
             from distributed import Client  # late: an extra
         except ImportError:
             raise EngineError("a package is missing: pip install 'celadon[fleet]'") from None
+        # Dask tells stderr of each connection that ends early and of each result that it asks for
+        # again. What comes of it is in the report.
+        for handler in logging.getLogger("distributed").handlers:
+            handler.setLevel(logging.ERROR)
         try:
             self._client = Client(f"tcp://{address}", set_as_default=False)
             self.workers = max(1, sum(self._client.nthreads().values()))

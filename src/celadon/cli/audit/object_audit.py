@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # ResourceQuota is not asked: what exists is counted in its quotas already, and what was used
 # when a request came nobody knows.
 
-
 _ENTRY: Final = " is forbidden: "
 """Behind it stands why, in refusals that say so."""
 COUNTED: Final = "what exists is counted already"
@@ -49,7 +48,8 @@ _FORMER: Final = "what was used when a request came is not known"
 
 
 class PluginFinding(NamedTuple):
-    """`label` is that of the namespace that asks for it, if it is PodSecurity that speaks."""
+    """Holds what a plugin has against an object. `label` is that of the namespace that asks for it,
+    if it is PodSecurity that speaks."""
 
     plugin: str
     effect: str
@@ -128,7 +128,7 @@ _OTHER_BYTES: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """This is what the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`;
+    """Holds what the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`;
     `limit` is the number of violations that are kept. `plugins` are the names of those that are
     enabled, in an order that is always the same."""
 
@@ -157,7 +157,7 @@ class AuditSettings:
 
 @dataclass(frozen=True, slots=True)
 class _KindPlan:
-    """This is what is known of all objects of a type. `concerned` is whether a policy may be about
+    """Holds what is known of all objects of a type. `concerned` is whether a policy may be about
     those that are in a namespace, and those that are not."""
 
     kind: GroupVersionKind
@@ -168,7 +168,8 @@ class _KindPlan:
 
 
 class _AuditRequest(NamedTuple):
-    """`said` is what plugins said while the object was prepared; None of one that is there."""
+    """Holds a request that an audit makes up for an object. `said` is what plugins said while the
+    object was prepared; None of one that is there."""
 
     request: admission.Request
     plugin_answer: PluginAnswer | None
@@ -259,7 +260,7 @@ class ObjectAuditor:
     def _count(
         self, head: Head, plan: _KindPlan, place: Place, findings: audit_report.Findings
     ) -> None:
-        """Counts an object."""
+        """Count an object."""
         findings.objects += 1
         if plan.is_guessed:
             findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
@@ -332,7 +333,7 @@ class ObjectAuditor:
     def _judge(
         self, read_object: ReadObject, plan: _KindPlan, findings: audit_report.Findings
     ) -> None:
-        value, size, none = read_object.value, None, None
+        value, size, plugin_answer = read_object.value, None, None
         fields = value.get("metadata")
         about: JsonObject = fields if fields.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
@@ -352,7 +353,7 @@ class ObjectAuditor:
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value, none = prepared.value, prepared.plugin_answer
+            value, plugin_answer = prepared.value, prepared.plugin_answer
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
@@ -361,7 +362,7 @@ class ObjectAuditor:
             findings.namespaces.setdefault(namespace, read_object.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, read_object, _AuditRequest(request, none), plan, findings)
+        self._take(verdict, read_object, _AuditRequest(request, plugin_answer), plan, findings)
 
     def _prepared(
         self, read_object: ReadObject, plan: _KindPlan, namespace: str
@@ -425,7 +426,7 @@ class ObjectAuditor:
         findings: audit_report.Findings,
         against: dict[str, audit_report.Against],
     ) -> Collection[str]:
-        """Takes in what plugins have against an object. Of who looked at it, those are counted of
+        """Take in what plugins have against an object. Of who looked at it, those are counted of
         whom it is worth telling."""
         request = audit_request.request
         looked = self._plugins.desk.concerned(request)
@@ -466,7 +467,8 @@ class ObjectAuditor:
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> set[str]:
-        """The policies that looked at the object; what else they did is put down once each."""
+        """Return the policies that looked at the object; what else they did is put down once
+        each."""
         matched = set()
         combinations = findings.covered_outcomes
         for note in verdict.notes:
@@ -509,7 +511,7 @@ class ObjectAuditor:
     def _ignored(
         self, decision: admission.Decision, read_object: ReadObject, findings: audit_report.Findings
     ) -> None:
-        """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
+        """Note an error that `failurePolicy: Ignore` lets pass, once per expression."""
         key = (decision.policy, decision.source)
         if key not in findings.ignored:
             rule = self._policies.place(decision.source, decision.policy, decision.binding)

@@ -213,7 +213,8 @@ def refusals_in(
 
 
 def _kind_of(sets: PolicySets, policy: str, result: ObjectResult) -> str:
-    """Validating policies are not asked about what a mutating one refuses."""
+    """Return the kind of a policy. Validating policies are not asked about what a mutating one
+    refuses."""
     mutating = policy in sets.mutating.policies
     if mutating and policy in sets.validating.policies:
         mutating = not result.policies
@@ -369,7 +370,8 @@ def chains(result: RunResult) -> list[Chain]:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """`follows` are the entries that wait for another; `unique` what is only written once."""
+    """Orders what is written by what it waits for. `follows` are the entries that wait for another;
+    `unique` what is only written once."""
 
     run_result: RunResult
     culprits: Sequence[Culprit]
@@ -498,7 +500,6 @@ def _head(graph: _Graph, sent: SentRequest, refusal: Refusal) -> _Head | None:
 # configurations of webhooks from webhooks; the engine decides that here, too. What cannot be
 # removed at first may be once something else has been. What a server has from its own files
 # (static policies) nobody removes through the API.
-
 
 _COMMANDS: Final = {Operation.DELETE: "delete", Operation.UPDATE: "replace"}
 """What kubectl calls the ways to take something away: to have it no more, or to have it mended."""
@@ -666,7 +667,7 @@ class BootstrapReport:
 def simulate(
     manifests: Manifests, version: str, *, strict: bool = False, fail_on: Level = Level.DEGRADED
 ) -> BootstrapReport:
-    """Sends all requests of the tables, and those that the given policies and webhooks need
+    """Send all requests of the tables, and those that the given policies and webhooks need
     themselves, to these policies and webhooks."""
     sets = policy_sets(manifests, version)
     bench = RequestBench(manifests, sets, version, awaited(manifests, sets))

@@ -269,14 +269,11 @@ class Answer:
 
 
 class RequestBench:
-    """`manifests` are what was given; those of them in `awaited` are not there yet."""
+    """Sends the requests of a start to the given policies. `manifests` are what was given; those of
+    them in `awaited` are not there yet."""
 
     def __init__(
-        self,
-        manifests: Manifests,
-        sets: PolicySets,
-        version: str,
-        awaited: Sequence[Document] = (),
+        self, manifests: Manifests, sets: PolicySets, version: str, awaited: Sequence[Document] = ()
     ) -> None:
         self._version = version
         self._manifests = manifests

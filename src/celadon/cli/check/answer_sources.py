@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import World
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """This is what knows the answers of webhooks."""
+    """Knows the answers of webhooks."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
         """Return what came of each call; None for a webhook that is not asked."""
@@ -41,7 +40,7 @@ class NoAnswers:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """This is what the command line says about webhooks; `services` says where those are that they
+    """Holds what the command line says about webhooks; `services` says where those are that they
     are behind."""
 
     folder: str = ""
@@ -58,7 +57,7 @@ class AnswerSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """This is what answers, and what was found on the way to it."""
+    """Holds what answers, and what was found on the way to it."""
 
     answers: Answers
     as_json: AsJson
@@ -191,7 +190,7 @@ class RecordedAnswers:
 
 
 def recorded_answers(folder: str) -> RecordedAnswers:
-    """Reads a folder; what is no answer is among the problems."""
+    """Read a folder; what is no answer is among the problems."""
     answers = RecordedAnswers()
     if not Path(folder).is_dir():
         answers.problems.append(Problem(folder, 0, "not a folder"))
@@ -272,12 +271,7 @@ class RealCalls:
     def __enter__(self) -> RealCalls:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._runner.run(self._client.aclose())
         self._runner.close()
 

@@ -79,7 +79,7 @@ def told_plugins(path: str) -> PluginSettings:
 
 
 def _only(path: str) -> object:
-    """The one document in a file."""
+    """Return the one document in a file."""
     first = next(_read(path), None)
     return None if first is None else first.value
 
@@ -397,10 +397,10 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
     """Return the plugins that are chosen. Raises ValueError."""
-    none = None
+    configured = None
     if options.admission_control_config_file:
-        none = told_plugins(options.admission_control_config_file)
-    return chosen_plugins(options, none, whole_cluster=options.whole_cluster)
+        configured = told_plugins(options.admission_control_config_file)
+    return chosen_plugins(options, configured, whole_cluster=options.whole_cluster)
 
 
 def _field_validation(options: argparse.Namespace) -> str:
@@ -442,7 +442,7 @@ class CheckInputs:
 def check_inputs(
     options: argparse.Namespace, step: Callable[[int], None], complain: Callable[[str], None]
 ) -> CheckInputs:
-    """Reads everything; `step` is told how many documents there are so far, and `complain` what the
+    """Read everything; `step` is told how many documents there are so far, and `complain` what the
     user should know of the configuration. WrongUseError."""
     try:
         options.cluster = [*use_project(options, complain), *options.cluster]

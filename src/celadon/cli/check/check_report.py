@@ -21,7 +21,7 @@ from celadon.records import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """This is where something stands: a file as the user named it, a line from 1 (0: no line)."""
+    """Says where something stands: a file as the user named it, a line from 1 (0: no line)."""
 
     file: str = ""
     line: int = 0
@@ -31,7 +31,7 @@ class Place:
 
 
 class State(enum.Enum):
-    """This is what becomes of an object. `UNTOUCHED` is admitted because no policy looked at it;
+    """Says what becomes of an object. `UNTOUCHED` is admitted because no policy looked at it;
     `INVALID` is refused before any policy could; of one that is `UNASKED` it is not known, since it
     would be sent to webhooks that were not asked. About one that is `UNCHANGED` nothing is sent."""
 
@@ -49,7 +49,7 @@ REFUSED: Final = frozenset({State.DENIED, State.INVALID})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """This is what is wrong with a field of an object, as validation says it; `meant` is the field
+    """Holds what is wrong with a field of an object, as validation says it; `meant` is the field
     that was probably meant."""
 
     place: Place
@@ -135,7 +135,7 @@ class MutationStep:
 
 @dataclass(frozen=True, slots=True)
 class Mutated:
-    """This is what mutating policies have made of an object."""
+    """Holds what mutating policies have made of an object."""
 
     before: JsonObject
     after: JsonObject

@@ -37,7 +37,6 @@ from celadon.cli.reading.documents import Document, DocumentArchive
 # work. What a worker owes that has ended before its time (somebody has killed it) is judged
 # here.
 
-
 Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
 """What comes of some documents; is to tell when it is done with one."""
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineMakers:
-    """This is who makes engines of policies and a release. Whoever checks again and again
+    """Holds who makes engines of policies and a release. Whoever checks again and again
     remembers."""
 
     validating: Callable[[PolicySet, str], Engine] = validating_engine
@@ -91,10 +91,7 @@ class Engines:
 
 
 def engines_of(
-    sets: PolicySets,
-    version: str,
-    makers: EngineMakers = ANEW,
-    problems: Iterable[Problem] = (),
+    sets: PolicySets, version: str, makers: EngineMakers = ANEW, problems: Iterable[Problem] = ()
 ) -> Engines:
     """Return the engines of policies and a release."""
     mutating = makers.mutating(sets.mutating, version) if sets.mutating.policies else None
@@ -103,9 +100,9 @@ def engines_of(
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """In which objects come: `user` is who sends them, `namespace` that of objects that do not say
-    theirs, `now` the time of their creation. `plugins` are those that are there; None for those
-    that a server has by default, of whom only the rules are followed."""
+    """Holds the circumstances in which objects come: `user` is who sends them, `namespace` that of
+    objects that do not say theirs, `now` the time of their creation. `plugins` are those that are
+    there; None for those that a server has by default, of whom only the rules are followed."""
 
     version: str
     now: str
@@ -130,7 +127,7 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """This is what objects are judged in. `quotas` are as they are before anything was charged;
+    """Holds what objects are judged in. `quotas` are as they are before anything was charged;
     None where nothing is limited. With `looks`, what mutating policies do is explained."""
 
     engines: Engines

@@ -45,7 +45,7 @@ from celadon.records import dataclass
 
 
 class Applied(NamedTuple):
-    """This is what arrives at the server, and the object that is there."""
+    """Holds what arrives at the server, and the object that is there."""
 
     begun: Begun
     stored_object: JsonDict | None = None
@@ -127,7 +127,7 @@ _APPLIER: Final = "kubectl-client-side-apply"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """This is what the command line says about every request. With `applies`, objects that are
+    """Holds what the command line says about every request. With `applies`, objects that are
     there are updated and others created, whatever the `operation`."""
 
     operation: Operation = Operation.CREATE
@@ -234,7 +234,6 @@ _REFUSED_DEFINITION: Final = (
     "not judged: the CustomResourceDefinition of this kind is refused, so there is no such kind"
 )
 
-
 _KUSTOMIZE: Final = "kustomize.config.k8s.io"
 
 
@@ -253,7 +252,7 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
 
 
 class _Submission(NamedTuple):
-    """This is what is sent, and what is there; `document` is what the server has of it."""
+    """Holds what is sent, and what is there; `document` is what the server has of it."""
 
     operation: Operation
     document: Document
@@ -350,8 +349,8 @@ def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Su
 
 
 def _options(question: Question, operation: Operation) -> JsonDict | None:
-    """The options object of the request as kubectl would send it; None for what has none of its
-    own."""
+    """Return the options object of the request as kubectl would send it; None for what has none of
+    its own."""
     manager = _APPLIER if question.applies else _MANAGERS.get(operation)
     if manager is None:
         return None
@@ -361,7 +360,8 @@ def _options(question: Question, operation: Operation) -> JsonDict | None:
 
 
 def _connect_options(value: JsonObject, endpoint: Endpoint) -> dict[str, Json]:
-    """The options object of a connection: the document, or an empty one for a document's object."""
+    """Return the options object of a connection: the document, or an empty one for a document's
+    object."""
     if value.get("kind") == endpoint.kind.kind:
         return {key: item for key, item in value.items() if key != "metadata"}
     return {"kind": endpoint.kind.kind, "apiVersion": endpoint.kind.api_version}
@@ -384,7 +384,6 @@ def _no_old(document: Document, namespace: str) -> Problem:
 #
 # In its order: validation of the kind (422), then the LimitRanges of the namespace (403),
 # unless all plugins are asked. Of subresources, only a changed status and a scale are validated.
-
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
 """Kinds of which a stored object has more than its manifest, all of it immutable."""
@@ -421,7 +420,7 @@ def refusal(document_request: DocumentRequest, prepare: Prepare) -> Refusal | No
 
 
 def refusal_of(error: StatusError, document_request: DocumentRequest) -> Refusal:
-    """That of whatever refuses an object while it is completed."""
+    """Return the refusal of whatever refuses an object while it is completed."""
     return Refusal(error.status, tuple(_faults(document_request, error.errors)))
 
 

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R", bound=registration.RegistrationObject)
 
-
 E = TypeVar("E", bound=admission.PolicyEngine)
 
 
@@ -107,7 +106,7 @@ class PolicySet:
 
 @dataclass(slots=True)
 class PolicySets:
-    """This has the policies of both types, validating and mutating."""
+    """Holds the policies of both types, validating and mutating."""
 
     validating: PolicySet
     mutating: PolicySet
@@ -119,9 +118,9 @@ class PolicySets:
 
 
 def policy_sets(manifests: Manifests, version: str, *, unserved: bool = False) -> PolicySets:
-    """Decodes all of them; trouble of our own goes to the manifests' problems. With `unserved`,
-    those that the release does not know (any more) are taken, too: a webhook enforces them
-    instead, and `celadon test` has a word of its own for them."""
+    """Decode all of them; trouble of our own goes to the manifests' problems. With `unserved`,
+    those that the release does not know (any more) are taken, too: a webhook enforces them instead,
+    and `celadon test` has a word of its own for them."""
     problems = manifests.problems
     read_set = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
     return PolicySets(
@@ -138,7 +137,7 @@ def policy_set(
     *,
     unserved: bool = False,
 ) -> PolicySet:
-    """Decodes those of one type. The later of two with one name replaces the earlier, as on
+    """Decode those of one type. The later of two with one name replaces the earlier, as on
     `apply`."""
     result = PolicySet()
     for document in policies:
@@ -316,7 +315,7 @@ def _version_of(document: Document) -> str:
 
 
 def _policy_name(document: Document) -> str:
-    """The policy that a document is, or is about."""
+    """Return the policy that a document is, or is about."""
     spec = document.value.get("spec")
     if isinstance(spec, dict) and isinstance(spec.get("policyName"), str):
         return str(spec["policyName"])
@@ -408,7 +407,7 @@ class Manifests:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """This is what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
+    """Holds what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
     case."""
 
     lookup: frozenset[str] = frozenset()
@@ -436,9 +435,9 @@ def gather(
     *,
     takes_others: bool = True,
 ) -> Manifests:
-    """Reads everything but what is excluded. Files of folders that are no manifests are passed over
-    if it `takes_others`. `step` is told how many documents there are so far.
-    Keys that occur twice are for an API server to complain about, in what is to be admitted."""
+    """Read everything but what is excluded. Files of folders that are no manifests are passed over
+    if it `takes_others`. `step` is told how many documents there are so far. Keys that occur twice
+    are for an API server to complain about, in what is to be admitted."""
     manifests = Manifests()
     reader = DocumentReader(keeps_repeated=True)
     count = itertools.count(1)
@@ -524,7 +523,7 @@ def group_of(document: Document) -> str:
 
 
 def _part(document: Document) -> str | None:
-    """The kind of what judges or changes others, None for all others."""
+    """Return the kind of what judges or changes others, None for all others."""
     kind = str(document.value["kind"])
     if kind in _JUDGES and group_of(document) == ADMISSION_REGISTRATION:
         return kind
@@ -750,7 +749,7 @@ def _complaints(version: str) -> Callable[[registration.WebhookConfiguration], l
 
 @dataclass(slots=True)
 class WebhookOutcome:
-    """This is what the webhooks of one type have made of a request; `refusal` is what its client
+    """Holds what the webhooks of one type have made of a request; `refusal` is what its client
     would be told. Warnings are as they came."""
 
     calls: list[WebhookCall] = field(default_factory=list)

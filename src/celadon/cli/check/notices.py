@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # The engine notes on its way to a verdict why each policy and binding spoke or did not; here
 # that is gathered over all objects.
 
-
 _MATCHED: Final = frozenset(
     {
         Outcome.EVALUATED,
@@ -64,7 +63,7 @@ _MOST_KNOWN: Final = 256
 
 @dataclass(slots=True)
 class Coverage:
-    """This is what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
+    """Holds what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
     the first of each kind, with the title of its object; `misconfigured` are policies that denied
     because of their own configuration; `known` are verdicts and notes of this process that were
     taken in before, by identity, with the number of pairs of policy and binding that match."""
@@ -116,7 +115,7 @@ class Coverage:
     def take_mutation(
         self, happened: ObjectMutation | None, document_request: DocumentRequest
     ) -> None:
-        """Takes in what mutating policies have made of an object."""
+        """Take in what mutating policies have made of an object."""
         if happened is not None:
             self.take(happened.notes, document_request)
             self.misconfigured.update(
@@ -126,7 +125,7 @@ class Coverage:
             )
 
     def take(self, notes: Iterable[Note], titled: Titled) -> None:
-        """Takes in what was noted about an object."""
+        """Take in what was noted about an object."""
         for note in notes:
             if note.policy:
                 self.outcomes.setdefault(note.policy, set()).add(note.outcome)
@@ -136,7 +135,7 @@ class Coverage:
                 self.notes[key] = (note, titled.title)
 
     def add(self, following: Coverage) -> None:
-        """Takes in what was found about the objects behind these."""
+        """Take in what was found about the objects behind these."""
         for policy, outcomes in following.outcomes.items():
             self.outcomes.setdefault(policy, set()).update(outcomes)
         for key, noted in following.notes.items():
@@ -144,7 +143,7 @@ class Coverage:
         self.misconfigured |= following.misconfigured
 
     def count_silent(self, policies: PolicySet) -> None:
-        """Takes in, at the end, that policies of which nothing was noted match nothing."""
+        """Take in, at the end, that policies of which nothing was noted match nothing."""
         for name in policies.policies:
             self.outcomes.setdefault(name, {Outcome.POLICY_UNMATCHED})
 
@@ -164,7 +163,7 @@ _SPOKEN: Final = frozenset(
 
 @dataclass(slots=True)
 class Sightings:
-    """This is what was met among the objects, with the place of the first: kinds that nobody
+    """Holds what was met among the objects, with the place of the first: kinds that nobody
     defined, and namespaces, if `wants_namespaces`. `any` says whether there was an object at
     all."""
 
@@ -179,7 +178,7 @@ class Sightings:
         return Sightings(any(map(_looks_at_namespaces, sets.all)))
 
     def take(self, document_request: DocumentRequest) -> None:
-        """Takes in an object."""
+        """Take in an object."""
         self.any = True
         endpoint, namespace = document_request.endpoint, document_request.request.namespace
         if endpoint.is_guessed and endpoint.kind not in self.guessed:
@@ -188,7 +187,7 @@ class Sightings:
             self.namespaces[namespace] = _place(document_request, ("metadata", "namespace"))
 
     def add(self, following: Sightings) -> None:
-        """Takes in what was met behind these."""
+        """Take in what was met behind these."""
         self.any = self.any or following.any
         for kind, guessed in following.guessed.items():
             self.guessed.setdefault(kind, guessed)
@@ -546,11 +545,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Findings:
-    """About a number of documents. `unsendable` are objects that nobody could ask about, `crashes`
-    errors of our own, before and while objects are judged; `ignored` has a notice per expression or
-    webhook whose errors were let pass; `charges` are requests that may use something of a quota;
-    `unasked` counts, per plugin and reason, the objects that it could not be asked about.
-    `coverage` is about validating policies, `mutations` about mutating ones."""
+    """Holds what was found about a number of documents. `unsendable` are objects that nobody could
+    ask about, `crashes` errors of our own, before and while objects are judged; `ignored` has a
+    notice per expression or webhook whose errors were let pass; `charges` are requests that may use
+    something of a quota; `unasked` counts, per plugin and reason, the objects that it could not be
+    asked about. `coverage` is about validating policies, `mutations` about mutating ones."""
 
     sightings: Sightings
     documents: int = 0
@@ -565,7 +564,7 @@ class Findings:
     unasked: Counter[Unasked] = field(default_factory=Counter)
 
     def add(self, following: Findings) -> None:
-        """Takes in what was found about the objects behind these."""
+        """Take in what was found about the objects behind these."""
         self.documents += following.documents
         self.sightings.add(following.sightings)
         self.coverage.add(following.coverage)

@@ -311,7 +311,7 @@ class _Taking:
     warned: int = 0
 
     def take(self, number: int = 0) -> None:
-        """Takes in what is new; the warnings are those of the first call among it."""
+        """Take in what is new; the warnings are those of the first call among it."""
         # The notes only grow, so what lies behind the marks is what came since the last call.
         for hook in self.notes.unasked[self.skipped :]:
             call = self._about(hook, Outcome.UNASKED)
@@ -335,11 +335,7 @@ class _Taking:
 
     def _about(self, hook: Hook, outcome: Outcome) -> WebhookCall:
         return WebhookCall(
-            self.place(hook),
-            hook.configuration,
-            hook.name,
-            mutating=self.mutating,
-            outcome=outcome,
+            self.place(hook), hook.configuration, hook.name, mutating=self.mutating, outcome=outcome
         )
 
 
@@ -355,7 +351,7 @@ def _outcome(record: CallRecord, *, changed: bool) -> Outcome:
 
 
 def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Json], ...]:
-    """The operations by which a hook has changed the object in a round."""
+    """Return the operations by which a hook has changed the object in a round."""
     from celadon.admission.webhooks import patch_annotation  # late: as above
 
     text = notes.request_annotations.get(patch_annotation(hook, number))

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 # Its fields stand where the template stands that they were copied from, so that what is wrong
 # with a pod is shown at its line of the workload.
 
-
 _WRITES: Final = frozenset({admission.Operation.CREATE, admission.Operation.UPDATE})
 _BETWEEN: Final = "ReplicaSet"
 """As valid as the Deployment that it is made of."""
@@ -360,8 +359,8 @@ class Judge:
         return findings
 
     def take(self, document: Document, sent: SentByController | None = None) -> None:
-        """An object's way through everything; errors of our own are not the others' trouble. What
-        controllers would create of it goes behind it."""
+        """Take an object's way through everything; errors of our own are not the others' trouble.
+        What controllers would create of it goes behind it."""
         findings = self.findings
         try:
             document_request = ask(
@@ -515,14 +514,7 @@ class Judge:
             verdict = _refusal(refused.status) or verdict
         self._note_failed_open((*before.calls, *chain.after.calls), document_request)
         result = _result(
-            document_request,
-            verdict,
-            sets.validating,
-            matched,
-            texts,
-            before,
-            chain.after,
-            sent,
+            document_request, verdict, sets.validating, matched, texts, before, chain.after, sent
         )
         if before.mutation is not None:
             result = _with_mutation(result, before.mutation, sets.mutating)
@@ -580,7 +572,7 @@ class Judge:
 def _with_mutation(
     result: check_report.ObjectResult, happened: ObjectMutation, policies: PolicySet
 ) -> check_report.ObjectResult:
-    """The result of an object that mutating policies have changed, or refused."""
+    """Return the result of an object that mutating policies have changed, or refused."""
     against = tuple(violations(happened, policies))
     if against:
         return replace(result, violations=against, denial=against[0])
@@ -620,8 +612,8 @@ def _ignore(
 def _about(
     document_request: DocumentRequest, place: check_report.Place | None = None
 ) -> JsonObject:
-    """The part of a result that says what it is about; `place` is where that stands, if it is
-    known. To find the line of part of a document, all of it has to be read once more."""
+    """Return the part of a result that says what it is about; `place` is where that stands, if it
+    is known. To find the line of part of a document, all of it has to be read once more."""
     request, document = document_request.request, document_request.document
     return {
         "place": place or check_report.Place(document.file, document.line()),

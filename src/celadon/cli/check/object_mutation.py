@@ -26,8 +26,8 @@ _MATCHED: Final = frozenset({Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome
 
 @dataclass(frozen=True, slots=True)
 class ObjectMutation:
-    """`before` and `after` are the object as it came to the policies first, and as they have left
-    it last."""
+    """Holds what mutating policies have done to an object. `before` and `after` are the object as
+    it came to the policies first, and as they have left it last."""
 
     before: JsonObject
     after: JsonObject
@@ -88,7 +88,7 @@ class PolicyMutation:
         return self._rounds.wants_another
 
     def run(self, request: Request, number: int) -> JsonObject | None:
-        """The object at the end of a round. Raises StatusError."""
+        """Return the object at the end of a round. Raises StatusError."""
         if self._before is None:
             self._before = self._after = request.object
         try:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """This is where an object is sent: a resource, or what is below it. `stored` says that it will
+    """Says where an object is sent: a resource, or what is below it. `stored` says that it will
     have a name there, `is_guessed` that nobody has defined its kind."""
 
     entry: resources.Resource
@@ -84,7 +84,7 @@ class Endpoint:
 
 
 def _servable() -> resources.Catalog:
-    """The built-in resources of every version that a server may be told to serve."""
+    """Return the built-in resources of every version that a server may be told to serve."""
     return resources.known_resources(all_versions=True, behind_gates=False)
 
 
@@ -113,7 +113,8 @@ def endpoint_of(
 
 @functools.cache
 def _groups_of_kubernetes() -> frozenset[str]:
-    """The groups that some release has: where one has none of a group, nobody else defines it."""
+    """Return the groups that some release has: where one has none of a group, nobody else defines
+    it."""
     result: set[str] = set()
     for release in VERSIONS:
         with answering_as(release):
@@ -130,8 +131,8 @@ def _subresources(
     expected: str,
     catalog: resources.Catalog,
 ) -> Iterator[tuple[resources.Resource, resources.Subresource]]:
-    """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
-    of its own, and that of `pods/binding`."""
+    """Yield the subresources of a resource, or those whose objects are of this kind: `Binding` is a
+    kind of its own, and that of `pods/binding`."""
     parent, _, name = expected.rpartition("/")
     is_named = resource is not None and parent in ("", resource.gvr.resource)
     for candidate in (resource,) if is_named and resource is not None else catalog:
@@ -165,7 +166,7 @@ def _which(
 
 
 def _no_match(document: Document, kind: GroupVersionKind, catalog: resources.Catalog) -> Problem:
-    """A kind that does not exist, in kubectl's words."""
+    """Return the problem that a kind does not exist, in kubectl's words."""
     elsewhere = [resource.gvk.api_version for resource in catalog if resource.gvk.kind == kind.kind]
     if elsewhere:
         hint = f"did you mean `apiVersion: {elsewhere[0]}`?"
@@ -195,10 +196,10 @@ def _no_match(document: Document, kind: GroupVersionKind, catalog: resources.Cat
 
 @dataclass(frozen=True, slots=True)
 class StrayFields:
-    """These are those of a document that is sent as `target`, which `is_refused` for them, or
-    warned about. `keys` are those that its YAML repeats: a server that is sent YAML complains about
-    them in words of their own, first. `patched` is what a patch has made of the object, if it was
-    sent as one."""
+    """Holds the stray fields of a document that is sent as `target`, and is refused for them
+    (`is_refused`), or warned about. `keys` are those that its YAML repeats: a server that is sent
+    YAML complains about them in words of their own, first. `patched` is what a patch has made of
+    the object, if it was sent as one."""
 
     document: Document
     target: registry.Target
@@ -262,7 +263,7 @@ def stray_fields_of(
 
 
 def _sent(document: Document) -> JsonDocument:
-    """The document with what a dict cannot hold."""
+    """Return the document with what a dict cannot hold."""
     start, end = document.chunk.span(document.path)
     return read_json(document.chunk.text[start:end], merge=True)
 
@@ -290,7 +291,7 @@ class Begun(NamedTuple):
 
 
 class PreparedObject(NamedTuple):
-    """This is what a document becomes, what plugins say of it on the way, if they were asked, and
+    """Holds what a document becomes, what plugins say of it on the way, if they were asked, and
     which values came empty: only validation sees those."""
 
     value: JsonDict
@@ -299,7 +300,7 @@ class PreparedObject(NamedTuple):
 
 
 class Prepare:
-    """This is how objects are prepared, and what there is for them to be prepared with."""
+    """Prepares objects, and holds what there is for them to be prepared with."""
 
     __slots__ = (
         "_catalog",
@@ -386,6 +387,8 @@ class Prepare:
                 registry.update.begin_update(draft, target)
         except DecodeError as error:
             return _undecodable(document, error)
+        except StatusError as error:
+            return _refused(document, error)
         stray = self._stray_fields(document, target, draft)
         return Begun(document, target, draft.decoded, draft, old, stray)
 
@@ -558,7 +561,7 @@ def _with_status(obj: dict[str, object], document: Document) -> dict[str, object
 
 
 def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
-    """The object with the namespace of the request, and a name."""
+    """Return the object with the namespace of the request, and a name."""
     result = dict(metadata.metadata(value))
     if namespace:
         result["namespace"] = namespace
@@ -569,7 +572,7 @@ def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
 
 
 def _defined(definition: JsonObject) -> GroupKind:
-    """The kind that it defines, as far as it says so."""
+    """Return the kind that it defines, as far as it says so."""
     spec = definition.get("spec")
     names = spec.get("names") if isinstance(spec, dict) else None
     kind = names.get("kind") if isinstance(names, dict) else None
@@ -578,19 +581,19 @@ def _defined(definition: JsonObject) -> GroupKind:
 
 
 def _invalid(document: Document, target: registry.Target, errors: Sequence[FieldError]) -> Problem:
-    """The API server's sentence about all of the errors, at the first of them."""
+    """Return the API server's sentence about all of the errors, at the first of them."""
     refused = status.invalid(target.group_kind, metadata.name(document.value), errors)
     return Problem(document.file, document.line(errors[0].path.steps), refused.status.message)
 
 
 def _refused(document: Document, error: StatusError) -> Problem:
-    """The API server's sentence, at the field it is about."""
+    """Return the API server's sentence, at the field it is about."""
     line = document.line(error.errors[0].path.steps) if error.errors else document.line()
     return Problem(document.file, line, str(error))
 
 
 def _undecodable(document: Document, error: DecodeError) -> Problem:
-    """The API server's sentence, at the field it is about."""
+    """Return the API server's sentence, at the field it is about."""
     kind = metadata.gvk(document.value)
     refused = registry.request_bodies.undecodable(kind, kind.kind, str(error))
     return Problem(document.file, document.line(error.path.steps), str(refused))

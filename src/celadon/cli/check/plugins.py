@@ -103,7 +103,6 @@ GivenWorld = ObjectWorld | OverlaidWorld
 #
 # Which plugins are asked, and what they are told: what the options of a command say.
 
-
 EXTENSIONS: Final = frozenset(
     {
         "MutatingAdmissionPolicy",
@@ -124,8 +123,9 @@ BEYOND_FILES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PluginChoice:
-    """`names` are the enabled plugins; with `whole_cluster`, what is not in the files is not there
-    at all. `left_out` are those that are enabled but of no use to the question, and why."""
+    """Says which plugins are asked. `names` are the enabled plugins; with `whole_cluster`, what is
+    not in the files is not there at all. `left_out` are those that are enabled but of no use to the
+    question, and why."""
 
     names: frozenset[str] = resources.DEFAULT_PLUGINS
     settings: PluginSettings | None = None
@@ -218,7 +218,7 @@ Unasked = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PluginAnswer:
-    """This is what the plugins say of one request. `plugin` is the one that refuses."""
+    """Holds what the plugins say of one request. `plugin` is the one that refuses."""
 
     plugin: str = ""
     refusal: StatusError | None = None
@@ -346,8 +346,8 @@ class PluginDesk:
         )
 
     def _not_yet(self, request: Request) -> frozenset[str]:
-        """The PriorityClasses that are not there when one of them is created: itself, and those
-        that are admitted after it."""
+        """Return the PriorityClasses that are not there when one of them is created: itself, and
+        those that are admitted after it."""
         if request.resource != PRIORITY_CLASSES or request.operation is not Operation.CREATE:
             return frozenset()
         names = list(self._classes)
@@ -481,7 +481,7 @@ class QuotaLedger:
         return has_quota and is_counted(request)
 
     def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
-        """Puts the refusals in the place of results that do not fit."""
+        """Put the refusals in the place of results that do not fit."""
         pending = list(charges)
         for charge in (charge for charge in pending if charge.times is None):
             self._charge(results, charge, 1)
@@ -503,7 +503,7 @@ class QuotaLedger:
     def _counting(
         self, quota: JsonObject, objects: Mapping[GroupResource, Sequence[JsonObject]]
     ) -> JsonObject:
-        """A quota whose status says what it counts."""
+        """Return a quota whose status says what it counts."""
         if (quota.get("status") or {}).get("hard"):
             return quota
         counted_status = recounted(quota, lambda resource: objects.get(resource, ()), self._now)

@@ -89,7 +89,8 @@ class PolicyLoader:
         )
 
     def _compile(self, policies: PolicySet) -> None:
-        """An equal policy is the same object as before, by which the engine knows it."""
+        """Compile the policies. An equal one is the same object as before, by which the engine
+        knows it."""
         value = {policy.name: policy for policy in validating_policies(policies)}
         for name, policy in value.items():
             previous = self._policies.get(name)

@@ -34,7 +34,6 @@ _VERBS: Final = {
     "delete": Operation.DELETE,
 }
 
-
 _USER: Final[Shape] = {"username": str, "uid": str, "groups": [str], "extra": {str: [str]}}
 _REVIEW: Final[Shape] = {"request": Needed({"operation": str, "userInfo": _USER})}
 _EVENT: Final[Shape] = {
@@ -47,7 +46,7 @@ _EVENT: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """This is what was asked about which object. `old` is the object as it was, None if that is not
+    """Holds what was asked about which object. `old` is the object as it was, None if that is not
     recorded; `defaulted` says that the object is as policies saw it."""
 
     question: Question
@@ -158,8 +157,8 @@ def _user(user: JsonObject) -> User:
 
 
 def _part(document: documents.Document, path: tuple[str, ...]) -> documents.Document | None:
-    """An object inside of the record; None if there is none, or only a Status. WrongUseError for
-    one that no API server could have written."""
+    """Return an object inside of the record; None if there is none, or only a Status. WrongUseError
+    for one that no API server could have written."""
     value = document.value_at(path)
     if not isinstance(value, dict) or value.get("kind") == "Status":
         return None
@@ -179,7 +178,7 @@ def _part(document: documents.Document, path: tuple[str, ...]) -> documents.Docu
 
 @dataclass(frozen=True, slots=True)
 class ExplainedObject:
-    """This is what was judged, and why. `mutation` is None where no mutating policies are given. An
+    """Holds what was judged, and why. `mutation` is None where no mutating policies are given. An
     object that is refused before validating policies see it is explained as they would see it, and
     so is it to all webhooks: as mutating ones have left it."""
 

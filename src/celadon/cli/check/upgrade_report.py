@@ -58,7 +58,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """This is what a release says: `word` is the state of an object, or whether a policy is
+    """Holds what a release says: `word` is the state of an object, or whether a policy is
     accepted, `message` why it is refused. `replacement` is the version that is served instead of
     the one that is not, `cost` what a policy costs at most where that rises."""
 
@@ -125,9 +125,9 @@ class FlippedGate:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeReport:
-    """`releases` are those that were asked, the oldest first; `objects` counts what each judged.
-    `problems` are inputs that no release could read, and defects of ours. `gates` are those that
-    flip, `notices` what is wrong in all releases."""
+    """Holds what differs between releases. `releases` are those that were asked, the oldest first;
+    `objects` counts what each judged. `problems` are inputs that no release could read, and defects
+    of ours. `gates` are those that flip, `notices` what is wrong in all releases."""
 
     releases: tuple[str, ...]
     objects: int = 0
@@ -163,14 +163,14 @@ class UpgradeReport:
 
 # --- Comparison --------------------------------------------------------------
 
-
 _UNSERVED: Final = Answer(NOT_SERVED, is_refused=True)
 
 
 @dataclass(slots=True)
 class _Subject:
-    """`silent` is the answer of releases that have nothing to say, `gvk` the kind of an object, and
-    `stored` the object as the oldest release would store it."""
+    """Holds what releases answer about one object. `silent` is the answer of releases that have
+    nothing to say, `gvk` the kind of an object, and `stored` the object as the oldest release would
+    store it."""
 
     place: Place
     title: str
@@ -373,7 +373,7 @@ def _is_within(path: str, above: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """This is what the costliest request costs a policy, and where that is; `title` is its
+    """Holds what the costliest request costs a policy, and where that is; `title` is its
     object."""
 
     cost: int
@@ -495,10 +495,7 @@ def _add_unserved(differences: Differences, release: str, problems: Iterable[Pro
                 instead = replacement(subject.gvk)
         hint = f" ({problem.help})" if problem.help and not instead else ""
         subject.answers[release] = Answer(
-            NOT_SERVED,
-            is_refused=True,
-            message=f"{problem.message}{hint}",
-            replacement=instead,
+            NOT_SERVED, is_refused=True, message=f"{problem.message}{hint}", replacement=instead
         )
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from celadon.cli.check.manifests import Manifests
     from celadon.cli.check.upgrade_report import UpgradeReport
 
-
 _DEFAULT_RESULTS: Final = 10_000
 
 DESCRIPTION: Final = """\
@@ -290,7 +289,8 @@ def _compared_cluster(
     audit_of: Callable[[str, Callable[[Violation], None]], Audit],
     fail_on: FailOn,
 ) -> UpgradeReport | str:
-    """The report, or what is wrong with the options. The cluster is asked for each list once."""
+    """Return the report, or what is wrong with the options. The cluster is asked for each list
+    once."""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.audit.audit_run import compared_audit
     from celadon.cli.audit.cluster_audit import ClusterCopy, uses_of_cluster
@@ -312,7 +312,7 @@ def _compared_cluster(
 
 
 def _write_line(violation: Violation) -> None:
-    """A line of JSON lines, while the audit goes on."""
+    """Write a line of JSON lines, while the audit goes on."""
     from celadon.cli.report.audit_view import violation_line
 
     output.write(violation_line(violation))
@@ -323,7 +323,7 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
 
 
 def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | str:
-    """The report, or what is wrong with the options or the folder."""
+    """Return the report, or what is wrong with the options or the folder."""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.audit.fleet_parts import DamagedResultError
 
@@ -543,7 +543,7 @@ def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
 
 
 def _write_line_of(source: str, violation: Violation) -> None:
-    """A line of JSON lines, while the audit goes on."""
+    """Write a line of JSON lines, while the audit goes on."""
     from celadon.cli import output
     from celadon.cli.report.audit_view import fleet_violation_line
 

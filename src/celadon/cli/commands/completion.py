@@ -131,7 +131,6 @@ def _together(values: Iterable[Values]) -> Values:
 # The script finds the command, then the option before the cursor, and offers what fits.
 # `--option=` is three words for bash, since `=` parts words.
 
-
 _SCRIPT: Final = r"""# bash completion of celadon, written by `celadon completion bash`
 
 _celadon() {{
@@ -199,7 +198,7 @@ def _case(command: CommandWords) -> str:
 
 
 def _offer(values: Values) -> str:
-    """The assignments that say what is offered."""
+    """Return the assignments that say what is offered."""
     parts = []
     if values.words:
         parts.append(f"words={shlex.quote(' '.join(values.words))} ")
@@ -213,7 +212,6 @@ def _offer(values: Values) -> str:
 # --- Fish completion ---------------------------------------------------------
 #
 # Completion for fish: a line for each option, under the condition that its command was named.
-
 
 _HEAD: Final = """\
 # fish completion of celadon, written by `celadon completion fish`
@@ -282,7 +280,6 @@ def _quoted(text: str) -> str:
 #
 # Completion for zsh: a function with `_arguments` for each command, and one that finds them.
 
-
 _SPECIAL: Final = late_pattern(r"([\\:\[\]])")
 _ZSH_COMPLETION_FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/"}
 
@@ -311,7 +308,7 @@ def zsh_script(commands: Sequence[CommandWords]) -> str:
 
 
 def _dispatch(command: CommandWords) -> str:
-    """The command's function sees its own last word as the program."""
+    """Call the command's function, which sees its own last word as the program."""
     count = len(command.name.split())
     pattern = shlex.quote(command.name) if count > 1 else f"'{command.name} '*"
     shift = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"

@@ -215,8 +215,8 @@ def _read_away(stream: TextIO | None) -> None:
 
 
 def _show(form: str | None, version: str, platform: str, path: str) -> Exit:
-    """The path in one of the forms of `setup-envtest`; alone it has no end of line. Who does not
-    name a form gets the path, if no person reads it: `$(celadon envtest use 1.33)`."""
+    """Show the path in one of the forms of `setup-envtest`; alone it has no end of line. Who does
+    not name a form gets the path, if no person reads it: `$(celadon envtest use 1.33)`."""
     if form is None:
         form = "overview" if output.is_terminal(sys.stdout) else "path"
     if form == "path":

@@ -98,7 +98,7 @@ def _config(options: argparse.Namespace) -> LayoutConfig:
 
 
 class _Formatter:
-    """This is one run, and has what was found, file by file."""
+    """Formats the files of one run, and holds what was found, file by file."""
 
     def __init__(self, options: argparse.Namespace, config: LayoutConfig) -> None:
         self._options = options

@@ -20,7 +20,6 @@ from celadon.cli.exits import Exit
 # What runs Celadon on a first project: hooks of pre-commit, jobs of GitHub and GitLab. All of
 # them run the same three commands, `COMMANDS`.
 
-
 COMMANDS: Final = (
     "celadon lint policies",
     "celadon test policies",
@@ -93,7 +92,6 @@ policies:
 #
 # The rule is one that everybody understands, in a form to copy: a guarded field, a message that
 # says what was found, a namespace that is left out.
-
 
 POLICY: Final = """\
 # Who keeps a Deployment running is written on it.
@@ -241,7 +239,7 @@ class ProjectError(Exception):
 
 
 def write_project(folder: Path) -> list[Path]:
-    """Writes all files, and returns where they are. Raises `ProjectError`: before the first one if
+    """Write all files, and return where they are. Raises `ProjectError`: before the first one if
     any of them is there."""
     for name in FILES:
         path = folder / name
@@ -281,7 +279,7 @@ exit codes:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The folder, and what else is to be in it."""
+    """Add the folder, and what else is to be in it."""
     parser.add_argument(
         "folder", nargs="?", default=".", metavar="FOLDER", help="where (default: `.`)"
     )

@@ -155,7 +155,7 @@ def _show(text: str) -> Exit:
 
 
 def _config(options: argparse.Namespace) -> LintConfig:
-    """The file's configuration under the options of the command line."""
+    """Return the file's configuration under the options of the command line."""
     from dataclasses import replace
     from pathlib import Path
 
@@ -286,7 +286,6 @@ def _report(
 # --- Rule pages --------------------------------------------------------------
 #
 # The rules as documentation: `--explain`, `--list-rules`, docs/lint.md.
-
 
 _HEAD: Final = """\
 # The rules of celadon lint

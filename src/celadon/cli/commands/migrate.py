@@ -262,7 +262,7 @@ def _planned(options: argparse.Namespace) -> Exit:
 
 
 def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
-    """The plan, or what is wrong with the options."""
+    """Return the plan, or what is wrong with the options."""
     from celadon.cli.audit.audit_inputs import given_inputs
     from celadon.cli.migration.migration_plan import plan_of_cluster, plan_of_dumps
 

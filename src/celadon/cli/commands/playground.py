@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import http.server
 import io
+import socket
 import sys
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -25,6 +27,8 @@ LOOPBACK: Final = "127.0.0.1"
 PAGE: Final = "index.html"
 IDLE_SECONDS: Final = 60.0
 """After which a connection is closed on which nothing comes, and nothing is taken."""
+CONNECTIONS: Final = 64
+"""At once, each with a thread; for one more, the oldest ends. A browser has half a dozen."""
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -57,11 +61,27 @@ class SiteServer(http.server.ThreadingHTTPServer):
 
     def __init__(self, folder: Path, port: int) -> None:
         super().__init__((LOOPBACK, port), partial(_Files, directory=str(folder)))
+        self._open: dict[socket.socket, None] = {}
 
     @property
     def url(self) -> str:
         """Return the url of the page."""
         return f"http://{LOOPBACK}:{self.server_port}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as there
+        """Give a connection a thread, and end the oldest if there are too many."""
+        self._open[request] = None
+        if len(self._open) > CONNECTIONS:
+            oldest = next(iter(self._open))
+            self._open.pop(oldest, None)
+            with suppress(OSError):  # its thread closes it just now
+                oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as there
+        """Forget a connection that has come to its end."""
+        self._open.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as there
         """Browsers hang up when they like; all else is ours."""

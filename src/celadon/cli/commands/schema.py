@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
@@ -68,7 +69,7 @@ class Schemas:
     resources: list[Resource] = field(default_factory=lambda: list(known_resources()))
 
     def add(self, definition: JsonDict) -> None:
-        """The served versions of a CustomResourceDefinition."""
+        """Add the served versions of a CustomResourceDefinition."""
         self.custom.update(custom_schemas(definition))
         self.resources += custom_resources(definition)
 
@@ -115,7 +116,8 @@ def element(schema: Schema, pack: SchemaPack) -> Schema:
 
 
 def type_name(schema: Schema, pack: SchemaPack) -> str:
-    """`string`, `[]Container`, `map[string]Quantity`, as `kubectl explain` writes it."""
+    """Return the name of a type, `string`, `[]Container`, `map[string]Quantity`, as `kubectl
+    explain` writes it."""
     if schema.ref:
         return schema.ref.rpartition(".")[2]
     if schema.items is not None:
@@ -239,7 +241,6 @@ def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]
 # A server lists its documents under `paths`, each with the address it is at. Saved documents
 # are `.json` files, however they are named; the list itself (`index.json`) may be among them.
 
-
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 _ENTRY: Final = "/openapi/v3"
 _TIMEOUT: Final = 30.0
@@ -303,7 +304,7 @@ def _saved(path: Path) -> JsonDict | Problem:
     try:
         if os.path.getsize(path) > MAX_DOCUMENT_BYTES:
             return Problem(str(path), 0, "larger than an OpenAPI document should be")
-        return _decoded(str(path), path.read_bytes())
+        return _decoded(str(path), private_files.content(path))
     except OSError as error:
         return Problem(str(path), 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
 
@@ -364,8 +365,8 @@ def _fetched(url: str, access: Access) -> JsonDict | Problem:
 
 
 def _received(response: BinaryIO) -> bytes:
-    """The body, or one byte more of it than there may be. Raises TimeoutError for one that trickles
-    in."""
+    """Return the body, or one byte more of it than there may be. Raises TimeoutError for one that
+    trickles in."""
     data, ends = bytearray(), time.monotonic() + _WHOLE_TIMEOUT
     while len(data) <= MAX_DOCUMENT_BYTES:
         piece = response.read(_PIECE_BYTES)
@@ -395,7 +396,6 @@ def _context(url: str, access: Access) -> ssl.SSLContext | None:
 # --- Schema sources ----------------------------------------------------------
 #
 # Where `celadon schema` gets schemas from: packs, OpenAPI documents, files with CRDs.
-
 
 _MAX_PACK_BYTES: Final = 256 * 1024 * 1024
 """Of the JSON inside a pack."""
@@ -449,7 +449,7 @@ def build(source: str, allowed: Access, target: str) -> Built:
 def read_pack(path: str) -> SchemaPack | str:
     """Return a pack that `build` wrote; a complaint when the file is none."""
     try:
-        data = zlib.decompressobj().decompress(Path(path).read_bytes(), _MAX_PACK_BYTES)
+        data = zlib.decompressobj().decompress(private_files.content(path), _MAX_PACK_BYTES)
         entries = json.loads(data)
         pack = SchemaPack(entries)
         for name in entries:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from celadon import __version__
+from celadon import __version__, private_files
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 G = TypeVar("G")
-
 
 REQUESTS_SHOWN: Final = 3
 """What `-v` alone means."""
@@ -188,11 +187,7 @@ def _add_release(group: argparse._ArgumentGroup) -> None:
         ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
     ):
         group.add_argument(
-            name,
-            action="append",
-            default=[],
-            metavar="VERSION",
-            help=f"1.35 or kube=1.35: {text}",
+            name, action="append", default=[], metavar="VERSION", help=f"1.35 or kube=1.35: {text}"
         )
 
 
@@ -389,7 +384,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _stay() -> None:
-    """The process has more to do."""
+    """Stay: the process has more to do."""
 
 
 def _announce(serving: Serving, settings: ServerSettings) -> None:
@@ -565,7 +560,7 @@ def _content(path: Path) -> bytes:
     from celadon.apiserver.http import StartError
 
     try:
-        return path.read_bytes()
+        return private_files.content(path)
     except OSError as error:
         raise StartError(f"`{path}`: {error.strerror}") from None
 
@@ -620,7 +615,7 @@ def _told(path: Path | None, gates: Mapping[str, bool]) -> PluginSettings:
 
 
 def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozenset[str]:
-    """The names that two options leave. Raises StartError."""
+    """Return the names that two options leave. Raises StartError."""
     from celadon.apiserver.http import StartError
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 

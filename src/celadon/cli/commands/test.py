@@ -52,9 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATHS", help="files, folders or patterns (default: `.`)"
     )
     parser.add_argument(
-        "--run",
-        metavar="REGEX",
-        help="only cases in whose `FILE::CASE` this is found (RE2)",
+        "--run", metavar="REGEX", help="only cases in whose `FILE::CASE` this is found (RE2)"
     )
     parser.add_argument("-x", "--fail-fast", action="store_true", help="stop at the first failure")
     parser.add_argument(
@@ -147,7 +145,7 @@ def _percentage(text: str) -> float:
 
 
 def _report_file(text: str) -> str:
-    """A file whose format is known by its name, in a folder that is there."""
+    """Return a file whose format is known by its name, in a folder that is there."""
     if os.path.splitext(text)[1] not in _REPORTS:
         raise argparse.ArgumentTypeError(f"`{text}` is none of {', '.join(_REPORTS)}")
     if not os.path.isdir(os.path.dirname(text) or "."):
@@ -199,7 +197,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> RunReport:
-    """Runs and shows; twice if files were updated."""
+    """Run and show; twice if files were updated."""
     progress = output.Progress("cases run:")
     report = run_tests(tests.tests, chosen, progress.step)
     progress.done()

@@ -40,10 +40,10 @@ MADE: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class FirstPolicy:
-    """`documents` are those of the file, and a binding if the policy has none (`bound`).
-    `definitions` are of the custom kinds that it is about, from the files beside it; one that takes
-    anything is made for params that have none.
-    `is_broken`: no API server would take it."""
+    """Holds the first policy of a file. `documents` are those of the file, and a binding if the
+    policy has none (`bound`). `definitions` are of the custom kinds that it is about, from the
+    files beside it; one that takes anything is made for params that have none. `is_broken`: no API
+    server would take it."""
 
     documents: Sequence[Document] = ()
     definitions: Sequence[Document] = ()
@@ -259,7 +259,6 @@ def _differences(trial: TrialRequest, base: TrialRequest) -> Iterator[str]:
 
 
 # --- The command -------------------------------------------------------------
-
 
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
@@ -198,7 +199,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 
 def _kinds(options: argparse.Namespace, option: str) -> set[str]:
-    """The kinds that an option names, in lower case."""
+    """Return the kinds that an option names, in lower case."""
     return {kind.lower() for words in getattr(options, option) for kind in words.split(",")}
 
 
@@ -220,7 +221,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
         replicas=options.replicas,
         from_cluster=options.from_cluster,
         certificates=Certificates(options.certificates),
-        ca_bundle="" if bundle is None else bundle.read_text(encoding="ascii"),
+        ca_bundle="" if bundle is None else private_files.content(bundle).decode("ascii"),
         failure_policy=options.failure_policy,
         timeout_seconds=options.timeout,
         excluded_namespaces=("kube-system",) if excluded is None else tuple(excluded),
@@ -233,7 +234,7 @@ def _settings(options: argparse.Namespace, policies: PolicySets) -> Installation
 
 
 def _params(policies: PolicySets) -> tuple[str, ...]:
-    """The resources of the policies' params."""
+    """Return the resources of the policies' params."""
     from celadon.kube import GroupVersionKind, parse_api_version
     from celadon.kube.resources import guessed_resource, known_resources
 

@@ -115,7 +115,7 @@ class VersionSelector:
 
 
 def parse_selector(text: str) -> VersionSelector:
-    """An empty text means the latest version. Raises VersionUnknown."""
+    """Parse a selector. An empty text means the latest version. Raises VersionUnknown."""
     if text in ("", LATEST):
         return VersionSelector(text or LATEST, newest=True)
     if text == LATEST_ON_DISK:
@@ -382,7 +382,7 @@ def launcher_of(program: bytes) -> bytes:
 
 
 def _launcher() -> bytes:
-    """That of the installed command; empty if it was not installed by pip."""
+    """Return the program of the installed command; nothing if it was not installed by pip."""
     program = Path(sys.executable).parent / "celadon.exe"
     if not program.is_file():
         program = Path(sys.executable).parent / "Scripts" / "celadon.exe"

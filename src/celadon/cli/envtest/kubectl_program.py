@@ -67,7 +67,7 @@ def answer(words: list[str]) -> int:
 
 
 def split(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Flags by name, and the other words."""
+    """Return flags by name, and the other words."""
     options: dict[str, str] = {}
     operands: list[str] = []
     name = ""

@@ -24,7 +24,7 @@ from celadon.records import dataclass
 
 
 class MacroDoc(NamedTuple):
-    """`parameters` as they are written; `doc` is one sentence."""
+    """Describes a macro. `parameters` as they are written; `doc` is one sentence."""
 
     parameters: tuple[str, ...]
     doc: str
@@ -129,7 +129,6 @@ def functions_of(environment: Environment) -> list[Function]:
 # fields of the matched kind at that place; in `JSONPatch{…}`, and in any other type with
 # fields, theirs.
 
-
 _OBJECT: Final = "Object"
 _JSON_PATCH: Final = "JSONPatch"
 _OPERATIONS: Final = ("add", "copy", "move", "remove", "replace", "test")
@@ -195,7 +194,7 @@ def _is_built(name: str) -> bool:
 
 
 def _message_completions_fields(name: str, scope: TypedScope) -> list[tuple[str, str]]:
-    """The names of the fields of a type, and their types."""
+    """Return the names of the fields of a type, and their types."""
     if _is_built(name):
         built = _built(name, scope)
         return (
@@ -246,8 +245,8 @@ class Sort(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """`label` takes the place of the word that is being typed; `detail` is its type or signature,
-    `doc` Markdown."""
+    """Offers one word for what is being typed. `label` takes the place of the word that is being
+    typed; `detail` is its type or signature, `doc` Markdown."""
 
     label: str
     sort: Sort
@@ -257,7 +256,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """These may take the place of `text[start:offset]`, by name."""
+    """Holds what may take the place of `text[start:offset]`, by name."""
 
     start: int
     offers: tuple[Completion, ...]

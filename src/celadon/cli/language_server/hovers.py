@@ -84,15 +84,15 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
         (match for match in _WORD.finditer(text) if match.start() <= offset <= match.end()), None
     )
     kinds: dict[str, list[str]] = {}
-    none: Hover | None = None
+    hover: Hover | None = None
     for scope in scopes:
         in_scope = _in_scope(text, offset, word, scope.environment)
         if in_scope is not None:
-            none = none or in_scope
+            hover = hover or in_scope
             kinds.setdefault(in_scope.markdown, []).append(
                 "" if scope.kind is None else scope.kind.kind
             )
-    if none is None:
+    if hover is None:
         return None
     parts = [
         f"{markdown}\n\nfor {', '.join(names)}" if len(kinds) > 1 else markdown
@@ -101,7 +101,7 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
     cost = cost_text(text, scopes, size)
     if cost:
         parts.append(f"the whole expression: {cost}")
-    return Hover(none.start, none.end, "\n\n---\n\n".join(parts))
+    return Hover(hover.start, hover.end, "\n\n---\n\n".join(parts))
 
 
 def _in_scope(
@@ -127,7 +127,7 @@ def _in_scope(
 
 
 def _of_part(text: str, part: SourceNode, checked: CheckedAst, environment: Environment) -> str:
-    """The type of a part, and what is known of the function that it calls."""
+    """Return the type of a part, and what is known of the function that it calls."""
     type_ = checked.types.get(part.node.id, types.DYN).display()
     source = " ".join(text[part.start : part.end].split())
     markdown = f"```cel\n{source}: {type_}\n```"
@@ -181,7 +181,7 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """`parameters` are parts of the label."""
+    """Shows the parameters of a function. `parameters` are parts of the label."""
 
     label: str
     doc: str
@@ -248,7 +248,6 @@ def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signatu
 # A use is `variables.x` outside of literals and comments in an expression of the same policy,
 # so that uses in expressions with errors are found as well.
 
-
 _VARIABLES: Final = "variables"
 _USE: Final = late_pattern(
     r"//[^\n]*"
@@ -299,7 +298,7 @@ def definition(file: EditedFile, position: Position) -> Span | None:
 
 
 def occurrences(file: EditedFile, position: Position) -> list[Span]:
-    """The definition and all uses of the variable at a place, in the order of the file."""
+    """Return the definition and all uses of the variable at a place, in the order of the file."""
     variable_name = variable_at(file, position)
     if variable_name is None:
         return []
@@ -379,7 +378,8 @@ class OutlineSort(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OutlinePart:
-    """`span` is all of it, `chosen` what an editor goes to."""
+    """Holds a part of the outline of a file. `span` is all of it, `chosen` what an editor goes
+    to."""
 
     name: str
     detail: str
@@ -434,7 +434,7 @@ class _Outliner:
     # --- policies and webhooks ---
 
     def _sections(self, above: Path, paths: Iterable[Path]) -> Iterator[OutlinePart]:
-        """The lists in which expressions are; `paths` go on from `above`."""
+        """Yield the lists in which expressions are; `paths` go on from `above`."""
         lists: dict[Path, dict[int, list[Path]]] = {}
         for path in paths:
             depth = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
@@ -552,7 +552,7 @@ def _named(value: object) -> str:
 
 
 def _field_name(path: Path) -> str:
-    """The field that a schema describes: `spec.items[].size`."""
+    """Return the field that a schema describes: `spec.items[].size`."""
     name, steps = "", iter(path[path.index("openAPIV3Schema") + 1 :])
     for step in steps:
         if step == "properties":
@@ -581,7 +581,6 @@ def _cut(text: str) -> str:
 # --- Margin notes ------------------------------------------------------------
 #
 # What is shown beside the text: what expressions cost, and which tests a policy has.
-
 
 _POLICIES: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 _POLICY_FILES: Final = late_pattern(r"^policies:", re.MULTILINE)

@@ -37,7 +37,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CodeAction:
-    """`is_fix`: it puts something right, and does not only hide it."""
+    """Offers a change that does something about a finding. `is_fix`: it puts something right, and
+    does not only hide it."""
 
     title: str
     diagnosis: workspace_files.Diagnosis
@@ -76,7 +77,7 @@ def _fix(
 def _silence(
     file: workspace_files.EditedFile, diagnosis: workspace_files.Diagnosis
 ) -> Iterator[CodeAction]:
-    """A comment above the field that the finding is in."""
+    """Yield a comment above the field that the finding is in."""
     # JSON has no comments.
     if (
         diagnosis.document is None
@@ -391,10 +392,10 @@ def _answer_about_expressions(server: CeladonServer) -> None:
     )
     def helped(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
         spot = server.spot(params.text_document.uri, params.position)
-        none = None
+        signatures = None
         if spot is not None:
-            none = hovers.signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
-        if none is None:
+            signatures = hovers.signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
+        if signatures is None:
             return None
         listed = [
             lsp.SignatureInformation(
@@ -402,9 +403,9 @@ def _answer_about_expressions(server: CeladonServer) -> None:
                 documentation=signature.doc or None,
                 parameters=[lsp.ParameterInformation(label) for label in signature.parameters],
             )
-            for signature in none.signatures
+            for signature in signatures.signatures
         ]
-        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=none.argument)
+        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=signatures.argument)
 
 
 def _markdown(text: str) -> lsp.MarkupContent:

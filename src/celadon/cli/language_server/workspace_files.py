@@ -46,7 +46,6 @@ from celadon.records import dataclass, field
 # files that cannot be read, or hold something else than objects, something is said only if they
 # name a group whose objects have expressions: others have their own tools.
 
-
 _ACTION: Final = late_pattern(
     r"\{\{-?\s*"
     r"(?:/\*|[.$(]|(?:if|else|end|with|range|define|include|template|block)\b"
@@ -80,7 +79,7 @@ class Position(NamedTuple):
 
 
 class Span(NamedTuple):
-    """This reaches from one place to another."""
+    """Reaches from one place to another."""
 
     start: Position
     end: Position
@@ -103,7 +102,7 @@ class Lines:
         self._wide = [] if text.isascii() else [match.start() for match in _WIDE.finditer(text)]
 
     def line(self, number: int) -> str:
-        """A line without its end; empty behind the last one."""
+        """Return a line without its end; empty behind the last one."""
         if number >= len(self._starts):
             return ""
         return self._text[self._starts[number] : self._end(number)]
@@ -233,7 +232,7 @@ class Workspace:
             self.reload(path)
 
     def reload(self, path: str) -> None:
-        """A file has changed on disk, or is gone."""
+        """Reload a file that has changed on disk, or is gone."""
         text = read_text(path)
         if isinstance(text, Problem) or is_test_file(path):
             self._on_disk.pop(path, None)
@@ -242,11 +241,11 @@ class Workspace:
             self.files[path] = self._on_disk[path] = edited_file(path, text.content)
 
     def change(self, path: str, content: str) -> None:
-        """A file is like that in the editor now."""
+        """Change a file: it is like that in the editor now."""
         self.files[path] = edited_file(path, content)
 
     def close(self, path: str) -> None:
-        """A file counts as it is on disk again."""
+        """Close a file: it counts as it is on disk again."""
         if path in self._on_disk:
             self.files[path] = self._on_disk[path]
         else:
@@ -315,7 +314,7 @@ def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
 
 
 def _word(lines: Lines, line: int, column: int) -> Span:
-    """The word that begins at a line and a column, both from 1, the latter in characters."""
+    """Return the word that begins at a line and a column, both from 1, the latter in characters."""
     start = lines.offset(Position(line - 1, 0)) + column - 1
     return lines.span(start, lines.word_end(start))
 
@@ -327,7 +326,6 @@ def _word(lines: Lines, line: int, column: int) -> Span:
 # While something is typed, YAML itself is often broken: a quote is not closed yet, `a ? b : `
 # is no plain scalar. If the document cannot be read, it is read again with what stands behind
 # the key on the line in quotes.
-
 
 _KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]++(.*))?")
 _EXPRESSIONS: Final = frozenset({"expression", "messageExpression", "valueExpression", "rule"})
@@ -410,7 +408,7 @@ def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
 
 
 def _quoted(spot: ExpressionSpot, before: str) -> tuple[int, int] | None:
-    """The scalar that ends where the mended line does."""
+    """Return the scalar that ends where the mended line does."""
     if spot.base is None:
         return None
     end = len(before) - spot.base

@@ -64,7 +64,7 @@ class CopyError(Exception):
 
 
 class UnknownNameError(Exception):
-    """`word` is neither a policy of the library nor a topic."""
+    """Tells that a name is not known. `word` is neither a policy of the library nor a topic."""
 
     def __init__(self, word: str) -> None:
         super().__init__(word)
@@ -124,7 +124,7 @@ def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:
 
 
 def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
-    """Copies the files of policies, each into a folder of its own, and returns what was written.
+    """Copy the files of policies, each into a folder of its own, and return what was written.
     Raises `CopyError`: before the first one if any of them is there."""
     policies = tuple(policies)
     refuse_existing(policies, into)

@@ -105,7 +105,6 @@ def compare_recorded(
 
 # --- Denials -----------------------------------------------------------------
 
-
 _BLOCKED: Final = "was blocked due to the following policies"
 _OF_WEBHOOK: Final = re.compile(
     r'\Aadmission webhook "([^"]*)" denied the request: (.*)\Z', re.ASCII | re.DOTALL
@@ -157,14 +156,14 @@ def _of_logs(
         if isinstance(line, Problem):
             yield line
             continue
-        none = None if line.event is None else audit_logs.logged(line.event)
+        logged = None if line.event is None else audit_logs.logged(line.event)
         # An audit log tells of a request at several stages; only the last one has the answer.
-        if none is None or none.event.get("stage") not in (None, "ResponseComplete"):
+        if logged is None or logged.event.get("stage") not in (None, "ResponseComplete"):
             continue
         refusing: frozenset[RuleName] | None = None
-        if none.code >= _REFUSED:
+        if logged.code >= _REFUSED:
             message = audit_logs.text(
-                audit_logs.mapping(none.event.get("responseStatus")).get("message")
+                audit_logs.mapping(logged.event.get("responseStatus")).get("message")
             )
             # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
             # it says nothing of what the old engine thinks.
@@ -172,17 +171,17 @@ def _of_logs(
             if not refusing:
                 counts.left_out["refused by others"] += 1
                 continue
-        kind = audit_logs.kind_of(none, judge.world.catalog)
+        kind = audit_logs.kind_of(logged, judge.world.catalog)
         request = (
             audit_logs.Undecidable.KIND
             if kind is None
-            else audit_logs.request_of_event(none, kind, judge.prepare)
+            else audit_logs.request_of_event(logged, kind, judge.prepare)
         )
         if isinstance(request, audit_logs.Undecidable):
             counts.left_out[request.value] += 1
         else:
             # No log and no review says which roles the user had.
-            missing = (*none.missing, Missing.ROLES)
+            missing = (*logged.missing, Missing.ROLES)
             yield Recorded(f"{line.file}:{line.line}", request, missing, refusing)
 
 

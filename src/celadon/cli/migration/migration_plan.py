@@ -266,7 +266,6 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
 
 # --- The plan ----------------------------------------------------------------
 
-
 _EXAMPLES: Final = 3
 _ABOUT_SENDERS: Final = ("request.userInfo", "authorizer")
 
@@ -369,7 +368,7 @@ class PlannedPolicy:
 
 @dataclass(slots=True)
 class MigrationPlan:
-    """This is the whole plan."""
+    """Holds the whole plan."""
 
     policies: list[PlannedPolicy]
     """In the order in which they move."""
@@ -482,7 +481,7 @@ class _Judge:
         """Only of rules of which the old engine has said something."""
 
     def take(self, violation: Violation) -> None:
-        """A violation; those of one object come one after the other."""
+        """Take a violation; those of one object come one after the other."""
         about = violation.object
         key = about.kind, about.namespace, about.name
         if about == self._last:

@@ -38,7 +38,6 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KI
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
-
 _LOOKED_UP: Final = (("", "Namespace"), ("", "ConfigMap"))
 """Kinds of objects that policies look up: labels, and params."""
 
@@ -545,7 +544,7 @@ def _azure_template(
 
 
 def _numbered(name: str) -> Iterator[str]:
-    """The name, then the same with numbers."""
+    """Yield the name, then the same with numbers."""
     yield name
     yield from (f"{name[:_LONGEST_STEM]}-{number}" for number in itertools.count(2))
 
@@ -608,7 +607,7 @@ def _is_object(value: object) -> bool:
 
 
 def _suites(paths: Sequence[str]) -> Iterator[str]:
-    """The tests of Kyverno in folders, also in hidden ones."""
+    """Yield the tests of Kyverno in folders, also in hidden ones."""
     for path in paths:
         if os.path.basename(path) in _SUITE_NAMES and os.path.isfile(path):
             yield path
@@ -632,7 +631,7 @@ _INDENT: Final = 6
 def migrated_files(
     outcomes: Iterable[RuleOutcome], *, warns: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """The files to write: a name and a content for each policy that has a rule translated.
+    """Yield the files to write: a name and a content for each policy that has a rule translated.
     With `warns`, bindings warn and audit, whatever the policies say."""
     for file, documents in _by_policy(outcomes):
         yield (
@@ -684,7 +683,7 @@ def _stages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[JsonObject]]]:
-    """The name of a file for each policy, and its documents."""
+    """Yield the name of a file for each policy, and its documents."""
     files = FileNames()
     for merged_outcome, written in merged_outcomes(outcomes):
         if written.documents:
@@ -712,7 +711,7 @@ def merged_outcomes(
 
 
 def _documents(outcomes: Iterable[RuleOutcome]) -> list[JsonObject]:
-    """The documents that rules have become, those that several need once."""
+    """Return the documents that rules have become, those that several need once."""
     result = {
         _kind_and_name(document): document
         for outcome in outcomes
@@ -729,7 +728,7 @@ def _warning(document: JsonObject) -> JsonObject:
 
 
 def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
-    """The documents as a file, expressions laid out as `celadon fmt` has them."""
+    """Return the documents as a file, expressions laid out as `celadon fmt` has them."""
     written = Text(file, "---\n".join(_written(document) for document in documents))
     return text_layout(written, _LINE_WIDTH).content()
 

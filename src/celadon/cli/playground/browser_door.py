@@ -20,6 +20,7 @@ from celadon.cli.playground import panes
 from celadon.cli.playground.judging import Desk
 from celadon.cli.reading.documents import Problem, summary
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
+from celadon.kube.go import JsonSyntaxError, read_json
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
@@ -32,7 +33,7 @@ _DESK: Final = Desk()
 def answer(question: str, text: str) -> str:
     """`question` is one of `state` (whether it is one), `verdict`, `details`, `files`, `import` and
     `complete`."""
-    return _answered(lambda: _QUESTIONS[question](json.loads(text)))
+    return _answered(lambda: _QUESTIONS[question](_value(text)))
 
 
 def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
@@ -46,13 +47,22 @@ def proof(question: str, text: str, tell: Callable[[str], object]) -> str:
         # late: what proves is loaded when somebody asks for it
         from celadon.cli.playground.proving import QUESTIONS, ProofQuestion
 
-        return QUESTIONS[question](ProofQuestion.of(json.loads(text)), tell_json)
+        return QUESTIONS[question](ProofQuestion.of(_value(text)), tell_json)
 
     return _answered(result)
 
 
+def _value(text: str) -> Any:  # noqa: ANN401 - JSON
+    """Return what the page sends: a link may hold halves of characters, and be nested without end.
+    Raises StateError."""
+    try:
+        return read_json(text).value
+    except JsonSyntaxError as error:
+        raise panes.StateError(f"this is no question: {error}") from None
+
+
 def _answered(result_of: Callable[[], JsonObject]) -> str:
-    """The result as text, or what has gone wrong."""
+    """Return the result as text, or what has gone wrong."""
     try:
         result = result_of()
     except panes.StateError as error:
@@ -107,7 +117,6 @@ _QUESTIONS: Final[dict[str, Callable[[Json], JsonObject]]] = {
 #
 # In policies, webhooks and definitions the kinds that they match say which fields `object` has;
 # a bare expression has the variables of its panes.
-
 
 _SORTS: Final = {
     Sort.FIELD: "property",

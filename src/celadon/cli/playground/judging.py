@@ -73,12 +73,11 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
 # Documents are known by identity (`panes` keeps those of a pane that is as it was),
 # policy sets and engines by the release that they are for.
 
-
 _Made = TypeVar("_Made")
 
 
 class KeptPolicies:
-    """`makers` give the engines of the sets."""
+    """Keeps compiled policies between runs. `makers` give the engines of the sets."""
 
     def __init__(self) -> None:
         self._sets: dict[str, tuple[list[Document], PolicySets]] = {}
@@ -120,7 +119,6 @@ class _LastOfRelease(Generic[_Made]):
 # Choosing a mode says what decides. A policy that is still there from another mode would decide
 # behind the back of whoever chose this one, so it is a problem until something of the mode is
 # there.
-
 
 NAMES: Final = {
     Mode.VALIDATING: "Validating policy",
@@ -177,7 +175,7 @@ def decide(value: Json) -> JsonObject:
 
 
 class Desk:
-    """This is where states are decided, one after the other."""
+    """Decides states, one after the other."""
 
     def __init__(self) -> None:
         self._panes = PaneReader()
@@ -361,8 +359,8 @@ def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
 
 
 def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
-    """The status that the API server's controller gives each policy; its types are numbered from
-    0."""
+    """Return the status that the API server's controller gives each policy; its types are numbered
+    from 0."""
     definitions = [document.value for document in documents if document.is_definition]
     custom: dict[GroupVersionKind, Schema] = {}
     for definition in definitions:
@@ -377,7 +375,6 @@ def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) 
 # --- Release changes ---------------------------------------------------------
 #
 # What another release of Kubernetes would say to the same state, and what its CEL has besides.
-
 
 _COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations", "mutation")
 """Members of an object's result."""
@@ -440,7 +437,6 @@ def _names(release: str) -> set[str]:
 # The explanation is that of `celadon explain`, with the rules of custom resources beside
 # policies and webhooks; costs are those of its expressions.
 
-
 _MOST_RULES: Final = 200
 """Evaluations of rules of a custom resource that are shown: a long list has one for each item."""
 _ROOM: Final = 80
@@ -487,7 +483,7 @@ def _rules(explained: ExplainedObject) -> Iterator[Item]:
 
 
 def _rule(rule: EvaluatedRule) -> tuple[Item, int]:
-    """The rule is asked again, with somebody looking on."""
+    """Ask the rule again, with somebody looking on."""
     recorder = TraceRecorder()
     try:
         value, cost = rule.program.evaluate_traced(rule.activation, recorder, PER_CALL_COST)

@@ -71,7 +71,7 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[
 
 
 def _part(mark: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
-    """A literal says itself what it is."""
+    """Return a part. A literal says itself what it is."""
     if mark.is_literal:
         return text[mark.start : mark.end]
     return filled(
@@ -83,7 +83,7 @@ def _part(mark: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def _state(mark: Mark) -> str:
-    """`true` and `false` are what people look for."""
+    """Return the state of a part: `true` and `false` are what people look for."""
     if mark.state is PartState.VALUE:
         return str(mark.value).lower() if isinstance(mark.value, bool) else "value"
     return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[
@@ -123,7 +123,6 @@ def _loop(loop: Loop, text: str) -> JsonObject:
 # What is left out has its default. Whatever comes from a link is hostile input: every member is
 # looked at, and a state that is none is refused in a sentence.
 
-
 FORMAT: Final = 1
 """The version of this form, which links name."""
 
@@ -132,7 +131,7 @@ MAX_CHARACTERS: Final = 1_000_000
 
 
 class Mode(enum.Enum):
-    """This is what a playground is about. All but `EXPRESSION` are decided in the same way, by what
+    """Says what a playground is about. All but `EXPRESSION` are decided in the same way, by what
     the panes of the mode hold; what stands in others waits for another mode."""
 
     VALIDATING = "validating"
@@ -226,14 +225,14 @@ def _choice(
     fields: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
 ) -> _Chosen:
     value = fields.get(name, default.value)
-    none = (
+    chosen = (
         {choice.value: choice for choice in choices}.get(value) if isinstance(value, str) else None
     )
-    if none is None:
+    if chosen is None:
         raise StateError(
             f"`{name}` is none of {', '.join(str(choice.value) for choice in choices)}"
         )
-    return none
+    return chosen
 
 
 def _release(fields: Mapping[str, Json], name: str, default: str) -> str:
@@ -278,7 +277,7 @@ _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """This is what stands in a pane, and what is wrong with it."""
+    """Holds what stands in a pane, and what is wrong with it."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
@@ -379,7 +378,6 @@ def _are_texts(value: object) -> bool:
 # Variables come from the pane of that name, and `object`, `oldObject` and `params` from theirs;
 # their types are dynamic, as those of objects in policies.
 
-
 _NAMED: Final = (Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS)
 """Panes that are variables of the same name."""
 _ROOM: Final = 4_000
@@ -430,7 +428,7 @@ def expression_details(state: State, panes: PaneReader) -> JsonDict:
 
 
 def bound_variables(state: State, panes: PaneReader) -> JsonObject | Problem:
-    """The variables by name, or what is wrong with the panes that give them."""
+    """Return the variables by name, or what is wrong with the panes that give them."""
     result: dict[str, object] = {}
     for pane in _NAMED:
         if state.text(pane).strip():

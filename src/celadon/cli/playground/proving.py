@@ -182,7 +182,6 @@ def _side(label: str, items: Sequence[Document | Problem], state: State) -> Diff
 # A request as the panes that ask for it: whoever puts them into the page sees it decided. What is
 # proved of a policy without a binding is seen with one that denies everywhere.
 
-
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 
@@ -238,7 +237,7 @@ class _Examples:
         }
 
     def _with(self, pane: Pane, objects: Sequence[JsonObject]) -> str:
-        """The text of a pane, with those objects behind it that no pane has."""
+        """Return the text of a pane, with those objects behind it that no pane has."""
         missing = [yaml_text(obj) for obj in objects if _key(obj) not in self._present]
         text = self._state.text(pane)
         return _joined([text, *missing] if text.strip() else missing) if missing else text

@@ -113,7 +113,7 @@ class PreparedRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """This is what was found about one case. `before` and `asked` are its request as it came and as
+    """Holds what was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
 
     setting: Cluster
@@ -198,8 +198,8 @@ class Bench:
         )
 
     def _about_created(self, case: Case) -> Case:
-        """A case about what controllers would create, as one about just that; the case itself where
-        nothing is created, for instance since it cannot be asked about."""
+        """Return a case about what controllers would create, as one about just that; the case
+        itself where nothing is created, for instance since it cannot be asked about."""
         if not case.generated:
             return case
         created = self._created.get(id(case))
@@ -241,11 +241,7 @@ class Bench:
     def _own_setting(self, case: Case) -> Cluster:
         manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
         circumstances = Circumstances(
-            self.version,
-            self._test.now,
-            case.user,
-            case.namespace,
-            plugins=self._test.plugins,
+            self.version, self._test.now, case.user, case.namespace, plugins=self._test.plugins
         )
         cluster = cluster_of(
             manifests,
@@ -569,7 +565,7 @@ def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
 
 
 def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
-    """The names of the policies that a case is about."""
+    """Return the names of the policies that a case is about."""
     if case.policies:
         return frozenset(case.policies)
     return frozenset(name for part in setting.sets.all for name in part.policies)

@@ -32,7 +32,7 @@ from celadon.kube import JsonObject, Ruling, User
 
 
 class ExpectedOutcome(enum.Enum):
-    """This is what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
+    """Says what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
     expression gives no value; whether any request can bring that about is not known, so this is
     never missed."""
 
@@ -57,8 +57,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """`field` is the expression's as people call it (`validations[0]`), or the binding's name; then
-    `text` is empty, else it is the part, which stands at `[start, end)` of the expression."""
+    """Names what a case of a test is to bring about. `field` is the expression's as people call it
+    (`validations[0]`), or the binding's name; then `text` is empty, else it is the part, which
+    stands at `[start, end)` of the expression."""
 
     policy: Measured
     place: Place
@@ -126,7 +127,7 @@ def added_up(parts: Iterable[Coverage]) -> Coverage:
 
 
 class AlterationKind(enum.Enum):
-    """This is what is changed: first in expressions, then in the other fields of policies and
+    """Says what is changed: first in expressions, then in the other fields of policies and
     bindings."""
 
     COMPARISON = "comparison"
@@ -159,7 +160,7 @@ class AlterationKind(enum.Enum):
 
 
 class Fate(enum.Enum):
-    """This is what became of an alteration. `KILLED`: a case that passes fails with it. `SAME`:
+    """Says what became of an alteration. `KILLED`: a case that passes fails with it. `SAME`:
     that it makes no difference is proved for any request. `ALIKE`: that it makes none is proved
     within a bound, by asking all combinations of so many values. `OPEN`: a search found no
     difference, but could not change all that is read. `UNREACHED`: no case, and no request of the
@@ -175,11 +176,12 @@ class Fate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class AlterationResult:
-    """`field` is what was changed, as people call it (`spec.validations[0].expression`), `text`
-    how. `killer` is the case that noticed. `reason` is why it makes no difference, or the bound
-    within which it makes none, or what no request could change; `requests` counts those of the
-    search that came to the policy and found no difference. Of what survived, `diff` is that of the
-    file, and `case` one that would notice, as a test file has it; empty if none was found."""
+    """Tells what became of one alteration. `field` is what was changed, as people call it
+    (`spec.validations[0].expression`), `text` how. `killer` is the case that noticed. `reason` is
+    why it makes no difference, or the bound within which it makes none, or what no request could
+    change; `requests` counts those of the search that came to the policy and found no difference.
+    Of what survived, `diff` is that of the file, and `case` one that would notice, as a test file
+    has it; empty if none was found."""
 
     policy: Measured
     kind: AlterationKind
@@ -323,7 +325,7 @@ POINTED_OUT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """This is why a case means nothing, or less than it seems, and what is to be looked at."""
+    """Says why a case means nothing, or less than it seems, and what is to be looked at."""
 
     vacuity: Vacuity
     text: str
@@ -344,7 +346,7 @@ class Doubt:
 
 
 class CaseVerdict(enum.Enum):
-    """This is what becomes of a request, as far as the policies under test are concerned.
+    """Says what becomes of a request, as far as the policies under test are concerned.
 
     `ADMIT`: they looked at it and have nothing against it. `WARN` and `AUDIT`: it is admitted, and
     something speaks against it, which a client is told of, or only the audit log. `DENY`: an
@@ -363,7 +365,7 @@ class CaseVerdict(enum.Enum):
 
 
 class How(enum.Enum):
-    """This is how a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
+    """Says how a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
 
     IS = "is"
     CONTAINS = "contains"
@@ -394,7 +396,7 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """This is what a case expects. What is None or empty is not looked at.
+    """Holds what a case expects. What is None or empty is not looked at.
 
     `message` is the policy's own, or the whole sentence of the API server. `validation` is the one
     that decides: its index, or its expression. `violations` is how many validations decide, of
@@ -430,14 +432,13 @@ class Expectation:
 # `file_tests` makes tests of files of kind PolicyTest; whoever has tests in another form
 # makes the same.
 
-
 DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 """When objects of tests are created, unless they say so: a test means the same every day."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerAnswer:
-    """This is what `authorizer` says to some questions. `attributes` has what a question must be,
+    """Holds what `authorizer` says to some questions. `attributes` has what a question must be,
     by the names of the fields of `celadon.kube.Attributes`, and `user` for the name of the user;
     what is not named may be anything."""
 
@@ -505,7 +506,7 @@ def plain_document(value: JsonObject, name: str) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """This is what happened to a request. `result` is what `celadon check` says of it.
+    """Holds what happened to a request. `result` is what `celadon check` says of it.
 
     `deciding` are the violations that the verdict is due to, all of policies under test;
     `other_violations` those of policies that are not, which refuse the request. `reached` are the
@@ -558,7 +559,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """This is what came of a case with one version. `outcome` is None for what could not be run;
+    """Holds what came of a case with one version. `outcome` is None for what could not be run;
     then `problems` say why. `values` are those of the parts of the expression that decided, if the
     case failed."""
 
@@ -581,7 +582,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """This is what came of one test: its cases in their order, for each version one after the
+    """Holds what came of one test: its cases in their order, for each version one after the
     other. `doubts` are about all of them together."""
 
     name: str

@@ -169,7 +169,7 @@ WORTH_WORKERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """This is what is run, and how. `versions` are for tests that name none; `plugins` changes what
+    """Holds what is run, and how. `versions` are for tests that name none; `plugins` changes what
     tests say of the server's own. `only` is found in the names of the cases that are run
     (`file::case`). With `fail_fast` nothing is run behind a failure. `jobs` are processes; 0: as
     many as there are processors. With `coverage` it is measured, and less than `coverage_wanted`

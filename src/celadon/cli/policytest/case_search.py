@@ -69,9 +69,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`read` is what all expressions read that decide, `param_kind` the kind of params and
-    `param_name` and `param_labels` what bindings call them; labels are those that selectors ask
-    for. `conditions` are the trees of match conditions, `variables` those of variables."""
+    """Holds what is known of the policy that requests are looked for. `read` is what all
+    expressions read that decide, `param_kind` the kind of params and `param_name` and
+    `param_labels` what bindings call them; labels are those that selectors ask for. `conditions`
+    are the trees of match conditions, `variables` those of variables."""
 
     name: str
     mutates: bool
@@ -125,7 +126,7 @@ _Read = tuple[tuple[Rule, ...], ReadPlaces, tuple[syntax.Expr, ...], dict[str, s
 
 
 def _rules(policy: Policy, version: str) -> _Read:
-    """The rules, and what they and the match conditions read; the trees of conditions and
+    """Return the rules, and what they and the match conditions read; the trees of conditions and
     variables."""
     deciding: list[syntax.Expr] = []
     conditions: list[syntax.Expr] = []
@@ -192,7 +193,7 @@ def _resources(
 def _wanted_labels(
     constraints: Sequence[MatchResources | None], selector_name: str
 ) -> dict[str, str]:
-    """The labels that selectors name."""
+    """Return the labels that selectors name."""
     result: JsonDict = {}
     for constraint in constraints:
         if constraint is not None:
@@ -213,7 +214,6 @@ def _wanted_labels(
 # What a value is to be follows from the schema of its kind: a way that is about a field which
 # the kind does not have is none for it. Items of lists that a way makes get what an API server
 # asks of them.
-
 
 _CONTAINER: Final = {"name": "second", "image": "example.com/app:1"}
 _NEEDED: Final[dict[str, JsonObject]] = {
@@ -274,7 +274,8 @@ def _steps(place: Path) -> Path:
 
 
 def schema_at(schema: Schema | None, place: Path) -> Schema | None:
-    """That of a place; None where there is none. What may be anything is `_ANYTHING`."""
+    """Return the schema of a place; None where there is none. What may be anything is
+    `_ANYTHING`."""
     for step in place:
         if schema is None:
             return None
@@ -324,7 +325,7 @@ def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401
 
 
 def _something(schema: Schema | None) -> object:
-    """A value of a type."""
+    """Return a value of a type."""
     if schema is None:
         return {}
     schema = resolved(schema)
@@ -347,7 +348,7 @@ def _something(schema: Schema | None) -> object:
 
 
 def _complete(obj: JsonDict, place: Path) -> None:
-    """Gives what stands on the way to a place what it needs."""
+    """Give what stands on the way to a place what it needs."""
     for length in range(1, len(place) + 1):
         holder = value_at(obj, place[:length])
         step = place[length - 1]
@@ -366,7 +367,7 @@ def _complete(obj: JsonDict, place: Path) -> None:
 
 
 def _with_volume(obj: JsonObject, pod: Path, name: str) -> None:
-    """A volume for a mount, in the same pod."""
+    """Add a volume for a mount, in the same pod."""
     spec = value_at(obj, pod)
     if isinstance(spec, dict):
         volumes = spec.setdefault("volumes", [])
@@ -411,7 +412,7 @@ class Against:
 
 @dataclass(slots=True)
 class SearchResult:
-    """This is what a search came to: a request that is admitted as it is; by index of the rule one
+    """Holds what a search came to: a request that is admitted as it is; by index of the rule one
     that it is against, and one that it lets pass (`passing`, where that is another)."""
 
     subject: Subject
@@ -432,10 +433,7 @@ class SearchResult:
 
 
 def search(
-    documents: Sequence[Document],
-    name: str,
-    version: str,
-    definitions: Sequence[Document] = (),
+    documents: Sequence[Document], name: str, version: str, definitions: Sequence[Document] = ()
 ) -> SearchResult:
     """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""
@@ -505,8 +503,8 @@ class _Search:
         return list(dict.fromkeys(seed.object["kind"] for seed in seeds))[:_MOST_KINDS]
 
     def _solved(self, seeds: Sequence[TrialRequest]) -> Iterator[TrialRequest]:
-        """The seeds with values that let a request pass, and with those that each rule is against,
-        as long as that is looked for."""
+        """Yield the seeds with values that let a request pass, and with those that each rule is
+        against, as long as that is looked for."""
         subject, progress = self._subject, self._result
         conditions = [(condition, True) for condition in subject.conditions]
         roots = [rule.root for rule in subject.rules if rule.root is not None]
@@ -532,7 +530,7 @@ class _Search:
     def _with_ways(
         self, seed: TrialRequest, ways: Sequence[value_search.Way]
     ) -> Iterator[TrialRequest]:
-        """A seed with the values of each way in it."""
+        """Yield a seed with the values of each way in it."""
         for way in ways:
             request: TrialRequest | None = seed
             for root in ("object", "oldObject", "params"):
@@ -541,14 +539,14 @@ class _Search:
                     request = self._with_values(request, root, values)
             for place, value in way.items():
                 if request is not None and place[0] == "namespaceObject":
-                    none = (
+                    label = (
                         None
                         if value is value_search.GONE
                         else "x"
                         if value is value_search.THERE
                         else value
                     )
-                    request = _with_label(request, place, none) or request
+                    request = _with_label(request, place, label) or request
             if request is not None:
                 yield request
 
@@ -740,7 +738,7 @@ def _with_change(seed: TrialRequest, place: Path, value: object) -> TrialRequest
 
 
 def _replaced(seed: TrialRequest, root: str, obj: JsonDict) -> TrialRequest:
-    """The seed with another object, old object or params, named as its kind demands."""
+    """Return the seed with another object, old object or params, named as its kind demands."""
     if root == "object":
         return replace(seed, object=with_own_name(obj))
     if root == "oldObject":

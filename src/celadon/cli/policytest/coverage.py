@@ -130,7 +130,7 @@ class _Aims:
 
 
 def _chain(part: SourceNode, operator: str) -> Iterator[SourceNode]:
-    """The operands of a chain of one operator."""
+    """Yield the operands of a chain of one operator."""
     for child in part.parts:
         if isinstance(child.node, Call) and child.node.function == operator:
             yield from _chain(child, operator)
@@ -139,7 +139,7 @@ def _chain(part: SourceNode, operator: str) -> Iterator[SourceNode]:
 
 
 def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
-    """A negation is not one: what it negates is."""
+    """Return whether a part is a condition. A negation is not one: what it negates is."""
     node = part.node
     if isinstance(node, Literal) or (isinstance(node, Call) and node.function == LOGICAL_NOT):
         return False

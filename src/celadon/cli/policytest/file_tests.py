@@ -152,7 +152,7 @@ class ObjectReader:
         return self.patched(document, (*path, "patch"))
 
     def _only(self, file: str, path: Path, kind: str, name: str) -> Document | None:
-        """The one object of a file, of those of a kind and a name."""
+        """Return the one object of a file, of those of a kind and a name."""
         if not os.path.isfile(self._path(file)):
             objects = self._test.value.get("objects") or {}
             hint = did_you_mean(file, objects)
@@ -282,7 +282,6 @@ class ShortBindings:
 # --- Expectation fields ------------------------------------------------------
 #
 # What stands under `expect`, to an `Expectation`.
-
 
 _SHORT = tuple(
     verdict
@@ -443,7 +442,7 @@ class CaseFields:
         return document, old
 
     def _check_generated(self, place: Path, document: Document) -> None:
-        """Controllers create what is wanted of objects of this kind."""
+        """Check that controllers create what is wanted of objects of this kind."""
         generated = self._get(place, "generated", "")
         kind = GroupKind(*document.group_kind)
         if generated and generated not in created_kinds(kind):
@@ -484,7 +483,8 @@ class CaseFields:
         return tuple(documents)
 
     def _namespace(self, place: Path, document: Document | None) -> tuple[str, list[Document]]:
-        """That of objects that do not say theirs, and the Namespace if something is said of it."""
+        """Return the namespace of objects that do not say theirs, and the Namespace if something is
+        said of it."""
         namespace = self._get(place, "namespace", "default")
         if isinstance(namespace, str):
             return namespace, []
@@ -597,7 +597,7 @@ def _name(document: Document) -> str:
 
 
 class _Reading:
-    """This reads one document."""
+    """Reads one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -669,7 +669,7 @@ class _Reading:
 
 
 def _policies_beside(file: str) -> list[str]:
-    """The file of the same name, else all files in the folder that are no tests."""
+    """Return the file of the same name, else all files in the folder that are no tests."""
     folder, name = os.path.split(file)
     stem = name.lower().rpartition("policytest")[0].rstrip("._-")
     files = [

@@ -60,7 +60,7 @@ def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
 
 
 def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[JsonDict]:
-    """A map of texts that is written out, if it is one."""
+    """Return a map of texts that is written out, if it is one."""
     result = {}
     for entry in entries:
         if not (isinstance(entry.key, syntax.Literal) and isinstance(entry.value, syntax.Literal)):
@@ -127,7 +127,7 @@ class _Reader:
         self.literals: list[Any] = []
 
     def read(self, node: syntax.Expr, bound: Mapping[str, Path]) -> None:
-        """Takes in a node and all below it; `bound` are the items of loops."""
+        """Take in a node and all below it; `bound` are the items of loops."""
         place = place_of(node, bound, self._variables)
         if place is not None and len(place) > 1:
             self.places.append(place)
@@ -186,11 +186,7 @@ class _Reader:
 # Objects with one value changed, wherever it stands and whatever is missing on the way to it.
 
 
-def with_value_at(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: object,
-) -> JsonDict | None:
+def with_value_at(data: JsonObject, steps: Sequence[str | int], value: object) -> JsonDict | None:
     """Return a copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
     changed: dict[str, object] = copy.deepcopy(dict(data))
@@ -198,9 +194,7 @@ def with_value_at(
 
 
 def with_second_item(
-    data: JsonObject,
-    steps: Sequence[str | int],
-    value: Json,
+    data: JsonObject, steps: Sequence[str | int], value: Json
 ) -> dict[str, Json] | None:
     """Return a copy in which the first list on the way has one more item: the first one with the
     value there. None where there is no such list, or nothing in it."""
@@ -218,7 +212,7 @@ def with_second_item(
 
 
 def _put(holder: Any, steps: Sequence[str | int], value: object) -> bool:  # noqa: ANN401 - any JSON
-    """Changes a value deep inside, with what is missing on the way to it; None takes it away."""
+    """Change a value deep inside, with what is missing on the way to it; None takes it away."""
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if following is None:
             return _set(holder, step, value)
@@ -254,7 +248,6 @@ def _set(holder: object, step: str | int, value: object) -> bool:
 # --- Seed objects ------------------------------------------------------------
 #
 # Objects to begin a search with: small, and such as an API server takes.
-
 
 _NAME: Final = "example"
 _ANYTHING: Final = Schema(preserve_unknown=True)
@@ -385,7 +378,8 @@ class SeedObjects:
 
 
 def _required(schema: JsonObject) -> JsonObject:
-    """The fields that a schema requires, and whole objects below it: they may require more."""
+    """Return the fields that a schema requires, and whole objects below it: they may require
+    more."""
     properties: JsonObject = schema.get("properties") or {}
     required = set(schema.get("required") or ())
     return {

@@ -96,7 +96,7 @@ def _snapshot(case: CaseResult, *, as_json: bool) -> str:
 
 
 def _message(case: CaseResult) -> str:
-    """The first one: that of the policy, or of an error that was ignored."""
+    """Return the first message: that of the policy, or of an error that was ignored."""
     outcome = case.outcome
     if outcome is None:
         return ""
@@ -116,7 +116,6 @@ def _quoted(text: str) -> str:
 #
 # `--watch`: which files have changed since they were looked at.
 
-
 _Stamp = tuple[int, int]
 
 
@@ -128,7 +127,7 @@ class WatchedFiles:
         self._stamps: dict[str, _Stamp] = {}
 
     def watch(self, tests: Iterable[PolicyTest], more: Iterable[str] = ()) -> None:
-        """Looks at the files of these tests from now on, as they are, and at `more`."""
+        """Look at the files of these tests from now on, as they are, and at `more`."""
         files = {file for test in tests for file in (test.file, *test.files)} | set(more)
         folders = {os.path.dirname(file) or os.curdir for file in files}
         self._stamps = {file: _stamp(file) for file in (*files, *folders)}

@@ -49,7 +49,6 @@ from celadon.kube.well_known_values import NAMESPACES
 # request to match are the reasons. The trials are made by the engine itself, with a policy that
 # has only `matchConstraints`.
 
-
 _VERSION: Final = "admissionregistration.k8s.io/v1"
 _CONSTRAINTS: Final = FieldPath("spec", "matchConstraints")
 _MATCH_RESOURCES: Final = FieldPath("spec", "matchResources")
@@ -225,7 +224,7 @@ def _trial(request: Request, world: World, version: str) -> Callable[[MatchResou
 def _different(
     constraints: MatchResources | None, matches: Callable[[MatchResources], bool]
 ) -> tuple[Vacuity, ...]:
-    """The fewest parts that would have to be different; none if it cannot be told."""
+    """Return the fewest parts that would have to be different; none if it cannot be told."""
     if constraints is None:
         return ()
     for count in range(1, _MOST_TOGETHER + 1):
@@ -428,7 +427,7 @@ def _holds_always(match: TextMatch) -> bool:
 
 
 def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
-    """A verdict that several validations could be the reason for."""
+    """Yield the doubt that several validations could be the reason for a verdict."""
     expect = case.expect
     if expect.verdict not in _SAYING or outcome.verdict is not expect.verdict:
         return
@@ -520,7 +519,6 @@ def _looks_at_namespaces(judged: JudgedCase) -> bool:
 # --- Shared doubts -----------------------------------------------------------
 #
 # What the cases of a test leave out together.
-
 
 _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 

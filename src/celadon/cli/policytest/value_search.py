@@ -82,7 +82,7 @@ COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """This is what a part of an expression stands for: a `place`, or a `constant` where that is
+    """Holds what a part of an expression stands for: a `place`, or a `constant` where that is
     None, if what `needs` says is so."""
 
     place: Path | None
@@ -213,7 +213,6 @@ _MOST_DEPTH: Final = 60
 _MOST_STEPS: Final = 1500
 _MOST_TERMS: Final = 12
 _MOST_NEEDS: Final = 3
-
 
 _TEXTS: Final = ("x", "X", "1", "0", "x" * 300)
 """Texts that are tried where a pattern is to fit, or not."""
@@ -470,7 +469,7 @@ class ValueSearch:
                 yield from compared("_==_" if truth else "_!=_", term, item)
 
     def _with_member(self, holder: Term, term: Term, truth: bool) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
-        """A key of a map, or an item of a list."""
+        """Yield the ways with a key of a map, or an item of a list."""
         assert holder.place is not None, "it is a place"
         value = term.constant
         keyed = isinstance(value, str) and str(holder.place[-1]) in _MAPS
@@ -524,7 +523,7 @@ class ValueSearch:
                         yield from with_value(term, term.place, value)
 
     def _written(self, node: syntax.Expr) -> syntax.Expr:
-        """The expression of a variable, for its name."""
+        """Return the expression of a variable, for its name."""
         while isinstance(node, syntax.Select) and isinstance(node.operand, syntax.Ident):
             if node.operand.name != "variables" or node.field not in self._variables:
                 break
@@ -641,7 +640,8 @@ class ValueSearch:
 
 
 def _named(node: syntax.Comprehension, item: Term) -> Bound:
-    """The names that a loop gives to an item; with two, the first is its key or its index."""
+    """Return the names that a loop gives to an item; with two, the first is its key or its
+    index."""
     if not node.iter_var2:
         return {node.iter_var: item}
     place = item.place
@@ -651,7 +651,7 @@ def _named(node: syntax.Comprehension, item: Term) -> Bound:
 
 
 def _selected(node: syntax.Expr) -> tuple[syntax.Comprehension, syntax.Expr] | None:
-    """The loop and the predicate of a `filter`."""
+    """Return the loop and the predicate of a `filter`."""
     match node:
         case syntax.Comprehension(
             accu_init=syntax.ListLiteral(), step=syntax.Call(_, "_?_:_", None, (predicate, *_))

@@ -122,7 +122,6 @@ def summary(error: BaseException) -> str:
 # Every limit answers the question "what would this input do to the person who runs the
 # command": without them a kilobyte of YAML can ask for the memory of a data centre.
 
-
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 """Bytes of one file or of standard input. Larger inputs are better split than loaded at once."""
 
@@ -181,9 +180,9 @@ class Text:
 
 
 class Exclusion:
-    """This says which of the files in folders and of globs are left out: those that match one of
-    the patterns as a whole, by a folder that they are in, or by a single name. `*` stands for
-    anything, slashes included."""
+    """Says which of the files in folders and of globs are left out: those that match one of the
+    patterns as a whole, by a folder that they are in, or by a single name. `*` stands for anything,
+    slashes included."""
 
     __slots__ = ("_match",)
 
@@ -570,7 +569,7 @@ def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
 
 
 def _exceeded(text: str, start: int, end: int) -> int | None:
-    """The limit that a document of this length breaks, if any."""
+    """Return the limit that a document of this length breaks, if any."""
     size = end - start
     if size <= MAX_DOCUMENT_CHARACTERS:
         return None
@@ -597,7 +596,7 @@ def _chunks(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Problem]:
-    """The object, or the objects of a list; a problem where there is none."""
+    """Yield the object, or the objects of a list; a problem where there is none."""
     if value is None and not path:
         return
     if not isinstance(value, dict):
@@ -648,7 +647,6 @@ def _too_large(file: str, line: int, limit: int) -> Problem:
 # than its text. Packing and unpacking one takes a fraction of the time that reading it takes.
 # The items of a list share the text of the list, which is kept as it is.
 
-
 BLOCK: Final = 250
 """Documents that are packed together: small enough to be nothing, large enough to pack well."""
 _QUICKLY: Final = 1
@@ -670,7 +668,7 @@ class DocumentArchive:
         self._shared: dict[int, int] = {}
 
     def append(self, document: Document) -> None:
-        """Puts a document behind the others."""
+        """Put a document behind the others."""
         if len(self._last) == BLOCK:
             self._packed.append(self._pack(self._last))
             self._last = []

@@ -29,7 +29,6 @@ from celadon.records import dataclass, field
 # twice from its beginning: the thousandth item of a list costs as much as the item, not as the
 # list.
 
-
 Path = tuple[str | int, ...]
 """The way to a value: keys of maps, indices of lists."""
 
@@ -120,7 +119,6 @@ def first_word(text: str, start: int, word: str) -> int:
 
 # --- what was found once, remembered --------------------------------------------------------------
 
-
 _KEY: Final = late_pattern(r'"(?:[^"\\]++|\\.)*+"\s*:\s*')
 
 _ITEM_DEPTH: Final = 2
@@ -155,7 +153,7 @@ class JsonIndex:
         return index, value, True
 
     def _walk(self, container: Path, start: int, rest: Path) -> None:
-        """Makes the tables of the value at `start`, whose path is known, and of the containers on
+        """Make the tables of the value at `start`, whose path is known, and of the containers on
         the rest of the path. Of a key given twice the last counts, as it does for readers."""
         containers = rest[:-1]
         tables: dict[Path, _Table] = {(): {}}

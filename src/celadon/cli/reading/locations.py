@@ -54,7 +54,8 @@ def composed(text: str, line: int) -> Node:
 
 @lru_cache(maxsize=1)  # the documents of a text are asked for one after the other
 def _all_composed(text: str) -> Sequence[tuple[int, Node]]:
-    """The documents of a text up to one that cannot be read, each with the line of its content."""
+    """Return the documents of a text up to one that cannot be read, each with the line of its
+    content."""
     import yaml
 
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -69,7 +70,7 @@ def _all_composed(text: str) -> Sequence[tuple[int, Node]]:
 
 
 def _moved(node: Node) -> Node:
-    """A node in a text with one more character before it."""
+    """Return a node in a text with one more character before it."""
     children = {step: (_moved(child), key + 1) for step, (child, key) in node.children.items()}
     return Node(node.start + 1, node.end + 1, node.value + 1, node.is_flow, children)
 
@@ -110,7 +111,6 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 # file. What no style changes is the sequence of characters that are not white space: the n-th
 # of the value is the n-th of the source, where an escape, or a doubled quote, counts as the one
 # character that it stands for. White space is taken to stand right before what follows it.
-
 
 _PROPERTIES: Final = late_pattern(r"(?:[&!][^\s]*+\s++)*+")
 _HEADER: Final = late_pattern(r"[|>][^\n]*\n?")
@@ -234,7 +234,7 @@ def place_of_stretch(text: str, line: int, stretch: str) -> int | None:
 
 
 class PlainChunk(NamedTuple):
-    """This is what a `Chunk` is made of."""
+    """Holds what a `Chunk` is made of."""
 
     file: str
     text: str
@@ -272,9 +272,9 @@ class Chunk:
         end: int | None = None,
         repeated: Collection[RepeatedKey] = (),
     ) -> None:
-        """The document begins at `start`, and ends at `end` if others follow it. `first_line` is
-        the line of `text`, `start_line` that of `start`, if it is known; `repeated` are the keys
-        that are given twice."""
+        """Take a document that begins at `start`, and ends at `end` if others follow it.
+        `first_line` is the line of `text`, `start_line` that of `start`, if it is known; `repeated`
+        are the keys that are given twice."""
         self.end = len(text) if end is None else end
         self.file = file
         self.text = text
@@ -370,7 +370,7 @@ class Chunk:
         return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
-        """Counts on from the last line that was asked for: what follows is asked for mostly."""
+        """Count on from the last line that was asked for: what follows is asked for mostly."""
         start, line = self._counted
         if offset < start:
             return self.first_line + bisect_right(line_starts(self.text), offset) - 1

@@ -278,7 +278,7 @@ def _violation(violation: audit_report.Violation, look: model.ReportStyle) -> It
 
 
 def _tally_table(head: str, rows: Sequence[tuple[str, audit_report.Tally]]) -> Iterator[list[str]]:
-    """A table of numbers, none if it would be empty."""
+    """Yield a table of numbers, none if it would be empty."""
     if rows:
         heads = (head, *(f"{name.upper():>7}" for name in _NUMBERS))
         table = [(name, *(str(getattr(tally, key)) for key in _NUMBERS)) for name, tally in rows]

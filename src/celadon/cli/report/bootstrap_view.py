@@ -29,7 +29,6 @@ _WORDS: Final = {
     "through the API",
 }
 
-
 _SHAPES: Final = {
     **model.SHAPES,
     Culprit: ("kind", "name", "binding"),

@@ -58,7 +58,7 @@ def coverage_blocks(
 
 
 def _share(coverage: Coverage) -> str:
-    """Rounded down: 100% is all."""
+    """Return a share, rounded down: 100% is all."""
     tenths = int(coverage.percentage * 10) / 10
     return f"{tenths:g}% ({coverage.reached} of {coverage.goals})"
 
@@ -528,7 +528,7 @@ def _alteration_blocks(
 
 
 def _killed_share(alterations: Alterations) -> str:
-    """Rounded down: 100% is all."""
+    """Return a share, rounded down: 100% is all."""
     tenths = int(alterations.score * 10) / 10
     return f"{tenths:g}% ({alterations.count(Fate.KILLED)} of {alterations.counted})"
 

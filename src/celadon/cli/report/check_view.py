@@ -290,7 +290,7 @@ def _first_line(text: str) -> str:
 
 
 def _as_mutated(result: check_report.ObjectResult) -> str:
-    """That what was judged is not what is in the file."""
+    """Say that what was judged is not what is in the file."""
     if result.mutated is None:
         return ""
     return f" as mutated by {', '.join(result.mutated.policies)}"
@@ -322,7 +322,7 @@ def _diff(before: JsonObject, after: JsonObject, look: model.ReportStyle) -> lis
 
 
 def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
-    """A webhook that the object of the row above is sent to."""
+    """Return a webhook that the object of the row above is sent to."""
     style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
     again = ", again" if call.is_reinvocation else ""
     outcome = look.paint(style, call.outcome.value)
@@ -458,8 +458,8 @@ def _faults(result: check_report.ObjectResult) -> Iterator[model.Finding]:
 
 
 def _denial(result: check_report.ObjectResult) -> model.Finding:
-    """The finding of an object that is denied; in parts, one for each violation, where violations
-    are all that is the matter. Of one of them the server speaks with its sentence."""
+    """Return the finding of an object that is denied; in parts, one for each violation, where
+    violations are all that is the matter. Of one of them the server speaks with its sentence."""
     title = f"{result.title} denied"
     against = [violation for violation in result.violations if violation.denies]
     details = (
@@ -533,7 +533,7 @@ def _case(result: check_report.ObjectResult, report: check_report.Report) -> mod
 
 
 def _reasons(result: check_report.ObjectResult) -> Iterator[str]:
-    """The sentence, the places that it is due to, and warnings."""
+    """Yield the sentence, the places that it is due to, and warnings."""
     yield result.sentence
     yield from (f"field: {fault.place} {fault.field}" for fault in result.faults)
     yield from (_rule_line(violation) for violation in result.violations if violation.denies)
@@ -702,7 +702,8 @@ def _said(answer: upgrade_report.Answer) -> str:
 
 
 def _gate_lines(report: upgrade_report.UpgradeReport, look: model.ReportStyle) -> Iterator[str]:
-    """The gates that decide about fields of the input, and all that flip where more is wanted."""
+    """Yield the gates that decide about fields of the input, and all that flip where more is
+    wanted."""
     if not report.gates:
         return
     gates = [gate for gate in report.gates if gate.fields or look.verbosity > 0]

@@ -22,7 +22,7 @@ from celadon.records import dataclass
 
 
 class Style(enum.Enum):
-    """This is how an item is meant."""
+    """Says how an item is meant."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -34,8 +34,8 @@ class Style(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`label` names it, `text` says what became of it; `lines` say more. `snippet` is an expression
-    with values, `source` one without."""
+    """Holds an item of an explanation. `label` names it, `text` says what became of it; `lines` say
+    more. `snippet` is an expression with values, `source` one without."""
 
     label: str
     text: str = ""
@@ -162,7 +162,7 @@ def _hook(explanation: explain.HookExplanation, kind: str) -> Item:
 
 
 def _error(decision: Decision, policy: explain.PolicyExplanation) -> Item:
-    """An error that stands for more than one expression."""
+    """Return an error that stands for more than one expression."""
     became = _became(decision, ignores=policy.ignores_failures)
     style = _failed(ignored=decision.action is Action.ADMIT)
     return Item(decision.cause.value, f"{decision.message}{became}", style)

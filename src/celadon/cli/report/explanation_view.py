@@ -101,7 +101,7 @@ class _Page:
             yield from self.item(inner, depth + 1)
 
     def _headed(self, line: str, item: Item, indent: str) -> str:
-        """The first line of an item, what became of it in its colour."""
+        """Return the first line of an item, what became of it in its colour."""
         color = _COLORS.get(item.style)
         label = f"{indent}{model.one_line(item.label)}"
         if color is None or not line.startswith(label):
@@ -167,7 +167,7 @@ class _Page:
 
 
 def _at(texts: Sequence[tuple[int, str, str]]) -> str:
-    """A line with texts in columns, each as it is counted and as it is written."""
+    """Return a line with texts in columns, each as it is counted and as it is written."""
     line, width = "", 0
     for column, text, painted in texts:
         line += " " * (column - width) + painted
@@ -176,8 +176,8 @@ def _at(texts: Sequence[tuple[int, str, str]]) -> str:
 
 
 def _shown(mark: annotated_source.Mark, text: str) -> Iterator[annotated_source.Mark]:
-    """The parts with something to say: not literals inside of others, not what passes an error on,
-    not what is inside of something that was not evaluated."""
+    """Yield the parts with something to say: not literals inside of others, not what passes an
+    error on, not what is inside of something that was not evaluated."""
     if mark.state is annotated_source.State.SKIPPED:
         if any(map(str.isalnum, text[mark.start : mark.end])):
             yield mark
@@ -201,7 +201,8 @@ def _value(mark: annotated_source.Mark, width: int) -> str:
 
 
 def _lines(snippet: annotated_source.Snippet, width: int) -> Iterator[tuple[int, int]]:
-    """The lines of a snippet, from an offset to another; those that are too long in pieces."""
+    """Yield the lines of a snippet, from an offset to another; those that are too long in
+    pieces."""
     start = snippet.start
     for line in snippet.text[snippet.start : snippet.end].split("\n"):
         index, end = start, start + len(line)
@@ -434,7 +435,7 @@ def _snippet(snippet: annotated_source.Snippet, *, opens: bool = False) -> Itera
 
 
 def _coloured(snippet: annotated_source.Snippet) -> str:
-    """The text, each part in an element that shows its value to whoever points at it."""
+    """Return the text, each part in an element that shows its value to whoever points at it."""
     result: list[str] = []
     index = snippet.start
     for mark in snippet.marks:

@@ -50,7 +50,6 @@ ul { padding-left: 1.2rem; }
 @media print { body { max-width: none; } tr { break-inside: avoid; } }
 """
 
-
 _HEAD: Final = """\
 <!doctype html>
 <html lang="en">

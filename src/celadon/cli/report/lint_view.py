@@ -108,7 +108,7 @@ class LintView(model.ReportView[LintReport]):
 
 
 class StatisticsView(model.ReportView[LintReport]):
-    """This is how many findings each rule has: the most frequent first."""
+    """Says how many findings each rule has: the most frequent first."""
 
     command = "celadon lint"
 

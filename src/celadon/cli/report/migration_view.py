@@ -51,7 +51,7 @@ class MigrationView(report_model.ReportView[Migration]):
         return [dict(outcome.to_json()) for outcome in self.report.outcomes]
 
     def page(self) -> report_model.Page:
-        """The counts, then a table of all rules with what became of each."""
+        """Return the counts, then a table of all rules with what became of each."""
         report = self.report
         numbers = tuple((state, report.count(state), _EFFECTS[state]) for state in STATES)
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
@@ -154,7 +154,6 @@ def _row(outcome: RuleOutcome) -> tuple[report_model.Cell, ...]:
 
 
 # --- Plans -------------------------------------------------------------------
-
 
 _COURSE_EFFECTS: Final = {
     Course.MOVE: "audit",

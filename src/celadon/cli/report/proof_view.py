@@ -457,7 +457,7 @@ class DiffView(ReportView[DiffReport]):
 
 
 def _alike(answers: Sequence[DiffAnswer]) -> list[list[DiffAnswer]]:
-    """The answers that are due to the same things, of which one request is enough."""
+    """Return the answers that are due to the same things, of which one request is enough."""
     groups: dict[object, list[DiffAnswer]] = {}
     for answer in answers:
         assert answer.example is not None

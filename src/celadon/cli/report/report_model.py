@@ -159,7 +159,7 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReportStyle:
-    """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
+    """Says how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
     `-v`; `mutations` shows each mutation by itself."""
 
     color: bool = False
@@ -255,7 +255,7 @@ def yaml_text(value: JsonObject | Sequence[object]) -> str:
 
 
 def _copied(value: object) -> object:
-    """A copy in which nothing is there twice, which YAML would write as an alias."""
+    """Return a copy in which nothing is there twice, which YAML would write as an alias."""
     if isinstance(value, Mapping):
         return {str(key): _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
@@ -277,7 +277,7 @@ Reported = TypeVar("Reported")
 
 
 class Level(enum.Enum):
-    """This is how bad a finding is. An error fails the run."""
+    """Says how bad a finding is. An error fails the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -316,7 +316,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """This is what the group of a finding stands for. `doc` and `help` are long, `level` is that of
+    """Holds what the group of a finding stands for. `doc` and `help` are long, `level` is that of
     its findings unless somebody changes it; all three may be unknown."""
 
     group: str
@@ -328,7 +328,7 @@ class FindingRule:
 
 
 class CaseState(enum.Enum):
-    """This is how a case ended. `ERROR` is a case that could not be judged."""
+    """Says how a case ended. `ERROR` is a case that could not be judged."""
 
     PASSED = "passed"
     FAILED = "failure"
@@ -717,7 +717,7 @@ def _shape_of(kind: type, shapes: Shapes) -> Shape | None:
 
 @functools.cache
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields of a record in their order; none of what is no record."""
+    """Return the fields of a record in their order; none of what is no record."""
     if not dataclasses.is_dataclass(kind):
         return ()
     return tuple(field.name for field in dataclasses.fields(kind))
@@ -737,7 +737,7 @@ def _members(record: object, shape: tuple[Member, ...], shapes: Shapes) -> JsonO
 
 @functools.cache
 def _read(member: Member) -> tuple[str, Callable[[Any], Any], str]:
-    """The name of a member, how it is made of a record, and its mark."""
+    """Return the name of a member, how it is made of a record, and its mark."""
     if not isinstance(member, str):
         return *member, ""
     mark = member[-1] if member[-1] in "?!" else ""
@@ -749,5 +749,5 @@ def _read(member: Member) -> tuple[str, Callable[[Any], Any], str]:
 
 
 def camel(name: str) -> str:
-    """A name of ours as JSON has it: `policyErrors`."""
+    """Return a name of ours as JSON has it: `policyErrors`."""
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)

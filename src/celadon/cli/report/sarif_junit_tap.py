@@ -162,7 +162,7 @@ def _tap_point(case: model.ReportCase) -> tuple[str, str, dict[str, str]]:
 
 
 def _tap_text(text: str) -> str:
-    """A description is one line, in which `#` and backslashes are escaped."""
+    """Return a description as one line, in which `#` and backslashes are escaped."""
     return re.sub(r"([\\#])", r"\\\1", model.one_line(" ".join(text.split())))
 
 

@@ -16,7 +16,13 @@ from typing import Any, Final, NamedTuple
 from celadon.kube import metadata
 from celadon.kube.crd import embedded_resources, rule_validation
 from celadon.kube.crd.openapi_validation import value_errors
-from celadon.kube.crd.structural_schemas import Pruned, defaulted, pruned, without_refused_nulls
+from celadon.kube.crd.structural_schemas import (
+    Pruned,
+    defaulted,
+    has_long_defaults,
+    pruned,
+    without_refused_nulls,
+)
 from celadon.kube.crd.typed_data import UNKNOWN, Unknown
 from celadon.kube.fieldpath import (
     ROOT,
@@ -123,7 +129,6 @@ def _identity(value: object) -> Hashable:
 # As k8s.io/apiextensions-apiserver `pkg/registry/customresource/validator.go`, whatever the
 # schema says of these places. A value of another type is refused without being shown: zero, or
 # an empty text, stands in its place.
-
 
 _MOST: Final = 2**31 - 1
 
@@ -250,6 +255,8 @@ class CustomKind:
     object has it converted, and each version is read by its own schema."""
     versions: Mapping[str, Schema] = field(default_factory=dict)
     """The schemas of all versions by their names."""
+    has_long_defaults: bool = False
+    """Whether it may take long to fill in a small object, of some version."""
 
     def has_version(self, named: GroupVersionKind) -> bool:
         """Return whether a kind is this one, in any of its versions."""
@@ -428,6 +435,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
     schemas = definition_schemas(definition)
     by_version = {gvk.version: schema for gvk, schema in schemas.items()}
     storage = by_version.get(stored)
+    long_defaults = any(map(has_long_defaults, by_version.values()))
     converts = (spec.get("conversion") or {}).get("strategy") == "Webhook"
     return {
         gvk: CustomKind(
@@ -444,6 +452,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
             since,
             converts,
             by_version,
+            long_defaults,
         )
         for gvk, schema in schemas.items()
     }

@@ -78,7 +78,7 @@ class InternalDefinition:
 
 
 def internal_definition(spec: JsonObject) -> InternalDefinition:
-    """Takes what is the same in all versions out of them."""
+    """Take what is the same in all versions out of them."""
     versions = [version for version in spec.get("versions") or () if isinstance(version, dict)]
     shared: JsonDict = {}
     for name, internal_name in _SHARED_PARTS.items():
@@ -96,7 +96,7 @@ def internal_definition(spec: JsonObject) -> InternalDefinition:
 
 
 def _part(version: JsonObject, name: str) -> Any:
-    """An empty list is as good as none; an empty object is not."""
+    """Return a part of a version. An empty list is as good as none; an empty object is not."""
     result = version.get(name)
     return None if result == [] else result
 
@@ -342,7 +342,6 @@ def set_fields(data: JsonObject) -> Iterator[str]:
 # As `validationOptions` in k8s.io/apiextensions-apiserver
 # `pkg/apis/apiextensions/validation/validation.go`.
 
-
 MAX_SELECTABLE_FIELDS: Final = 8
 REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
@@ -413,7 +412,8 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
 
 
 def _stored_messages(rules: Iterable[JsonObject]) -> frozenset[str]:
-    """The message expressions that were there; upstream took the rules for them until 1.31."""
+    """Return the message expressions that were there; upstream took the rules for them until
+    1.31."""
     member = "messageExpression" if is_since("1.31") else "rule"
     return frozenset(rule[member] for rule in rules if rule.get("messageExpression"))
 
@@ -519,7 +519,8 @@ _SCALE_PATHS: Final = (
 
 
 def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
-    """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
+    """Return what is wrong with an approval: the groups of Kubernetes' community are for what it
+    has approved (`pkg/apihelpers`)."""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
         return
     annotation = annotations.get(APPROVAL, "")
@@ -532,14 +533,11 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
         yield fieldpath.invalid(path, annotation, f"{needs} {either}, see {APPROVAL_PLACE}")
 
 
-def approval_state(annotations: Mapping[str, str]) -> str:
-    """Return whether a definition of the community's is approved, bypassed, missing or wrong."""
+def approval_state(annotations: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    """Return whether a definition of the community's names an approval, does without one, and
+    links to one. An update is asked about its approval if that changes."""
     annotation = annotations.get(APPROVAL, "")
-    if not annotation:
-        return "missing"
-    if annotation.startswith("unapproved"):
-        return "bypassed"
-    return "approved" if _is_link(annotation) else "invalid"
+    return bool(annotation), annotation.startswith("unapproved"), _is_link(annotation)
 
 
 def _is_link(text: str) -> bool:

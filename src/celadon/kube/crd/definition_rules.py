@@ -39,7 +39,6 @@ from celadon.records import dataclass
 #
 # Texts of k8s.io/apiextensions-apiserver `pkg/apis/apiextensions/validation/validation.go`.
 
-
 NO_RULE: Final = "rule is not specified"
 EMPTY_PATH: Final = wording(
     "must be non-empty if specified", v1_34="fieldPath must be non-empty if specified"
@@ -106,7 +105,6 @@ def _exceeds(subject: str, cost: int, limit: int) -> str:
 # As `ValidateCustomResourceDefinitionOpenAPISchema` in k8s.io/apiextensions-apiserver
 # `pkg/apis/apiextensions/validation/validation.go`. The errors of one node come in two parts:
 # upstream has the first before what is below the node, and the second behind it.
-
 
 Errors = Iterator[FieldError]
 

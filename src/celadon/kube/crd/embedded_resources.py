@@ -44,7 +44,7 @@ def has_embedded_resources(schema: Schema) -> bool:
 
 
 def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
-    """Gives each embedded resource the metadata that its type makes of it, and returns what that
+    """Give each embedded resource the metadata that its type makes of it, and return what that
     loses. Metadata that cannot be read stays. The object is changed."""
     dropped = []
     for path, item in list(_embedded(obj, schema, ROOT)):

@@ -197,7 +197,6 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "k8slongname": lambda text: not name_rules.dns1123_subdomain(text),
 }
 
-
 _SINCE_1_35: Final = frozenset({"k8sshortname", "k8slongname"})
 """They came in 1.34, and are checked where the release before knows them."""
 _NUMBER_FORMATS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
@@ -252,7 +251,8 @@ def member(name: FieldPath, key: str) -> FieldPath:
 
 
 def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
-    """`expected` is a type, several with commas, or a format; `value` is a type or the value."""
+    """Return the error about a type. `expected` is one, several with commas, or a format; `value`
+    is a type or the value."""
     detail = f"{name.text} in body must be of type {expected}: {quote(value)}"
     return fieldpath.type_invalid(_path(name), value, detail)
 
@@ -336,13 +336,13 @@ def none_of(name: FieldPath) -> FieldError:
 
 
 def not_exactly_one(name: FieldPath, matches: int) -> FieldError:
-    """`matches` branches of `oneOf` hold, and not one."""
+    """Return the error that `matches` branches of `oneOf` hold, and not one."""
     more = f"Found {matches} valid alternatives" if matches else "Found none valid"
     return _about_nothing(f'"{name.text}" must validate one and only one schema (oneOf). {more}')
 
 
 def not_all(name: FieldPath, *, none: bool) -> FieldError:
-    """Some branch of `allOf` does not hold, or none does."""
+    """Return the error that some branch of `allOf` does not hold, or none does."""
     more = ". None validated" if none else ""
     return _about_nothing(f'"{name.text}" must validate all the schemas (allOf){more}')
 
@@ -379,7 +379,6 @@ def _number(value: float) -> str:
 # bound is compared in the kind of number that the value is: with an integer, fractions of a
 # bound are cut off. A bound that the type itself cannot hold is an error of its own, and is
 # compared as a double.
-
 
 _MAX_JSON_INTEGER: Final = (1 << 53) - 1
 """A double beyond it does not say which integer it is."""
@@ -497,7 +496,7 @@ class Result:
         return len(self.errors) >= _MOST_ERRORS
 
     def take(self, other: Result) -> None:
-        """Adds what another check found, errors and matches. What was said before is not said
+        """Add what another check found, errors and matches. What was said before is not said
         again."""
         if not self.errors:
             self.errors += other.errors
@@ -748,5 +747,5 @@ def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
 
 
 def _closest(tried: list[Result]) -> Result:
-    """The first of those with the most matches."""
+    """Return the first of those with the most matches."""
     return max(tried, key=lambda result: result.matches)

@@ -61,7 +61,6 @@ from celadon.records import dataclass, field
 #
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go` (`ValidFieldPath`).
 
-
 _TOKEN: Final = late_pattern(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
 """A delimiter, a text in single quotes, or what stands between delimiters."""
 _ESCAPE: Final = late_pattern(r"\\(.)", re.DOTALL)
@@ -85,7 +84,7 @@ class FieldPathError(MalformedText):
 
 
 def field_path(text: str, schema: Schema) -> FieldPath | None:
-    """The field it names in a schema; None if there is no such field."""
+    """Return the field it names in a schema; None if there is no such field."""
     try:
         return find_field(text, schema)[0]
     except FieldPathError:
@@ -145,8 +144,8 @@ def _quoted(token: str) -> str:
 
 
 def _step(name: str, schema: Schema, *, is_first: bool) -> FieldPath:
-    """A key that comes first is written behind a dot, as what follows the path of the rule's node
-    is one name to upstream."""
+    """Return the path of a key. One that comes first is written behind a dot, as what follows the
+    path of the rule's node is one name to upstream."""
     if schema.properties:
         return FieldPath(name)
     return FieldPath(SpelledStep(name, f".[{name}]") if is_first else MapKey(name))
@@ -158,7 +157,6 @@ def _step(name: str, schema: Schema, *, is_first: bool) -> FieldPath:
 # the node was before an update.
 #
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/compilation.go`.
-
 
 SELF: Final = "self"
 """The name of the node's value."""
@@ -308,7 +306,7 @@ def _compile(
     schema: Schema,
     name: str,
 ) -> CompiledRule:
-    """The second environment is that of the message expression."""
+    """Compile a rule. The second environment is that of the message expression."""
     if not trim_space(source.rule):
         return CompiledRule(source)
     try:
@@ -362,7 +360,6 @@ def _expression(
 # What validation rules say when they fail, or cannot be evaluated.
 #
 # Texts of k8s.io/apiextensions-apiserver `pkg/apiserver/schema/cel/validation.go`.
-
 
 MESSAGE_OUT_OF_BUDGET: Final = (
     "messageExpression evaluation failed due to running out of cost budget, no further validation "

@@ -33,6 +33,7 @@ from celadon.kube.releases import current_release, is_since
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_packs import Absent, Schema
 from celadon.kube.schemas.struct_decoding import Steps, StrayField
+from celadon.kube.status import StatusError, plain_error
 from celadon.kube.well_known_values import OBJECT_FIELDS
 from celadon.records import dataclass
 
@@ -42,7 +43,6 @@ from celadon.records import dataclass
 #
 # Walks use a stack of their own where the depth is the writer's, so that a schema that is
 # nested hundreds deep is walked like any other.
-
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 
@@ -250,7 +250,8 @@ def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
 
 
 def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
-    """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
+    """Check the metadata of a root: it may restrict names, and say nothing else; defaults are
+    complained of elsewhere."""
     fields = {key for key in meta if meta[key] not in (None, "", False, {})}
     fields -= {"type", "default"}
     if meta.get("properties", {}).keys() <= {"name", "generateName"}:
@@ -268,8 +269,8 @@ def _values(
     is_either: bool = False,
     skips_any: bool = False,
 ) -> None:
-    """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
-    that a value is an integer or a string are let pass."""
+    """Check the branches and the pattern of a node or of a branch. With `is_either` the two ways to
+    say that a value is an integer or a string are let pass."""
     skips_any |= is_either and value.get("anyOf") == EITHER
     for below, branch in branches(value):
         if skips_any and below.steps[0] == "anyOf":
@@ -376,7 +377,6 @@ class GivenSchema:
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`. A default
 # is judged twice by its rules: as an object that stays what it is, and as a new one. Rules of
 # what is around a default know nothing of it.
-
 
 _UNKNOWN_FIELDS: Final = "must not have unknown fields"
 
@@ -589,41 +589,97 @@ def _members(
 # turn.
 
 
+_MOST_DEFAULTED: Final = 64 << 20
+"""Characters of the defaults of one object: a store takes no more."""
+_FEW_DEFAULTED: Final = 64 << 10
+_PART: Final = 64
+"""Characters that an item or a member counts as, for what it takes of the memory."""
+
+
 def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False) -> Any:
     """Return the value with defaults; what was given is not changed. With `keeps_nulls` those stay
     that no default takes the place of: an object that was applied is not read again, which would
-    take them away."""
-    if schema is None:
+    take them away. Raises StatusError, as a store that is given more than it takes: each item may
+    have a long default, and defaults have defaults in turn."""
+    return _Defaulting(_MOST_DEFAULTED).value(value, schema, keeps_nulls=keeps_nulls)
+
+
+def has_long_defaults(schema: Schema) -> bool:
+    """Return whether the defaults of a schema, with the defaults in them, are so long that it takes
+    long to fill in a small object."""
+    defaulting, pending = _Defaulting(_FEW_DEFAULTED), [schema]
+    try:
+        while pending:
+            node = pending.pop()
+            defaulting.default_of(node)
+            pending += node.properties.values()
+            pending += filter(None, (node.items, node.additional_properties))
+    except StatusError:
+        return True
+    return False
+
+
+class _Defaulting:
+    """Fills in one object, with so many characters."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def value(self, value: object, schema: Schema | None, *, keeps_nulls: bool) -> Any:
+        if schema is None:
+            return value
+        if isinstance(value, dict):
+            return self._members(value, schema, keeps_nulls=keeps_nulls)
+        if isinstance(value, list):
+            items = schema.items
+            return [
+                self.default_of(items)
+                if _is_refused(item, items)
+                else self.value(item, items, keeps_nulls=keeps_nulls)
+                for item in value
+            ]
         return value
-    if isinstance(value, dict):
-        return _custom_defaults_members(value, schema, keeps_nulls=keeps_nulls)
-    if isinstance(value, list):
-        items = schema.items
-        return [
-            _default_of(items)
-            if _is_refused(item, items)
-            else defaulted(item, items, keeps_nulls=keeps_nulls)
-            for item in value
-        ]
-    return value
+
+    def _members(
+        self, value: dict[str, Json], schema: Schema, *, keeps_nulls: bool
+    ) -> dict[str, Json]:
+        result: dict[str, Json] = {}
+        for key, member in value.items():
+            member_schema = schema.properties.get(key, schema.additional_properties)
+            if not _is_refused(member, member_schema):
+                result[key] = self.value(member, member_schema, keeps_nulls=keeps_nulls)
+            elif member_schema is not None and not isinstance(member_schema.default, Absent):
+                result[key] = self.default_of(member_schema)
+            elif keeps_nulls:
+                result[key] = None
+        for key, member_schema in schema.properties.items():
+            if key not in result and not isinstance(member_schema.default, Absent):
+                result[key] = self.default_of(member_schema)
+        return result
+
+    def default_of(self, schema: Schema | None) -> Any:
+        if schema is None or isinstance(schema.default, Absent):
+            return None
+        self._left -= _written_size(schema.default)
+        if self._left < 0:
+            raise plain_error("etcdserver: request is too large")
+        return self.value(copy.deepcopy(schema.default), schema, keeps_nulls=False)
 
 
-def _custom_defaults_members(
-    value: dict[str, Json], schema: Schema, *, keeps_nulls: bool
-) -> dict[str, Json]:
-    result: dict[str, Json] = {}
-    for key, member in value.items():
-        member_schema = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(member, member_schema):
-            result[key] = defaulted(member, member_schema, keeps_nulls=keeps_nulls)
-        elif member_schema is not None and not isinstance(member_schema.default, Absent):
-            result[key] = _default_of(member_schema)
-        elif keeps_nulls:
-            result[key] = None
-    for key, member_schema in schema.properties.items():
-        if key not in result and not isinstance(member_schema.default, Absent):
-            result[key] = _default_of(member_schema)
-    return result
+def _written_size(value: Json) -> int:
+    """Return how many characters a value counts as."""
+    size, pending = 0, [value]
+    while pending:
+        part = pending.pop()
+        size += _PART + (len(part) if isinstance(part, str) else 0)
+        if isinstance(part, Mapping):
+            size += sum(map(len, part))
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+    return size
 
 
 def without_refused_nulls(value: object, schema: Schema | None) -> Any:
@@ -638,16 +694,14 @@ def without_refused_nulls(value: object, schema: Schema | None) -> Any:
     result: dict[str, Json] = {}
     for key, member in value.items():
         member_schema = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(member, member_schema) or _default_of(member_schema) is not None:
+        if not _is_refused(member, member_schema) or _has_default(member_schema):
             result[key] = without_refused_nulls(member, member_schema)
     return result
 
 
+def _has_default(schema: Schema | None) -> bool:
+    return schema is not None and not isinstance(schema.default, Absent | None)
+
+
 def _is_refused(value: Json, schema: Schema | None) -> bool:
     return value is None and schema is not None and not schema.nullable
-
-
-def _default_of(schema: Schema | None) -> Any:
-    if schema is None or isinstance(schema.default, Absent):
-        return None
-    return defaulted(copy.deepcopy(schema.default), schema)

@@ -73,7 +73,8 @@ class ItemsBefore:
         return UNKNOWN if identity is None else self._items.get(identity, UNKNOWN)
 
     def _identity(self, item: object) -> Hashable | None:
-        """The values of an item's keys, each with its kind; None if one is no scalar, or absent."""
+        """Return the values of an item's keys, each with its kind; None if one is no scalar, or
+        absent."""
         if not self._keys or not isinstance(item, dict):
             return None
         values = [item.get(key) for key in self._keys]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.kube.authorization import User
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject, SharedParts
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.resources.api_resources import Lookups, ObjectIndex
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
@@ -25,7 +25,6 @@ from celadon.records import dataclass, field
 
 NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()
-
 
 ALLOCATED_PORT: Final = "provided port is already allocated"
 """What is wrong with a node port that is taken."""
@@ -57,7 +56,7 @@ class ServiceNetwork(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderNetwork:
-    """This is what services get in a dry run: the first address of the range, and port numbers
+    """Gives services what they get in a dry run: the first address of the range, and port numbers
     counted up from those they ask for, or from one outside the range of real ones."""
 
     cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
@@ -129,8 +128,15 @@ class Run:
     empties: Sequence[EmptyValue] = ()
     """What came empty and is not in the object: for rules that ask for nil, not for empty."""
     settled: Container[int] = frozenset()
-    """The identities of parts that are as rules leave them, and belong to somebody else: rules that
-    were compiled for shared parts do not enter them."""
+    """The identities of parts that are as rules leave them: rules that were compiled for shared
+    parts do not enter them."""
+    shared: SharedParts = field(default_factory=dict)
+    """Copies of parts of the object as it is stored, which nobody has changed."""
+
+    def forget_changed(self) -> None:
+        """Forget the copies that are not what they were made of any more."""
+        if self.shared:
+            self.shared = {place: pair for place, pair in self.shared.items() if pair[0] == pair[1]}
 
 
 # --- Paths of rules ----------------------------------------------------------
@@ -143,7 +149,7 @@ Apply = Callable[[Any, Run], None]
 
 
 class Each(enum.Enum):
-    """This is what a step of a path goes on to."""
+    """Says what a step of a path goes on to."""
 
     FIELD = ""
     ITEMS = "[*]"

@@ -106,7 +106,7 @@ def compiled(
 
 
 class SharingRules(NamedTuple):
-    """This is what defaults an object without entering its settled parts. `roots` are paths from
+    """Defaults an object without entering its settled parts. `roots` are paths from
     the root of which rules anywhere depend: if a value there is another one, no part is settled."""
 
     rules: tuple[Apply, ...]
@@ -246,7 +246,7 @@ def _default_scalar(name: str, value: object) -> Apply:
 
 
 def _at(step: Step, action: Action) -> Apply:
-    """The action on a field, or on every item of it."""
+    """Return the action on a field, or on every item of it."""
     name = step.name
 
     def field(obj: Any, run: Run) -> None:
@@ -277,7 +277,7 @@ def _when(rule: Rule, action: Action) -> Action:
 
 
 def _came_not_empty(path: str) -> Condition:
-    """The field at a path from the root is absent, not empty."""
+    """Return whether the field at a path from the root is absent, not empty."""
     steps = tuple(path.split("."))
     return lambda _, run: all(empty.path != steps for empty in run.empties)
 
@@ -369,7 +369,6 @@ def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
 # there now. Any other depends on the fields that it names, and a function that is not known
 # here on everything. What rules look at from the root of the object is not looked at here: see
 # `SharingRules.roots`.
-
 
 _FILLING: Final[Mapping[str, bool]] = {
     "emptyObjectIfOnlyKeys": False,
@@ -516,7 +515,7 @@ def _add_object_rule(
 
 
 def _watch_above(triggers: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
-    """The innermost struct answers for what is no struct."""
+    """Watch above: the innermost struct answers for what is no struct."""
     index = max(i for i, owner in enumerate(way[:-1]) if owner)
     owner = triggers.setdefault(way[index], Triggers())
     owner.watched.add(steps[index].name)

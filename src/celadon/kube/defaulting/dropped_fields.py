@@ -7,8 +7,8 @@ came empty are no longer in the object; a `Run` remembers them, and loses them h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.defaulting import defaulting_rules, workload_defaults
@@ -35,8 +35,21 @@ class Way(NamedTuple):
     idle: str | None = None
 
 
+class Branch(NamedTuple):
+    """Tells which ways go on through a field, or each of its items: those that end there, by their
+    `idle` values, and those below."""
+
+    each: Each
+    ends: tuple[str | None, ...]
+    below: Branches
+
+
+Branches: TypeAlias = "Mapping[str, Sequence[Branch]]"
+"""Ways that are looked at together, by the names of their first fields."""
+
+
 class Drop(NamedTuple):
-    """This is what a gate that is off takes from objects, with the ways to its fields; `lost` are
+    """Holds what a gate that is off takes from objects, with the ways to its fields; `lost` are
     those that do not stay in use, either. `renewed` are lists that are made anew: one that came
     empty is none then."""
 
@@ -44,10 +57,19 @@ class Drop(NamedTuple):
     rules: tuple[Apply, ...]
     lost: bool
     renewed: tuple[Way, ...]
+    branches: Branches
+
+
+class Drops(NamedTuple):
+    """Holds what several gates take, with the ways to all of their fields."""
+
+    drops: tuple[Drop, ...]
+    branches: Branches
+    some_lost: bool
 
 
 @per_release(maxsize=512)
-def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
+def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> Drops:
     """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
     fields that are changed through the status subresource. Before 1.35 what a claim asks for was a
     use of a gate for its status, too, and the other way round."""
@@ -63,15 +85,35 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> t
             by_gate.setdefault(key, []).append((path, rule))
         elif is_used_as_a_whole and _is_drop(rule):
             elsewhere.setdefault(key, []).append(_way(path, rule))
-    return tuple(
-        Drop(
-            (*(_way(path, rule) for path, rule in same), *elsewhere.get(key, ())),
-            defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
-            any("lost" in rule for _, rule in same),
-            tuple(Way(parse_path(path)) for path in _renewed(same)),
-        )
-        for key, same in by_gate.items()
+    drops = tuple(_drop(same, elsewhere.get(key, ()), gates) for key, same in by_gate.items())
+    every = [way for drop in drops for way in drop.ways]
+    return Drops(drops, _branches(every), any(drop.lost for drop in drops))
+
+
+def _drop(
+    same: Sequence[tuple[str, Rule]], elsewhere: Iterable[Way], gates: frozenset[str]
+) -> Drop:
+    """`elsewhere` are fields that use the gate, too, and are not dropped with these."""
+    ways = (*(_way(path, rule) for path, rule in same), *elsewhere)
+    return Drop(
+        ways,
+        defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),
+        any("lost" in rule for _, rule in same),
+        tuple(Way(parse_path(path)) for path in _renewed(same)),
+        _branches(ways),
     )
+
+
+def _branches(ways: Iterable[Way]) -> Branches:
+    by_step: dict[Step, list[Way]] = {}
+    for (step, *rest), idle in ways:
+        by_step.setdefault(step, []).append(Way(tuple(rest), idle))
+    result: dict[str, list[Branch]] = {}
+    for step, same in by_step.items():
+        ends = tuple(way.idle for way in same if not way.steps)
+        below = _branches(way for way in same if way.steps)
+        result.setdefault(step.name, []).append(Branch(step.each, ends, below))
+    return result
 
 
 def _is_drop(rule: Rule) -> bool:
@@ -96,13 +138,18 @@ def drop_unused(
     obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """Drop fields from a changed object, in place."""
-    for drop in drops_of(gvk, run.gates, status=status):
+    drops, branches, some_lost = drops_of(gvk, run.gates, status=status)
+    # As a rule nothing is used, which one look at all ways tells: 3 % of an update of a Deployment.
+    if not (run.empties or _uses(obj, branches, () if some_lost else run.shared)):
+        return
+    for drop in drops:
         came_empty = any(_leads_to(drop.ways, empty) for empty in run.empties)
-        if (came_empty or _uses(obj, drop)) and (drop.lost or not _uses(old, drop)):
+        is_used = came_empty or _uses(obj, drop.branches)
+        if is_used and (drop.lost or not _uses(old, drop.branches)):
             for rule in drop.rules:
                 rule(obj, run)
             _forget(run, drop.ways)
-        if drop.renewed and run.empties and not _uses(old, drop):
+        if drop.renewed and run.empties and not _uses(old, drop.branches):
             _forget(run, drop.renewed)
 
 
@@ -142,21 +189,23 @@ def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
     return index == len(path)
 
 
-def _uses(obj: JsonObject, drop: Drop) -> bool:
-    return any(_has(obj, way.steps, way.idle) for way in drop.ways)
-
-
-def _has(value: object, steps: tuple[Step, ...], idle: str | None) -> bool:
-    for number, step in enumerate(steps):
-        if not isinstance(value, dict):  # 24 times in a patch; `Mapping` takes ten times as long
-            return False
-        value = value.get(step.name)
-        if value is None:
-            return False
-        if step.each is not Each.FIELD:
-            inner = value.values() if step.each is Each.VALUES else value
-            return any(_has(item, steps[number + 1 :], idle) for item in inner)
-    return value != idle
+def _uses(obj: object, branches: Branches, unchanged: Container[int] = ()) -> bool:
+    """Return whether an object has one of the fields, outside of the parts with these identities:
+    they use what they have used before."""
+    if not isinstance(obj, dict):
+        return False
+    for name in branches.keys() & obj.keys():
+        value = obj[name]
+        if value is None or id(value) in unchanged:
+            continue
+        for each, ends, below in branches[name]:
+            values = value.values() if each is Each.VALUES else value
+            for item in (value,) if each is Each.FIELD else values:
+                if id(item) in unchanged:
+                    continue
+                if any(item != idle for idle in ends) or (below and _uses(item, below, unchanged)):
+                    return True
+    return False
 
 
 # --- Lasting defaults --------------------------------------------------------
@@ -167,7 +216,6 @@ def _has(value: object, steps: tuple[Step, ...], idle: str | None) -> bool:
 # nothing, since a create only resets the status and counts the first generation; then it need
 # not be done. Here this is read off the rules of a kind. Rules that take fields away which are
 # not enabled say so themselves when they do (`Run.is_disturbed`).
-
 
 STATUS: Final = "status"
 GENERATION: Final = "metadata.generation"
@@ -246,7 +294,6 @@ def _is_harmless(path: str, rule: Rule) -> bool:
 # As `PrepareForUpdate` in the strategies of k8s.io/kubernetes `pkg/registry`. What holds for
 # many kinds stands in the data pack.
 
-
 PHASE_SINCE: Final = "lastPhaseTransitionTime"
 
 KindUpdate = Callable[[JsonDict, JsonObject, str], None]
@@ -271,7 +318,7 @@ def pod_status(obj: JsonDict, old: JsonObject, _: str) -> None:
 
 
 def node(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """A node that was not configured by the API is not from now on."""
+    """Reset a node: one that was not configured by the API is not from now on."""
     if (old.get("spec") or {}).get("configSource") is None:
         (obj.get("spec") or {}).pop("configSource", None)
 
@@ -283,7 +330,7 @@ def node_status(obj: JsonDict, old: JsonObject, _: str) -> None:
 
 
 def volume_status(obj: JsonDict, old: JsonObject, now: str) -> None:
-    """A volume says since when it has been in its phase."""
+    """Say of a volume since when it has been in its phase."""
     status, was = obj.setdefault("status", {}), old.get("status") or {}
     since, before = status.get(PHASE_SINCE), was.get(PHASE_SINCE)
     if (status.get("phase") or "") != (was.get("phase") or ""):
@@ -310,7 +357,8 @@ def service_account(obj: JsonDict, _: JsonObject, __: str) -> None:
 
 
 def endpoint_slice(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
+    """Reset a slice: changed endpoints lose their old topology; a host that was known becomes the
+    node's name."""
     if (obj.get("endpoints") or []) == (old.get("endpoints") or []):
         return
     hosts = {_host(endpoint) for endpoint in old.get("endpoints") or ()} - {""}
@@ -328,8 +376,9 @@ def _host(endpoint: JsonObject) -> str:
 
 
 def definition(obj: JsonDict, _: JsonObject, __: str) -> None:
-    """A version in which objects are stored from now on is one in which there may be some
-    (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
+    """Note the stored version: one in which objects are stored from now on is one in which there
+    may be some (k8s.io/apiextensions-apiserver
+    `pkg/registry/customresourcedefinition/strategy.go`)."""
     versions = obj.get("spec", {}).get("versions") or ()
     name = next((version.get("name") for version in versions if version.get("storage")), None)
     status = obj.setdefault("status", {})
@@ -377,7 +426,7 @@ def _conditions(request: JsonObject) -> list[JsonDict]:
 
 
 def claim_status(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """A claim says nothing of devices that it no longer has."""
+    """Drop what a claim says of devices that it no longer has."""
     # As `dropDeallocatedStatusDevices` of `pkg/registry/resource/resourceclaim`.
     status = obj.get("status") or {}
     released = _allocated(old.get("status") or {}) - _allocated(status)

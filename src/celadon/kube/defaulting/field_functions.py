@@ -27,7 +27,6 @@ from celadon.memoization import remembering
 # reference has no tag, so its pull policy is not `Always`. What was taken for a registry need
 # not be a valid host name, as long as it is a valid path component.
 
-
 _COMPONENT: Final = r"[a-z0-9]++(?:(?:\.|__?+|-++)[a-z0-9]++)*+"
 _DOMAIN_LABEL: Final = r"[a-zA-Z0-9]++(?:-++[a-zA-Z0-9]++)*+"
 _DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*+|\[[a-fA-F0-9:]+\])(?::[0-9]++)?"
@@ -82,7 +81,6 @@ def _split_domain(image: str) -> tuple[str, str]:
 Rule = JsonObject
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
-
 DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
 DROP_INIT_POLICIES: Final = "dropInitPolicies"
@@ -100,7 +98,6 @@ with where below their target the field is."""
 IDLE: Final[Mapping[str, str]] = {DROP_INIT_POLICIES: "Always", PLAIN_PROC_MOUNT: "Default"}
 """The values that such functions leave where they are: an object with one does not use the gate."""
 
-
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
     "initContainers": {"fn": DROP_INIT_POLICIES},
     "procMount": {"fn": PLAIN_PROC_MOUNT},
@@ -110,26 +107,26 @@ PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
 
 
 def pull_policy(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """`Always` for an image with the tag `latest`, or with none, else `IfNotPresent`."""
+    """Set `Always` for an image with the tag `latest`, or with none, else `IfNotPresent`."""
     if not parent.get(key):
         image = parent.get(rule["from"], "")
         parent[key] = "Always" if has_latest_tag(image) else "IfNotPresent"
 
 
 def empty_object_if_only_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """A volume without a source is an empty directory."""
+    """Set an empty directory for a volume without a source."""
     if all(present in rule["keys"] for present in parent):
         parent[key] = {}
 
 
 def negative_to_one(parent: Any, key: str, _: Run, __: Rule) -> None:
-    """A negative number becomes 1."""
+    """Set 1 for a negative number."""
     if parent.get(key, 0) < 0:
         parent[key] = 1
 
 
 def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """Removes the members named in `keys`, and the object with the last of them."""
+    """Remove the members named in `keys`, and the object with the last of them."""
     target = parent.get(key)
     if not target:
         return
@@ -140,44 +137,44 @@ def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
 
 
 def keep_keys(parent: Any, key: object, _: Run, rule: Rule) -> None:
-    """Removes all members but those named in `keys`."""
+    """Remove all members but those named in `keys`."""
     parent[key] = {name: value for name, value in parent[key].items() if name in rule["keys"]}
 
 
 def set_key(parent: Any, key: str, run: Run, rule: Rule) -> None:
-    """Sets the member `key` of a map to what stands at `from`, if anything does."""
+    """Set the member `key` of a map to what stands at `from`, if anything does."""
     value = lookup(rule["from"], parent, run.root)
     if value:
         parent.setdefault(key, {})[rule["key"]] = value
 
 
 def append_unique(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """Adds `item` to a list that does not have it."""
+    """Add `item` to a list that does not have it."""
     items = parent.setdefault(key, [])
     if rule["item"] not in items:
         items.append(rule["item"])
 
 
 def now(parent: Any, key: str, run: Run, rule: Rule) -> None:
-    """The time of the request, where there is none; with `force` always."""
+    """Set the time of the request, where there is none; with `force` always."""
     if rule.get("force") or parent.get(key) is None:
         parent[key] = run.context.now
 
 
 def uuid(parent: Any, key: str, run: Run, _: Rule) -> None:
-    """A uid, where there is none."""
+    """Set a uid, where there is none."""
     if not parent.get(key):
         parent[key] = run.context.uid
 
 
 def lower(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """The text of the sibling `from` in lower case, where there is none."""
+    """Set the text of the sibling `from` in lower case, where there is none."""
     if not parent.get(key) and parent.get(rule["from"]):
         parent[key] = parent[rule["from"]].lower()
 
 
 def suffix(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """The text of the sibling `from` with `suffix` behind it, where there is none."""
+    """Set the text of the sibling `from` with `suffix` behind it, where there is none."""
     if not parent.get(key) and parent.get(rule["from"]):
         parent[key] = parent[rule["from"]] + rule["suffix"]
 
@@ -200,22 +197,22 @@ def _integer_annotation(annotations: Mapping[str, str], name: str) -> int | None
 
 
 def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:
-    """The generation of a DaemonSet's template lives in an annotation: it is at least `min`.
-    DecodeError if it is no integer."""
+    """Set the generation of a DaemonSet's template, which lives in an annotation: it is at least
+    `min`. DecodeError if it is no integer."""
     annotations = parent.setdefault(key, {})
     value = _integer_annotation(annotations, TEMPLATE_GENERATION) or 0
     annotations[TEMPLATE_GENERATION] = str(max(value, rule["min"]))
 
 
 def count_templates(meta: JsonDict, old: Mapping[str, str], *, same: bool) -> None:
-    """The generation of a changed DaemonSet's template is the server's alone: one more than that of
-    the old one, unless it is the `same`."""
+    """Count the generation of a changed DaemonSet's template, which is the server's alone: it is
+    one more than that of the old one, unless it is the `same`."""
     before = _integer_annotation(old, TEMPLATE_GENERATION) or 0
     meta.setdefault("annotations", {})[TEMPLATE_GENERATION] = str(before if same else before + 1)
 
 
 def rollback_to(parent: Any, key: str, _: Run, __: Rule) -> None:
-    """The revision in a Deployment's annotation in canonical form. DecodeError if it is no
+    """Set the revision in a Deployment's annotation in canonical form. DecodeError if it is no
     integer."""
     annotations = parent.get(key) or {}
     value = _integer_annotation(annotations, ROLLBACK_TO)
@@ -243,7 +240,7 @@ def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
 
 
 def plain_proc_mount(parent: Any, key: str, run: Run, _: Rule) -> None:
-    """A mask that may not be chosen is the default one."""
+    """Replace a mask that may not be chosen by the default one."""
     if parent.get(key) not in (None, "Default"):
         run.is_disturbed = True
         parent[key] = "Default"
@@ -316,7 +313,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 
 
 def merged(tolerations: Sequence[JsonObject]) -> list[JsonDict]:
-    """Copies, in order, of those that no other one covers; of equal ones the first."""
+    """Return copies, in order, of those that no other one covers; of equal ones the first."""
     result: list[dict[str, object]] = []
     for i, toleration in enumerate(tolerations):
         others = (*result, *(later for later in tolerations[i + 1 :] if later != toleration))

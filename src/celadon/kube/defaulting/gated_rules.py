@@ -157,7 +157,6 @@ def _slices(basic: str, *policies: str) -> Mapping[str, tuple[str, ...]]:
 _POLICY: Final = "capacity{*}.requestPolicy"
 _EXTENDED_RESOURCES: Final = {"DRAExtendedResource": ("spec.extendedResourceName",)}
 
-
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     **{kind: _below(prefix, _POD) for kind, prefix in _POD_PREFIXES.items()},
     "v1/Pod": {

@@ -99,13 +99,13 @@ def _cluster_wide(run: Run, resource: GroupVersionResource, name: str | None) ->
 
 
 def _newest(objects: Iterable[JsonObject]) -> JsonObject | None:
-    """The newest object; the first by name among those of the same time."""
+    """Return the newest object; the first by name among those of the same time."""
     ordered = sorted(objects, key=metadata.name)
     return max(ordered, key=metadata.creation_timestamp, default=None)
 
 
 def service_account_admission(spec: Any, run: Run) -> None:
-    """The account `default`, its image pull secrets, and a token in every container."""
+    """Set the account `default`, its image pull secrets, and a token in every container."""
     if well_known_values.MIRROR_POD in (run.root["metadata"].get("annotations") or {}):
         return
     name = spec.get("serviceAccountName") or "default"
@@ -157,7 +157,7 @@ def _token_volume(name: str, extra: Sequence[JsonObject]) -> dict[str, object]:
 
 
 def append_not_ready_taint(spec: Any, key: str, _: Run, __: Rule) -> None:
-    """A new Node is tainted until its controller says that it is ready (TaintNodesByCondition)."""
+    """Taint a new Node until its controller says that it is ready (TaintNodesByCondition)."""
     taints = spec.get(key) or []
     if not any(
         taint.get("key") == well_known_values.NOT_READY and taint.get("effect") == "NoSchedule"
@@ -190,7 +190,7 @@ def _tolerates(toleration: JsonObject, key: str) -> bool:
 
 
 def priority(spec: Any, run: Run) -> None:
-    """The number that a priority class stands for. Unknown classes are left alone."""
+    """Set the number that a priority class stands for. Unknown classes are left alone."""
     name = spec.get("priorityClassName")
     if name in well_known_values.SYSTEM_PRIORITIES:
         spec["priority"] = well_known_values.SYSTEM_PRIORITIES[name]
@@ -206,7 +206,7 @@ def priority(spec: Any, run: Run) -> None:
 
 
 def group_priority(spec: Any, run: Run) -> None:
-    """The same of a group of pods, while it has a priority of its own: 0 without any class."""
+    """Set the priority of a group of pods, while it has one of its own: 0 without any class."""
     if well_known_values.WORKLOAD_PREEMPTION in run.gates:
         spec.setdefault("priority", 0)
         priority(spec, run)
@@ -242,7 +242,7 @@ def runtime_class(spec: Any, run: Run) -> None:
 
 
 def pod_topology_labels(pod: Any, run: Run) -> None:
-    """A pod that is created on a node takes over its zone and region."""
+    """Take over the zone and region of the node that a pod is created on."""
     node = _cluster_wide(run, well_known_values.NODES, pod["spec"].get("nodeName"))
     labels = metadata.labels(node)
     copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
@@ -251,7 +251,7 @@ def pod_topology_labels(pod: Any, run: Run) -> None:
 
 
 def default_storage_class(claim: Any, run: Run) -> None:
-    """A claim without a class gets the newest default one (DefaultStorageClass)."""
+    """Give a claim without a class the newest default one (DefaultStorageClass)."""
     if claim["spec"].get("storageClassName") is not None:
         return
     if well_known_values.STORAGE_CLASS in metadata.annotations(claim):
@@ -269,7 +269,7 @@ def default_storage_class(claim: Any, run: Run) -> None:
 
 
 def default_ingress_class(ingress: Any, run: Run) -> None:
-    """An Ingress without a class gets the default one (DefaultIngressClass)."""
+    """Give an Ingress without a class the default one (DefaultIngressClass)."""
     if ingress["spec"].get("ingressClassName") is not None:
         return
     if well_known_values.INGRESS_CLASS in metadata.annotations(ingress):

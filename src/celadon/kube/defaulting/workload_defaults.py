@@ -30,7 +30,6 @@ from celadon.kube.status import StatusError
 # What is wrong with addresses and families is said here alone, before anything else about the
 # Service is.
 
-
 _SERVICE: Final = GroupKind("", "Service")
 _SPEC: Final = FieldPath("spec")
 _POLICY: Final = _SPEC.child("ipFamilyPolicy")
@@ -43,7 +42,7 @@ _SEVERAL: Final = {"clusterIPs": "multiple cluster IPs", "ipFamilies": "multiple
 
 
 def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
-    """Sets policy and families; `old` is the spec of the Service as it was, empty for a new one.
+    """Set policy and families; `old` is the spec of the Service as it was, empty for a new one.
     Raises StatusError (422) where they cannot be had."""
     if spec.get("type") == "ExternalName" or _prefers_the_same(spec, old):
         return
@@ -82,7 +81,8 @@ def _wrong_addresses(spec: JsonObject, old: JsonObject, run: Run) -> list[FieldE
 
 
 def _released(spec: JsonDict, old: JsonObject) -> list[FieldError]:
-    """A policy of one family lets the second go; without it nobody may leave it out."""
+    """Return the errors of releasing a family: a policy of one family lets the second go; without
+    it nobody may leave it out."""
     errors: list[FieldError] = []
     policy = spec["ipFamilyPolicy"]
     for part, called in _PARTS.items():
@@ -199,7 +199,8 @@ def _gets_addresses(spec: JsonObject, old: JsonObject) -> bool:
 
 
 def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
-    """An address that replaces another is no matter of allocation: it is refused later."""
+    """Require the addresses that were allocated. One that replaces another is no matter of
+    allocation: it is refused later."""
     cluster_ips = spec.get("clusterIPs") or []
     old_count = len(old.get("clusterIPs") or ())
     for address in cluster_ips[old_count:]:
@@ -353,8 +354,8 @@ WIPED: Final[tuple[tuple[Callable[[JsonObject], bool], tuple[str, ...]], ...]] =
 
 
 def service_update(spec: JsonDict, old: JsonObject, run: Run) -> None:
-    """Changes the new spec to what is validated and stored. Raises StatusError (500) when a
-    protocol would have a node port twice."""
+    """Change the new spec to what is validated and stored. Raises StatusError (500) when a protocol
+    would have a node port twice."""
     if spec.get("clusterIP") != old.get("clusterIP") and spec.get("clusterIPs") == old.get(
         "clusterIPs"
     ):
@@ -449,7 +450,7 @@ def secret_string_data(secret: Any, _: Run) -> None:
 
 
 def job_selector(job: Any, run: Run) -> None:
-    """The labels by which a job finds its pods, unless the user picks them.
+    """Set the labels by which a job finds its pods, unless the user picks them.
 
     The template's labels may be the very map that became the job's own labels; upstream shares it,
     so what is added here shows in both.
@@ -548,7 +549,7 @@ def requests_from_limits(resources: Any, _: Run) -> None:
 
 
 def pod_level_resources(spec: Any, _: Run) -> None:
-    """Requests and limits of the pod as a whole, from each other and from the containers."""
+    """Set requests and limits of the pod as a whole, from each other and from the containers."""
     resources = spec.get("resources")
     if resources is None:
         return
@@ -590,13 +591,15 @@ def pod_cidrs(spec: Any, _: Run) -> None:
 
 
 def _with_known_resources(spec: Any, run: Run) -> Any:
-    """The fields that count for a class of a pod, which of its own resources knows by a gate."""
+    """Return the fields that count for a class of a pod; which of its own resources do is known by
+    a gate."""
     knows = "PodLevelResources" in run.gates
     return spec if knows else {key: spec[key] for key in spec if key != "resources"}
 
 
 def pod_status(status: Any, run: Run) -> None:
-    """A new pod is pending; nothing that a client says about its status stays but the QoS class."""
+    """Set the status of a new pod: it is pending; nothing that a client says about its status stays
+    but the QoS class."""
     spec = run.root["spec"]
     result: JsonDict = {
         "phase": "Pending",
@@ -659,7 +662,7 @@ def _apparmor_profile(text: str) -> dict[str, str] | None:
 
 
 def _apparmor_text(profile: JsonObject) -> str:
-    """The value of the annotation that means the same; empty if there is none."""
+    """Return the value of the annotation that means the same; empty if there is none."""
     name = profile.get("localhostProfile")
     if profile.get("type") == "Localhost" and name is not None:
         return f"localhost/{name}"
@@ -669,7 +672,7 @@ def _apparmor_text(profile: JsonObject) -> str:
 
 
 def _confined(spec: Any) -> Iterator[JsonDict]:
-    """The containers that may have a profile of AppArmor."""
+    """Yield the containers that may have a profile of AppArmor."""
     if (spec.get("os") or {}).get("name") != "windows":
         yield from (
             container
@@ -692,7 +695,7 @@ def apparmor_to_annotations(spec: Any, run: Run) -> None:
 
 
 def apparmor_from_annotations(spec: Any, run: Run) -> None:
-    """The annotation of a container becomes its field, unless the pod says the same."""
+    """Turn the annotation of a container into its field, unless the pod says the same."""
     annotations = run.root["metadata"].get("annotations") or {}
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container in _confined(spec):
@@ -708,7 +711,6 @@ def apparmor_from_annotations(spec: Any, run: Run) -> None:
 # --- Object functions --------------------------------------------------------
 #
 # The functions of the defaulting rules that work on a whole object, by their names there.
-
 
 OBJECT_FUNCTIONS: Final[Mapping[str, Apply]] = {
     "appArmorFromAnnotations": apparmor_from_annotations,

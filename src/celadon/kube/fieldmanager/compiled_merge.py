@@ -45,7 +45,7 @@ class Member(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """This is what may not be in a struct that was made: fields that have consequences elsewhere,
+    """Holds what may not be in a struct that was made: fields that have consequences elsewhere,
     and values of fields that rules change."""
 
     needed: frozenset[str]
@@ -257,7 +257,6 @@ def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
 # depend on the object around it, as long as there is nothing at those paths; a plan with new
 # parts asks for that.
 
-
 Path = tuple[str | None, ...]
 """Fields from the root; None for the items of a list, of which there is one then."""
 
@@ -335,7 +334,7 @@ class _Planner:
         return _guarded_members(members, triggers)
 
     def _part(self, type_: MergeType, node: Any, value: Any, read: Any, path: Path) -> Member:
-        """A field that holds more than a scalar; `read` is what its value is read as."""
+        """Return a field that holds more than a scalar; `read` is what its value is read as."""
         name = path[-1] or ""
         if value.__class__ is list:
             return self._items(type_, value, read, path)

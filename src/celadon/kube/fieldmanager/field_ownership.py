@@ -54,7 +54,7 @@ def without(type_: MergeType, value: object, fields: field_sets.FieldSet) -> Any
 
 
 def _emptied(value: object) -> object:
-    """A container that is empty after something was taken from below it."""
+    """Return a container that is empty after something was taken from below it."""
     return value if is_since("1.36") else None
 
 

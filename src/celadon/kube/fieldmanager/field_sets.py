@@ -32,7 +32,6 @@ from celadon.memoization import LONGEST, remembering
 # An element is its canonical text, so that two elements are equal when their texts are. As
 # structured-merge-diff `fieldpath/{element,serialize-pe}.go`.
 
-
 FIELD: Final = "f:"
 KEY: Final = "k:"
 VALUE: Final = "v:"
@@ -179,8 +178,9 @@ SELF: Final = "."
 
 
 class FieldSet:
-    """Only who makes one changes it; everybody else takes it as it is. `written` is its FieldsV1,
-    if that is known, and `fits` the type with which it was reconciled last."""
+    """Holds a set of fields. Only who makes one changes it; everybody else takes it as it is.
+    `written` is its FieldsV1, if that is known, and `fits` the type with which it was reconciled
+    last."""
 
     __slots__ = ("children", "fits", "members", "written")
 
@@ -238,7 +238,7 @@ class FieldSet:
         )
 
     def __or__(self, other: FieldSet) -> FieldSet:
-        """The set itself if it has all members of the other."""
+        """Return the union: the set itself if it has all members of the other."""
         if not self:
             return other
         children, is_same = dict(self.children), other.members <= self.members
@@ -324,7 +324,6 @@ def path_text(path: tuple[str, ...]) -> str:
 
 FieldsV1 = JsonDict
 """The JSON of a set."""
-
 
 # Objects are changed again and again, and most managers own what they have owned: so what was
 # written for them last is remembered with its set, and a third of what a patch takes spared. The

@@ -38,6 +38,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     misfits,
     same,
 )
+from celadon.kube.go.go_json import RawWays, with_raw
 from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -46,7 +47,7 @@ from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
 from celadon.kube.schemas.converted_values import with_go_numbers
-from celadon.kube.schemas.struct_decoding import codec_for, with_empty_values
+from celadon.kube.schemas.struct_decoding import codec_for, raw_ways, with_empty_values
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass
@@ -56,7 +57,6 @@ from celadon.records import dataclass
 # What a client is told when an apply is refused.
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/{conflict,structuredmerge}.go`.
-
 
 FIELD_MANAGER_CONFLICT: Final = "FieldManagerConflict"
 """The reason of each cause."""
@@ -156,7 +156,6 @@ def _named(config: JsonObject, kind: GroupVersionKind) -> str:
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/{lastapplied,lastappliedmanager,
 # lastappliedupdater}.go`.
-
 
 KUBECTL: Final = "kubectl"
 """The only manager that this is done for."""
@@ -268,7 +267,7 @@ class FieldWriter:
 
 
 def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
-    """Gives a new object its managers: the writer owns what is in it, and those in its body keep
+    """Give a new object its managers: the writer owns what is in it, and those in its body keep
     what is not. What is created below an object (a binding, an eviction) has managers, too, unless
     it was sent in another version."""
     meta = draft.meta
@@ -290,7 +289,7 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
 def track_update(
     draft: Draft, sent: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
 ) -> None:
-    """Gives a changed object its managers. `sent` is the document as it was read (or patched),
+    """Give a changed object its managers. `sent` is the document as it was read (or patched),
     `live` the stored object, of the object itself also where a subresource is written. The draft of
     a scale gets those of the object that it belongs to."""
     meta = draft.meta
@@ -314,15 +313,15 @@ def track_update(
 
 
 def forget_managers(draft: Draft) -> None:
-    """Takes all managers from a changed object that says to be of another kind: upstream cannot
+    """Take all managers from a changed object that says to be of another kind: upstream cannot
     convert it, and goes on without them."""
     if draft.meta is not None:
         draft.meta.pop("managedFields", None)
 
 
 def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
-    """The new object with what came empty inside of lists that are owned as a whole: upstream
-    compares these as Go's structs, which tell empty from absent."""
+    """Return the new object with what came empty inside of lists that are owned as a whole:
+    upstream compares these as Go's structs, which tell empty from absent."""
     inside = [empty for empty in draft.run.empties if _is_in_atomic_list(empty.path, type_)]
     return with_empty_values(draft.decoded, inside) if inside else draft.decoded
 
@@ -338,6 +337,18 @@ def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bo
         else:
             type_ = type_.list.item
     return False
+
+
+def _outside_atomic_lists(ways: RawWays, type_: MergeType) -> RawWays:
+    """Return those of the ways that lead into no list which is owned as a whole."""
+    result: dict[str, RawWays] = {}
+    for name, below in ways.items():
+        child = None if type_.map is None else type_.map.child(name)
+        if child is not None and child.list is not None:
+            child = None if child.list.atomic else child.list.item
+        if child is not None and (not below or (below := _outside_atomic_lists(below, child))):
+            result[name] = below
+    return result
 
 
 def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
@@ -424,7 +435,7 @@ def read_applied(
 
 
 def _fitting(obj: JsonObject, type_: MergeType) -> JsonObject:
-    """An object that was converted. Raises UnshownVersion for one that its version does not
+    """Return an object that was converted. Raises UnshownVersion for one that its version does not
     know."""
     faults = misfits(type_, obj)
     if faults:
@@ -530,8 +541,11 @@ class _Endpoint:
         )
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
+        # Within atomic lists upstream compares Go's structs, and so the texts of raw JSON.
+        ways = _outside_atomic_lists(raw_ways(target.kind), self.type)
+        before, after = with_raw(live, ways, dict), with_raw(new, ways, dict)
         try:
-            updated = self._ownership.updated(live, new, managers, writer, now)
+            updated = self._ownership.updated(before, after, managers, writer, now)
         except (ItemError, UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(updated)
@@ -567,7 +581,8 @@ class _Endpoint:
         return result, updated
 
     def _fitting_fields(self, config: JsonObject) -> FieldSet:
-        """The fields of a configuration. StatusError for one that cannot be applied to anything."""
+        """Return the fields of a configuration. StatusError for one that cannot be applied to
+        anything."""
         if metadata.metadata(config).get("managedFields") is not None:
             raise status.bad_request(MANAGED_FIELDS_GIVEN)
         fields = fitting_set(self.type, config)
@@ -584,7 +599,8 @@ class _Endpoint:
         *,
         force: bool,
     ) -> tuple[dict[str, Json], managed_fields.Managers]:
-        target, manager = self._target, self._writer.manager
+        target, manager, before = self._target, self._writer.manager, live
+        live = with_raw(live, raw_ways(target.kind), dict)
         applier = managed_fields.manager_id(
             manager, managed_fields.APPLY, target.kind.api_version, target.subresource
         )
@@ -606,6 +622,8 @@ class _Endpoint:
             updated.times[applier] = self._writer.now
             if target.schema is not None:  # as upstream, nothing is defaulted where nothing changes
                 result = target.schema.mutated(result)
+        else:
+            result = dict(before)
         if manager == KUBECTL:
             result = with_last_applied(result, config)
         return result, updated
@@ -652,7 +670,7 @@ def _strict_managers(live: JsonObject) -> managed_fields.Managers:
 
 @per_release(maxsize=512)
 def _zero(kind: GroupVersionKind) -> JsonObject:
-    """An empty object: of a Go type, with the structs that are always there."""
+    """Return an empty object: of a Go type, with the structs that are always there."""
     result: dict[str, object] = {}
     codec = codec_for(kind)
     if codec is not None:

@@ -35,7 +35,7 @@ class EntryError(MalformedText):
 
 
 class ManagerId(NamedTuple):
-    """This is what makes two entries one manager's. Appliers have no version: they are the same
+    """Holds what makes two entries one manager's. Appliers have no version: they are the same
     whichever version they use."""
 
     name: str
@@ -44,7 +44,7 @@ class ManagerId(NamedTuple):
     subresource: str = ""
 
     def sort_text(self) -> str:
-        """Managers are sorted by this text, which is their JSON."""
+        """Return the text that managers are sorted by, which is their JSON."""
         members = {
             "manager": self.name,
             "operation": self.operation,
@@ -76,7 +76,7 @@ class Managers:
     times: dict[ManagerId, str] = field(default_factory=dict)
 
     def copy(self) -> Managers:
-        """The sets are shared: they never change."""
+        """Return a copy that shares the sets: they never change."""
         return Managers(dict(self.owned), dict(self.times))
 
     def keep(self, manager: ManagerId, fields: field_sets.FieldSet, api_version: str) -> None:
@@ -257,14 +257,13 @@ def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Json]:
 #
 # As k8s.io/apimachinery `pkg/util/managedfields/internal/capmanagers.go`.
 
-
 MAX_UPDATERS: Final = 10
 ANCIENT: Final = "ancient-changes"
 """The manager that the oldest become."""
 
 
 def limit_updaters(managers: Managers) -> None:
-    """Merges the oldest updaters of each version into one, until there are few enough."""
+    """Merge the oldest updaters of each version into one, until there are few enough."""
     updaters = [manager for manager in managers.owned if manager.operation == UPDATE]
     count = len(updaters)
     if count <= MAX_UPDATERS:
@@ -299,7 +298,6 @@ def limit_updaters(managers: Managers) -> None:
 # A scale has one field that is also a field of the object; who owns the one owns the other. As
 # k8s.io/apimachinery `pkg/util/managedfields/scalehandler.go`.
 
-
 Path = tuple[str, ...]
 PathOf = Callable[[str], Path | None]
 """Where the objects of a version have their count; None for a version that there is not."""
@@ -325,7 +323,8 @@ def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
 
 
 def _in_scale(manager: ManagerId) -> ManagerId:
-    """An updater is another one for each version in which it writes."""
+    """Return the manager of a scale. An updater is another one for each version in which it
+    writes."""
     return (
         manager if manager.operation == APPLY else manager._replace(api_version=SCALE.api_version)
     )
@@ -364,7 +363,6 @@ def managers_of_parent(
 # to own what he cannot change. What each kind keeps is known from the rules of its updates. As
 # `GetResetFields` of the strategies of k8s.io/kubernetes `pkg/registry`.
 
-
 ITEMS: Final = "[*]"
 """In a path: all items of the list before it."""
 
@@ -382,9 +380,9 @@ nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is. Who
-    owns fields in another version than the endpoint's loses what its body lacks of them all the
-    same, unless it holds `in_all_versions`."""
+    """Says which fields a write may own. `reset` are trees of fields that are not given to anybody;
+    with `only`, nothing else is. Who owns fields in another version than the endpoint's loses what
+    its body lacks of them all the same, unless it holds `in_all_versions`."""
 
     reset: field_sets.FieldSet = field(default_factory=field_sets.FieldSet)
     only: tuple[tuple[str, ...], ...] = ()

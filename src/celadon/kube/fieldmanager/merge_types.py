@@ -409,7 +409,7 @@ def merge_type(kind: GroupVersionKind, custom: Schema | None) -> MergeType | Non
 
 
 def type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
-    """The kind is built in, or `custom` is what its definition says."""
+    """Return the type of a kind, which is built in, or `custom` is what its definition says."""
     if custom is not None:
         return _custom_type(_Same(custom))
     merge_type = built_in_type(kind)

@@ -22,7 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
-from celadon.kube.go.go_json import Document
+from celadon.kube.go.go_json import Document, with_raw
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
@@ -34,6 +34,7 @@ from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
     decode,
+    raw_ways,
     strict_field_errors,
     struct_codec,
 )
@@ -48,7 +49,6 @@ from celadon.records import dataclass, field
 # What was there before was read before: it stays, and so do its defaults. So only what a
 # configuration says has to be read, and defaulted only if it has consequences
 # (triggers, in `defaulting_rules`), which few configurations have.
-
 
 _CONTAINERS: Final = (dict, list)
 _DUPLICATES_SINCE: Final = "1.35"
@@ -68,13 +68,9 @@ class MergedParts:
         self._live_parts: list[JsonObject | Sequence[Any]] = []
 
     def joined(
-        self,
-        type_: merge_types.MergeType,
-        live: JsonObject,
-        obj: JsonDict,
-        config: JsonObject,
+        self, type_: merge_types.MergeType, live: JsonObject, obj: JsonDict, config: JsonObject
     ) -> None:
-        """Reads what was taken over into a struct; a map is read with the struct it is in."""
+        """Read what was taken over into a struct; a map is read with the struct it is in."""
         self._live_parts.append(live)
         codec = type_.codec
         if codec is None:
@@ -98,7 +94,7 @@ class MergedParts:
             self._is_stirred = True
 
     def added(self, type_: merge_types.MergeType, item: object) -> Any:
-        """Reads an item that is a struct; lists of others are read with the struct they are in."""
+        """Read an item that is a struct; lists of others are read with the struct they are in."""
         codec = type_.codec
         if codec is None:
             return item
@@ -135,8 +131,8 @@ class MergedParts:
             struct_codec(component).complete(struct)
 
     def _settled(self) -> set[int]:
-        """The identities of all that the object shares with the one before, and of more that is
-        scalar."""
+        """Return the identities of all that the object shares with the one before, and of more that
+        is scalar."""
         result: set[int] = set()
         for was in self._live_parts:
             result.update(map(id, was.values() if isinstance(was, Mapping) else was))
@@ -179,7 +175,6 @@ def atomic_parts(type_: merge_types.MergeType, value: object, path: str = "") ->
 # is odd, or only unusual, it is given up (`Unusual`), and the longer way decides, which knows
 # every text that could be due: `patchers` in `admission.policies`, then
 # `typed.conformity`.
-
 
 _ALLOWED: Final[Mapping[type, frozenset[str]]] = {
     str: frozenset({merge_types.STRING, merge_types.UNTYPED}),
@@ -303,7 +298,7 @@ def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> Mer
 
 
 class _MergedKind(NamedTuple):
-    """This is what is known of a kind. `defaulting` is for built-in kinds of which not all must be
+    """Holds what is known of a kind. `defaulting` is for built-in kinds of which not all must be
     read and defaulted again."""
 
     type: merge_types.MergeType
@@ -341,7 +336,10 @@ class MutatedKinds:
 
     def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
         """Return who makes plans for the kind. None for kinds of definitions, which may change, and
-        others that have to be merged the long way, as all before duplicates were allowed."""
+        others that have to be merged the long way: with raw JSON, which is written anew, and all
+        before duplicates were allowed."""
+        if raw_ways(kind):
+            return None
         try:
             return self._merged_kind(kind).planner if is_since(_DUPLICATES_SINCE) else None
         except MutationRefused:
@@ -393,7 +391,9 @@ class MutatedKinds:
     ) -> JsonObject:
         """Merge with defaults. What it shares with the one before has them. DecodeError."""
         type_, defaulting = merged_kind.type, merged_kind.defaulting
-        if defaulting is not None:
+        if ways := raw_ways(kind):
+            live = with_raw(live, ways, dict)
+        elif defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
                 result: JsonDict = merged(type_, live, config, parts)

@@ -34,20 +34,16 @@ class Joiner(Protocol):
     """Whoever has something to do with what a merge puts into an object."""
 
     def joined(
-        self,
-        type_: MergeType,
-        live: JsonObject,
-        merged: dict[str, Json],
-        config: JsonObject,
+        self, type_: MergeType, live: JsonObject, merged: dict[str, Json], config: JsonObject
     ) -> None:
-        """Called after a struct or a map was merged; `merged` may be changed. Its members that are
+        """Note that a struct or a map was merged; `merged` may be changed. Its members that are
         identical objects with those of `config` were taken over."""
 
     def added(self, type_: MergeType, item: Json) -> Json:
         """Return what becomes of an item that the live list does not have."""
 
     def passed(self, live: Sequence[object]) -> None:
-        """Called after a list was merged; `live` is the list before."""
+        """Note that a list was merged; `live` is the list before."""
 
 
 def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
@@ -67,11 +63,7 @@ def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = Non
 
 
 def _merged_maps(
-    type_: MergeType,
-    rule: MapRule,
-    live: JsonObject,
-    config: JsonObject,
-    joiner: Joiner | None,
+    type_: MergeType, rule: MapRule, live: JsonObject, config: JsonObject, joiner: Joiner | None
 ) -> dict[str, object]:
     result = dict(live)
     for name, value in config.items():
@@ -120,8 +112,8 @@ def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
 
 
 def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
-    """The order of two lists put together: elements of the live list (`theirs`) that the other does
-    not have, with their index, and all elements of the other."""
+    """Yield the order of two lists put together: elements of the live list (`theirs`) that the
+    other does not have, with their index, and all elements of the other."""
     my_set, their_set, merged_already = set(mine), set(theirs), set[str]()
     shared = [element for element in mine if element in their_set]
     index, next_mine, next_shared = 0, 0, 0
@@ -394,7 +386,11 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, comparison: C
             comparison.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
             continue
         now = new[name]
-        if was is now or (was.__class__ is str and was == now):
+        if was is now:
+            continue
+        if was.__class__ is str and now.__class__ is str:  # as most values that change
+            if was != now:
+                comparison.modified.members.add(FIELD + name)
             continue
         if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
             if not same(was, now):
@@ -464,7 +460,6 @@ def _add_item(rule: ListRule, element: str, items: Sequence[Json], field_set: Fi
 # Values are printed as Go prints its own wrapping of them. As structured-merge-diff
 # `typed/{validate,helpers}.go`.
 
-
 _GO_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "bool",
@@ -473,7 +468,6 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
 }
-
 
 _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 
@@ -553,7 +547,8 @@ class _Misfits:
     duplicates: bool
 
     def look(self, type_: MergeType, value: Any, place: _Place) -> None:
-        """A value of a shape that the type does not have is judged by the first one it has."""
+        """Look at a value. One of a shape that the type does not have is judged by the first one it
+        has."""
         if value is None:
             return
         shape = value.__class__

@@ -6,12 +6,13 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 `go_cmp` reports (github.com/google/go-cmp).
 """
 
+from celadon.kube.go import go_json
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
     MONTHS,
     GoValue,
-    escaped_html,
+    client_json,
     int_or,
     json_text,
     media_type_complaint,
@@ -40,7 +41,8 @@ __all__ = [
     "TimeError",
     "URLError",
     "canonical_time",
-    "escaped_html",
+    "client_json",
+    "go_json",
     "int_or",
     "json_text",
     "media_type_complaint",

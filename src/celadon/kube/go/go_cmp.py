@@ -114,7 +114,7 @@ def laid_out(layout: Layout) -> str:
 
 
 def _compact(layout: Layout, mark: str) -> tuple[str, Layout]:
-    """It as one line, and what becomes of it: that line, where it may be one."""
+    """Return a text as one line, and what becomes of it: that line, where it may be one."""
     if isinstance(layout, str):
         return layout, layout
     if isinstance(layout, Wrapped):
@@ -639,8 +639,8 @@ def _are_told_apart(lines: Sequence[Line]) -> bool:
 
 
 def _grouped(name: str, all_edits: Sequence[Edit], chunk: int) -> list[Stats]:
-    """Runs of equal and of different parts. A short equal run between two others belongs to them,
-    but for what is equal at their ends."""
+    """Return runs of equal and of different parts. A short equal run between two others belongs to
+    them, but for what is equal at their ends."""
     groups: list[Stats] = []
     for same, run in groupby(all_edits, lambda edit: edit is Edit.SAME):
         edits = [*run]

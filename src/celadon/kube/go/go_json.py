@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
 from math import isinf
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.go.go_text import escaped_html, json_text, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
@@ -112,7 +114,8 @@ class _Scanner:
                 self._refuse(f"after {context}")
 
     def _value(self, closers: list[int]) -> None:
-        """A scalar, or the beginning of a container, with as many more as stand first in it."""
+        """Read a scalar, or the beginning of a container, with as many more as stand first in
+        it."""
         while True:
             self._skip_space()
             byte = self._peek()
@@ -242,9 +245,7 @@ class _Scanner:
 # (`invalid character 'x' looking for beginning of value`). The fast path is Python's own
 # decoder; the text is found by a second reading that follows Go's scanner.
 
-
 Pairs = Sequence[tuple[str, Any]]
-
 
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _USUAL_DEPTH: Final = 32
@@ -405,7 +406,6 @@ _ONCE: Final = _decoder(_members_once)
 # double. Written, a double without a fraction has none: 2.0 comes back as 2. As
 # sigs.k8s.io/json and Go's `encoding/json`.
 
-
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
 EXPONENT_FROM: Final = 1e21
@@ -442,3 +442,180 @@ def _changed(value: object, change: Callable[[int | float], int | float]) -> Any
     if isinstance(value, int | float) and not isinstance(value, bool):
         return change(value)
     return value
+
+
+# --- Raw JSON ----------------------------------------------------------------
+#
+# Objects that a server keeps as the bytes that were sent (`runtime.RawExtension`).
+#
+# Such an object reads like any other, but two are equal only if their texts are: blanks, the order
+# of members, the way in which numbers are written and repeated members count. Clients get the text
+# without its blanks; the store and protobuf have it as it is. Who asks for values (server-side
+# apply, strategic merges, expressions) gets them without the text, and what is made of values is
+# written anew, as `json.Marshal` writes a map.
+
+
+class RawJson(dict[str, Any]):
+    """A JSON object with the `text` that it was read from. Nobody changes it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, members: JsonObject, text: str) -> None:
+        super().__init__(members)
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RawJson):
+            return self.text == other.text
+        return dict.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+
+
+RawWays: TypeAlias = "Mapping[str, RawWays]"
+"""Where a kind has raw JSON: by member, what leads on to it; nothing leads on from itself. What
+holds for a list holds for each of its items."""
+
+_BLANKS: Final = late_pattern(r"[ \t\r\n]*+")
+_STRING_OR_BLANKS: Final = late_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[ \t\r\n]++')
+_BLANK: Final = frozenset(" \t\r\n")
+
+
+def raw_json(value: object) -> Any:
+    """Return a value for a field of raw JSON: one that was not read there gets the text that Go
+    writes of a map."""
+    if value.__class__ is not dict:
+        return value
+    members = sorted_members(as_written(value))
+    return RawJson(members, json_text(members))
+
+
+def read_raw(text: str) -> Any:
+    """Return the value of a text for a field of raw JSON. Raises JsonSyntaxError."""
+    value = read_json(text).value
+    return RawJson(value, text) if value.__class__ is dict else value
+
+
+def shown_raw(raw: RawJson) -> str:
+    """Return the text of raw JSON as `json.Marshal` writes it into other JSON."""
+    return escaped_html(
+        _STRING_OR_BLANKS.sub(lambda match: "" if match[0][0] in _BLANK else match[0], raw.text)
+    )
+
+
+def keep_raw(obj: JsonDict, text: str, ways: RawWays) -> None:
+    """Put raw JSON into an object, which was read from the text, where the ways lead."""
+    start = _after_blanks(text, 0)
+    if ways and text.startswith("{", start):
+        _keep_members(obj, text, start, ways)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _keep_members(obj: JsonDict, text: str, at: int, ways: RawWays) -> int:
+    """Work on the object whose text begins here; return where it ends."""
+    at = _after_blanks(text, at + 1)
+    while text[at] != "}":
+        key, at = scanstring(text, at + 1, True)  # noqa: FBT003 - of json
+        at = _after_blanks(text, _after_blanks(text, at) + 1)
+        at = _after_blanks(text, _keep_value(obj, key, text, at, ways.get(key)))
+        if text[at] == ",":
+            at = _after_blanks(text, at + 1)
+    return at + 1
+
+
+def _keep_items(items: list[Any], text: str, at: int, ways: RawWays) -> int:
+    at, index = _after_blanks(text, at + 1), 0
+    while text[at] != "]":
+        # Of a list that is given twice, the text of another one may be longer.
+        below = ways if index < len(items) else None
+        at = _after_blanks(text, _keep_value(items, index, text, at, below))
+        index += 1
+        if text[at] == ",":
+            at = _after_blanks(text, at + 1)
+    return at + 1
+
+
+def _keep_value(holder: Any, key: str | int, text: str, at: int, ways: RawWays | None) -> int:
+    """Work on one value, to which `ways` lead; return where its text ends."""
+    if ways and text[at] == "{" and holder[key].__class__ is dict:
+        return _keep_members(holder[key], text, at, ways)
+    if ways and text[at] == "[" and holder[key].__class__ is list:
+        return _keep_items(holder[key], text, at, ways)
+    _, end = _SKIPPER.raw_decode(text, at)
+    if ways is not None and not ways and text[at] == "{":
+        holder[key] = read_raw(text[at:end])
+    return int(end)
+
+
+_SKIPPER: Final = json.JSONDecoder()
+
+
+def with_raw(obj: Any, ways: RawWays, change: Callable[[RawJson], object]) -> Any:
+    """Return an object with something in place of all raw JSON. The argument is not changed."""
+    if obj.__class__ is RawJson:
+        return change(obj)
+    if isinstance(obj, list):
+        return [with_raw(item, ways, change) for item in obj]
+    if not isinstance(obj, dict):
+        return obj
+    changed = {key: with_raw(obj[key], below, change) for key, below in ways.items() if key in obj}
+    return {**obj, **changed} if changed else obj
+
+
+def indented(text: str) -> str:
+    """Return compact JSON as `json.Indent` writes it, two spaces a level."""
+    parts: list[str] = []
+    level = 0
+    for match in _TOKENS.finditer(text):
+        token = match[0]
+        if token in "]}":
+            level -= 1
+        if token in _BREAKS_BEFORE:
+            parts.append("\n" + "  " * level)
+        parts.append(token)
+        if token in "[{":
+            level += 1
+        if token in _BREAKS_AFTER:
+            parts.append("\n" + "  " * level)
+        elif token == ":":
+            parts.append(" ")
+    return "".join(parts)
+
+
+_TOKENS: Final = late_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\{\}|\[\]|[][{},:]|[^][{},:"]++')
+_BREAKS_BEFORE: Final = frozenset("]}")
+_BREAKS_AFTER: Final = frozenset("[{,")
+
+
+def json_with_raw(value: object, write: Callable[[RawJson], str] = shown_raw) -> str:
+    """Work as `json_text`, and write raw JSON with its own text."""
+    text = _text_around_raw(value, write)
+    return json_text(value) if text is None else text
+
+
+def _text_around_raw(value: object, write: Callable[[RawJson], str]) -> str | None:
+    """Return the JSON of a value in which there is raw JSON; None where there is none."""
+    if isinstance(value, RawJson):
+        return write(value)
+    if not isinstance(value, dict | list):
+        return None
+    members = list(value.values()) if isinstance(value, dict) else value
+    texts = [_text_around_raw(member, write) for member in members]
+    if not any(texts):
+        return None
+    written = [
+        json_text(member) if text is None else text
+        for member, text in zip(members, texts, strict=True)
+    ]
+    if not isinstance(value, dict):
+        return f"[{','.join(written)}]"
+    pairs = zip(value, written, strict=True)
+    return f"{{{','.join(f'{json_text(key)}:{text}' for key, text in pairs)}}}"

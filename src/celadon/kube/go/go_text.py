@@ -92,7 +92,31 @@ def quote(text: str) -> str:
 
 def json_text(value: object) -> str:
     """Compact JSON as `json.Marshal` writes it: members in the order given, `<>&` escaped."""
-    return escaped_html(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return client_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def client_json(text: str) -> str:
+    """Return JSON that Python wrote as Go writes it for clients: `<>&` escaped, and doubles with an
+    exponent only where they are very small or large."""
+    if "e-0" in text or "e+1" in text or "e+2" in text:
+        text = _STRING_OR_EXPONENT.sub(_go_number, text)
+    return escaped_html(text)
+
+
+_STRING_OR_EXPONENT: Final = late_pattern(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[0-9]++(?:\.[0-9]++)?e[-+][0-9]++'
+)
+_SMALLEST_PLAIN: Final = 1e-6
+_LARGEST_PLAIN: Final = 1e21
+
+
+def _go_number(match: re.Match[str]) -> str:
+    token = match[0]
+    if token[0] == '"':
+        return token
+    if _SMALLEST_PLAIN <= float(token) < _LARGEST_PLAIN:
+        return format(Decimal(token), "f")
+    return token.replace("e-0", "e-")
 
 
 def sorted_members(value: object) -> Any:
@@ -136,12 +160,10 @@ def type_text(value: object) -> str:
 #
 # Numbers and booleans in texts, as Go's `strconv` reads them.
 
-
 _INTEGER: Final = late_pattern(r"[+-]?[0-9]+", re.ASCII)
 _DIGITS: Final = late_pattern(r"[0-9]+", re.ASCII)
 _MOST_DIGITS: Final = 64
 """Longer texts are not worth converting: no integer of 64 bits has as many, save for zeros."""
-
 
 _BOOLEANS: Final = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
@@ -196,7 +218,6 @@ def parse_uint(text: str, bits: int = 64) -> int:
 #
 # Line breaks are skipped, the unused bits of the last character are ignored, anything else is
 # refused with the position of the first offending byte.
-
 
 _CHARACTER: Final = "[A-Za-z0-9+/]"
 _WELL_FORMED: Final = late_pattern(
@@ -263,7 +284,6 @@ def _skip_breaks(text: str, position: int) -> int:
 #
 # Media types, as Go's `mime.ParseMediaType` reads them.
 
-
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _PARAMETER: Final = rf';\s*+{_TOKEN}\s*+=\s*+(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+'
 _MEDIA_TYPE: Final = late_pattern(rf"\s*+({_TOKEN}(?:/{_TOKEN})?)\s*+(?:{_PARAMETER})*+(?:;\s*+)?")
@@ -293,7 +313,7 @@ def media_type_complaint(text: str) -> str:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """The token that it begins with, and the rest."""
+    """Return the token that a text begins with, and the rest."""
     match = _LEADING_TOKEN.match(text)
     name = match[0] if match else ""
     return name, text.removeprefix(name)
@@ -639,7 +659,7 @@ def data_syntax(data: GoData) -> str:
 
 
 def _date_syntax(text: str) -> str:
-    """A time, in the zone of the server if it was read, or the one that nobody has set."""
+    """Print a time, in the zone of the server if it was read, or the one that nobody has set."""
     if not text:
         return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
     year, month, *rest = map(int, _NUMBERS.findall(text))
@@ -659,7 +679,7 @@ _NUMBERS: Final = late_pattern("[0-9]+")
 
 
 def _printed_device(value: JsonObject) -> str:
-    """A device of a claim by its names; few have a part."""
+    """Print a device of a claim by its names; few have a part."""
     *names, share = value.values()
     return "/".join([*names, share] if share else names)
 
@@ -676,19 +696,21 @@ def _printed_bytes(value: Any) -> str:
 
 
 def _printed_raw(value: object) -> str:
-    """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    """Print an object that nobody has read: its JSON as it was sent, taken to be without spaces."""
     return f"runtime.RawExtension{{Raw:{_printed_json(value)}, Object:runtime.Object(nil)}}"
 
 
 def _printed_json(value: object) -> str:
     if value is None:
         return "[]uint8(nil)"
-    data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = getattr(value, "text", plain)  # raw JSON is printed as it was read
+    data = text.encode()
     return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in data)}}}"
 
 
 def _printed_unknown(value: object) -> str:
-    """The same as it was before 1.31, with what was known of it."""
+    """Print the same as it was before 1.31, with what was known of it."""
     return (
         f'runtime.Unknown{{TypeMeta:runtime.TypeMeta{{APIVersion:"", Kind:""}}, '
         f'Raw:{_printed_json(value)}, ContentEncoding:"", ContentType:"application/json"}}'
@@ -699,7 +721,8 @@ _NO_TIME: Final = "0001-01-01T00:00:00"
 
 
 def _printed_time(value: object) -> str:
-    """A time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000 UTC`."""
+    """Print a time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000
+    UTC`."""
     date, _, time = str(value or _NO_TIME).removesuffix("Z").partition("T")
     seconds, point, fraction = time.partition(".")
     fraction = fraction.rstrip("0")
@@ -707,19 +730,19 @@ def _printed_time(value: object) -> str:
 
 
 def _printed_quantity(value: str) -> str:
-    """An amount as it was read: Go keeps a text that is surely in canonical form."""
+    """Print an amount as it was read: Go keeps a text that is surely in canonical form."""
     amount = parse(sent_as(value))
     return _printed_amount(amount, amount.text)
 
 
 def _printed_shown_quantity(value: str) -> str:
-    """An amount whose text somebody has asked for, which Go keeps."""
+    """Print an amount whose text somebody has asked for, which Go keeps."""
     return _printed_amount(parse(sent_as(value)), value)
 
 
 def _printed_amount(amount: Quantity, text: str) -> str:
-    """An amount with the number and the power of ten that it was read from, or the address of a
-    number that no int64 holds."""
+    """Print an amount with the number and the power of ten that it was read from, or the address of
+    a number that no int64 holds."""
     exact = "nil" if amount.exact is None else ADDRESS
     return (
         f"resource.Quantity{{i:resource.int64Amount{{value:{amount.mantissa}, "

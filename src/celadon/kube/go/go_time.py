@@ -19,8 +19,7 @@ RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
 
 _CANONICAL: Final = late_pattern(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))",
-    re.ASCII,
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _FRACTION: Final = late_pattern(r"[.,]\d+", re.ASCII)
 _MICRO_FRACTION: Final = late_pattern(r"[.,]\d{6}", re.ASCII)
@@ -126,7 +125,7 @@ def _walk_zone(text: str, layout: str, rest: str) -> None:
 
 
 def _instant(text: str, layout: str) -> tuple[datetime.datetime, str]:
-    """The instant in UTC with whole seconds, and the fraction digits."""
+    """Return the instant in UTC with whole seconds, and the fraction digits."""
     _walk(text, layout)
     match = _CANONICAL.fullmatch(text) or _CANONICAL.fullmatch(_lenient(text))
     assert match is not None  # whatever passed the walk is of this form
@@ -170,7 +169,6 @@ def canonical_micro_time(text: str) -> str:
 #
 # `3h20m` is Go's way to write one; `3 weeks`, `1d 12h` are understood as well. As
 # k8s.io/kube-openapi `pkg/validation/strfmt/duration.go`.
-
 
 _SECOND: Final = 1_000_000_000
 _UNITS: Final = (
@@ -238,7 +236,7 @@ def parse_duration(text: str) -> int:
 
 
 def _factor(unit: str) -> int:
-    """The sum over all units that it names, as upstream has it; 0 for no unit."""
+    """Return the sum over all units that it names, as upstream has it; 0 for no unit."""
     return sum(
         size
         for size, names in _UNITS

@@ -271,7 +271,6 @@ KEYS: Final[Mapping[str, str]] = {
 }
 """Struct: its maps whose keys are of a type with a name."""
 
-
 _MARKS: Final = ("{}", "[]")
 _FLOW_SUBJECT: Final = "io.k8s.api.flowcontrol."
 """Of the structs called Subject, only this has a kind of a type with a name."""
@@ -312,7 +311,7 @@ def embedded_struct(struct: str, field: str) -> str:
 
 
 def type_name(struct: str, field: str) -> str:
-    """The name in `NAMED`; empty for a type without one."""
+    """Return the name in `NAMED`; empty for a type without one."""
     return _fields(NAMED.get(struct, "")).get(field, "")
 
 
@@ -327,7 +326,7 @@ def go_type(node: object, owner: str, field: str) -> str:
 
 
 def _placed(named: str, owner: str) -> str:
-    """The name of a type with its package, and what was before it."""
+    """Return the name of a type with its package, and what was before it."""
     mark = named[:2] if named[:2] in _MARKS else ""
     name = named.removeprefix(mark)
     if not name or "." in name:

@@ -138,7 +138,7 @@ class Comparison:
         return self
 
     def add(self, key: str, child: Comparison) -> None:
-        """Takes the comparison of a member."""
+        """Take the comparison of a member."""
         self.entries.append((key, child))
         self._count(child)
 
@@ -166,7 +166,7 @@ class Steps:
         self._remaining = left
 
     def take(self) -> None:
-        """Counts a step. Raises TooLongError after the last one."""
+        """Count a step. Raises TooLongError after the last one."""
         self._remaining -= 1
         if self._remaining < 0:
             raise TooLongError

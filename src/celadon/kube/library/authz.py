@@ -72,7 +72,7 @@ class Authorizer(_Receiver):
 
 
 class PathCheck(_Receiver):
-    """`authorizer.path(...)`: a question about a path that is no resource."""
+    """Asks by `authorizer.path(...)` about a path that is no resource."""
 
     __slots__ = ("authorizer", "path")
     cel_type = costs.PATH_CHECK
@@ -84,7 +84,7 @@ class PathCheck(_Receiver):
 
 
 class GroupCheck(_Receiver):
-    """`authorizer.group(...)`: the beginning of a question about a resource."""
+    """Begins by `authorizer.group(...)` a question about a resource."""
 
     __slots__ = ("authorizer", "group")
     cel_type = costs.GROUP_CHECK
@@ -96,7 +96,8 @@ class GroupCheck(_Receiver):
 
 
 class ResourceCheck(_Receiver):
-    """`asked` has no verb yet, and no selectors: they are read when `check` is called."""
+    """Asks about a resource. `asked` has no verb yet, and no selectors: they are read when `check`
+    is called."""
 
     __slots__ = ("asked", "authorizer", "field_selector", "label_selector")
     cel_type = costs.RESOURCE_CHECK
@@ -255,7 +256,7 @@ def _builder(
     doc: str,
     cost: extend.CostRule | None = None,
 ) -> extend.Function:
-    """A method whose result counts for one."""
+    """Return a method whose result counts for one."""
     return declared(signature, overload_id, impl, doc, cost=cost, growth=extend.growth.single)
 
 

@@ -41,7 +41,6 @@ from celadon.cel.value_functions import LIST_CLASSES, shown_size
 # Two are abstract types that can be named in an expression (`type(x) == net.IP`). The others
 # are object types without fields that no expression can name, as upstream declares them.
 
-
 CIDR: Final = types.opaque("net.CIDR")
 IP: Final = types.opaque("net.IP")
 
@@ -146,7 +145,6 @@ OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )
 """What a client is told when the budget is spent."""
-
 
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
@@ -253,10 +251,7 @@ def _bound_walk(value: Argument, *others: Argument) -> Polynomial:
 
 
 FIRST: Final = CostRule(
-    _track_first,
-    _estimate_first,
-    bound=cost_rules.bound_first,
-    written=cost_rules.write_first,
+    _track_first, _estimate_first, bound=cost_rules.bound_first, written=cost_rules.write_first
 )
 """Walking over the first argument."""
 
@@ -279,13 +274,12 @@ WALK: Final = CostRule(_track_walk, _estimate_walk, bound=_bound_walk)
 # `charged` makes of one of the language's libraries what Kubernetes has: the same functions,
 # with Kubernetes' costs in their records. Facts: k8s.io/apiserver `pkg/cel/library/cost.go`.
 
-
 #: The longest name of a format, which is what comparing two of them is estimated to walk.
 _FORMAT_NAME_SIZE: Final = 64
 
 
 def _ratio(a: int, b: int) -> int:
-    """a / b rounded up, divided as doubles."""
+    """Return a / b rounded up, divided as doubles."""
     return min(math.ceil(float(a) / float(b)), cost_rules.MAX_UINT64)
 
 
@@ -379,18 +373,12 @@ def _bound_equals(left: Argument, right: Argument) -> Polynomial:
 
 
 _REPLACE: Final = CostRule(
-    track_first_twice,
-    _estimate_replace,
-    bound=bound_first_twice,
-    written=write_first_twice,
+    track_first_twice, _estimate_replace, bound=bound_first_twice, written=write_first_twice
 )
 _SPLIT: Final = _REPLACE._replace(estimated=_estimate_split)
 _JOIN: Final = CostRule(_track_join, _estimate_join, bound=_bound_join)
 _EQUALS: Final = CostRule(
-    _track_equals,
-    _estimate_equals,
-    bound=_bound_equals,
-    written=cost_rules.write_comparison,
+    _track_equals, _estimate_equals, bound=_bound_equals, written=cost_rules.write_comparison
 )
 
 COSTS: Final[Mapping[str, CostRule]] = {

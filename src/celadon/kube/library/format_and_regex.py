@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # The rules for names are in `kube.name_rules`; those for `uuid`, `byte`, `date` and `datetime` are
 # kube-openapi's.
 
-
 _FORMAT: Final = costs.NAMED_FORMAT
 
 _UUID: Final = late_pattern(
@@ -46,7 +45,8 @@ Rule = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class FormatRule:
-    """`title` is the name upstream keeps inside; `regex_size` is what `validate` is charged by."""
+    """Describes a named format. `title` is the name upstream keeps inside; `regex_size` is what
+    `validate` is charged by."""
 
     title: str
     regex_size: int
@@ -77,7 +77,7 @@ class NamedFormat(extend.Opaque):
 
 
 def _prefix(rule: Rule) -> Rule:
-    """The rule for what may stand at the beginning of a name."""
+    """Return the rule for what may stand at the beginning of a name."""
     return lambda text: rule(name_rules.prefix_as_name(text))
 
 
@@ -177,7 +177,7 @@ def _bound_validate(named_format: extend.Argument, text: extend.Argument) -> ext
 
 
 def _complaints_size(named_format: extend.Argument, text: extend.Argument) -> extend.Polynomial:
-    """A few sentences, one of which may quote the text."""
+    """Bound the size of a few sentences, one of which may quote the text."""
     return text.size * 12 + 4096
 
 

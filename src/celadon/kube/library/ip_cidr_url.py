@@ -60,7 +60,8 @@ class IP(Opaque):
 
 @Remembered
 def parse_ip(text: str) -> IP:
-    """Raises EvaluationError for what is no address, and for the two forms not allowed."""
+    """Parse an address. Raises EvaluationError for what is none, and for the two forms that are not
+    allowed."""
     try:
         addr = netaddr.parse_addr(text)
     except netaddr.AddrError as error:
@@ -93,7 +94,6 @@ def _family(ip: IP) -> int:
 
 ADDRESS_GROWTH: Final = growth.fixed(16)
 """Addresses and prefixes count by their bytes, of which IPv6 has most."""
-
 
 _PREDICATES: Final = (
     declared(
@@ -187,7 +187,6 @@ IP_LIBRARY: Final = Library(
 # Upstream: k8s.io/apiserver `pkg/cel/library/cidr.go`. Bits after the prefix may be set;
 # `masked()` clears them. Two texts are odd because upstream's are: a bad prefix is announced
 # twice, and `containsIP` with a text that is no address says only `no such overload`.
-
 
 #: IPv4 and IPv6 addresses in bytes: what an estimate takes for the size of a prefix.
 _ADDRESS_SIZE: Final = Range(4, 16)
@@ -329,7 +328,7 @@ _CONTAINS_CIDR_COST: Final = CostRule(
 
 
 def _and_parse(rule: CostRule) -> CostRule:
-    """The same where the argument is text that is parsed first."""
+    """Return the same rule where the argument is text that is parsed first."""
 
     def tracked(args: Sequence[Any], result: object) -> int:
         return rule.tracked(args, result) + cost_rules.traversal(shown_size(args[1]))
@@ -439,7 +438,6 @@ CIDR_LIBRARY: Final = Library(
     types=(costs.CIDR,),
 )
 
-
 _OLDER_CONTAINING: Final[Mapping[str, Impl]] = {
     "cidr_contains_cidr": _older_contains_cidr,
     "cidr_contains_cidr_string": _older_contains_cidr_text,
@@ -468,7 +466,6 @@ OLDER_CIDR_LIBRARY: Final = CIDR_LIBRARY._replace(
 #
 # Upstream: k8s.io/apiserver `pkg/cel/library/urls.go`. A text is accepted if it is an absolute URI
 # or path, and then read a second time by the laxer rules that know fragments and `//host`.
-
 
 _URL: Final = costs.URL
 
@@ -589,7 +586,6 @@ URL_LIBRARY: Final = Library(
         *_ACCESSORS,
     ),
 )
-
 
 OLDER_URL_LIBRARY: Final = URL_LIBRARY._replace(
     functions=tuple(

@@ -30,7 +30,6 @@ from celadon.memoization import remembering
 #
 # Upstream: k8s.io/apiserver `pkg/cel/mutation/{dynamic/objects,jsonpatch}.go`.
 
-
 _TEXTS: Final = frozenset({"op", "path", "from"})
 _VALUE: Final = "value"
 

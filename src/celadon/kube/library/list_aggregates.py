@@ -73,7 +73,8 @@ def _is_any_sorted(elements: list[Any]) -> bool:
 
 
 def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
-    """The first element that no other precedes; `replaced` is the order in which one yields."""
+    """Return what finds the first element that no other precedes; `replaced` is the order in which
+    one yields."""
 
     def find(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         if not elements:

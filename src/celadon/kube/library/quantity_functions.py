@@ -78,7 +78,8 @@ def _is_quantity(text: str) -> bool:
 
 
 def _from_int(number: int) -> Quantity:
-    """The format is seen when it is added to zero: `quantity('0').add(1000)` is `1e3`."""
+    """Return the quantity of an int. Its format is seen when it is added to zero:
+    `quantity('0').add(1000)` is `1e3`."""
     return from_int(number, Format.DECIMAL_EXPONENT)
 
 

@@ -24,7 +24,6 @@ from celadon.records import dataclass
 # `parse` is strict. `normalize` makes a strict text of the short and padded ones that Kubernetes'
 # `semver(text, true)` takes. Error texts are those of that package and of Go's `strconv`.
 
-
 _MAX_UINT64: Final = (1 << 64) - 1
 _DIGITS: Final = frozenset("0123456789")
 _ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789")
@@ -36,7 +35,8 @@ class SemverError(MalformedText):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """`prerelease` holds numbers as int and other identifiers as str; `build` has no order."""
+    """Holds a semantic version. `prerelease` holds numbers as int and other identifiers as str;
+    `build` has no order."""
 
     major: int
     minor: int
@@ -200,7 +200,7 @@ def _is_semver(text: str, lenient: bool) -> bool:
 
 
 def _as_int64(number: int) -> int:
-    """An uint64 whose bits are taken for an int64, as upstream does with huge numbers."""
+    """Return an uint64 whose bits are taken for an int64, as upstream does with huge numbers."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 

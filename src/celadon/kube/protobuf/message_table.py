@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.wire import PAYLOADS, SCALARS, misfit
 from celadon.kube.releases import per_release
@@ -113,8 +113,9 @@ def _field(line: str, package: str) -> MessageField:
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """`fields_of` takes the JSON value and the name of its field, for complaints; `value_of` the
-    fields that were read, and gives None where JSON has null."""
+    """Describes how a value is read from JSON. `fields_of` takes the JSON value and the name of its
+    field, for complaints; `value_of` the fields that were read, and gives None where JSON has
+    null."""
 
     fields_of: Callable[[Any, str], JsonObject]
     value_of: Callable[[dict[str, Json]], Json]
@@ -179,7 +180,7 @@ JSON_SHAPES: Final[Mapping[str, JsonShape]] = {
 # Go writes structs field by field and maps sorted by key. The order of the fields is that of the
 # lines of the message table. What has no message (custom resources) stays as it is.
 
-Order = Callable[[Any], Any]
+Order = Callable[[Any, SharedParts], Any]
 _Way = tuple[tuple[str, Order | None], ...]
 
 _TYPE: Final = ("kind", "apiVersion")
@@ -187,32 +188,38 @@ REMEMBERED: Final = 256
 """Sets of members, for each message."""
 
 
-def in_message_order(obj: JsonObject) -> JsonDict:
+_NOTHING: Final[SharedParts] = {}
+
+
+def in_message_order(obj: JsonObject, shared: SharedParts = _NOTHING) -> JsonDict:
     """Return a new object; `kind` and `apiVersion` come first. Unknown members come last. Parts
-    that have their order are shared with the object given."""
+    that have their order are shared with the object given; in the place of copies come the parts of
+    a stored object of which they were made."""
     name = message_of(metadata.gvk(obj))
     if name is None:
         return dict(obj)
-    ordered: JsonDict = _order_for(name)(obj)
+    ordered: JsonDict = _order_for(name)(obj, shared)
     return dict(ordered) if ordered is obj else ordered
 
 
 def ordered_message(part: JsonObject, name: str) -> JsonDict:
     """Return a part of an object, whose message is called so (`core.v1.PodSpec`), in the same
     order."""
-    return dict(_order_for(name)(part))
+    return dict(_order_for(name)(part, _NOTHING))
 
 
 @per_release()
 def _order_for(name: str) -> Order:
-    """Puts the members of a message in order. Objects of a kind mostly have the same few members,
-    so the way from one order to the other is remembered: looking for all the fields that a message
-    could have takes three times as long."""
+    """Return what puts the members of a message in order. Objects of a kind mostly have the same
+    few members, so the way from one order to the other is remembered: looking for all the fields
+    that a message could have takes three times as long."""
     ways: dict[tuple[str, ...], _Way | None] = {}
 
-    def order(value: Json) -> Any:
+    def order(value: Json, shared: SharedParts) -> Any:
         if value.__class__ is not dict:
             return value
+        if id(value) in shared:
+            return shared[id(value)][1]
         keys = tuple(value)
         try:
             way = ways[keys]
@@ -222,7 +229,7 @@ def _order_for(name: str) -> Order:
                 ways[keys] = way
         if way is None:
             return value
-        return {key: value[key] if each is None else each(value[key]) for key, each in way}
+        return {key: value[key] if each is None else each(value[key], shared) for key, each in way}
 
     return order
 
@@ -261,20 +268,22 @@ def _order_of(field: MessageField) -> Order | None:
     return each
 
 
-def _list(value: object, each: Order) -> Any:
-    return [each(item) for item in value] if isinstance(value, list) else value
+def _list(value: object, shared: SharedParts, each: Order) -> Any:
+    if id(value) in shared:
+        return shared[id(value)][1]
+    return [each(item, shared) for item in value] if isinstance(value, list) else value
 
 
-def _schemas(value: object, each: Order) -> Any:
+def _schemas(value: object, shared: SharedParts, each: Order) -> Any:
     """Order a schema, or a list of schemas; whether there may be more, and texts, stay."""
-    return _list(value, each) if isinstance(value, list) else each(value)
+    return _list(value, shared, each) if isinstance(value, list) else each(value, shared)
 
 
-def _sorted_texts(value: object) -> object:
+def _sorted_texts(value: object, _: SharedParts) -> object:
     return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def _map(value: object, each: Order) -> object:
+def _map(value: object, shared: SharedParts, each: Order) -> object:
     if not isinstance(value, dict):
         return value
-    return {key: each(value[key]) for key in sorted(value)}
+    return {key: each(value[key], shared) for key in sorted(value)}

@@ -55,7 +55,6 @@ from celadon.records import dataclass
 # A JSON name in Go's spelling: capitalized, with its leading word in capitals when Go has it
 # so. Fields that upstream names in no such way keep the name made by these rules.
 
-
 _INITIALISMS: Final = frozenset(
     {
         *("api", "ca", "cidr", "cidrs", "csi", "dns", "fc", "fs", "gce", "gmsa", "grpc", "http"),
@@ -105,7 +104,7 @@ class MessageReader:
         self._names: dict[int, str] = {}
 
     def read(self, data: bytes, position: int, end: int, obj: JsonDict) -> JsonDict:
-        """Adds the fields to `obj` and returns it. Raises ProtobufError."""
+        """Add the fields to `obj` and return it. Raises ProtobufError."""
         fields = self._fields
         if fields is None:
             fields = self._compile()
@@ -129,7 +128,7 @@ class MessageReader:
     def _pass_over(
         self, head: int, data: bytes, start: int, position: int, end: int, obj: dict[str, object]
     ) -> int:
-        """A field that is not ours, or one that only a longer look shows to be."""
+        """Pass over a field that is not ours, or one that only a longer look shows to be."""
         number, wire_type = signed(head >> 3, 32), head & 7
         if number not in self._names or wire_type == GROUP_END:
             return pass_over(head, data, start, end, self._name.rpartition(".")[2])
@@ -324,7 +323,7 @@ class MessageWriter:
         self._fields: tuple[tuple[str, bytes, Write], ...] | None = None
 
     def write(self, obj: object) -> bytes:
-        """Raises ProtobufError for a value that does not fit."""
+        """Write an object. Raises ProtobufError for a value that does not fit."""
         if obj.__class__ is not dict and not isinstance(obj, dict):
             raise misfit(self._name, "object")
         fields = self._fields
@@ -338,7 +337,8 @@ class MessageWriter:
         return b"".join(parts)
 
     def _compiled(self, field: MessageField) -> tuple[str, bytes, Write]:
-        """The key in JSON (none for inline fields), the bytes without a value, and those of one."""
+        """Return the key in JSON (none for inline fields), the bytes without a value, and those of
+        one."""
         field_name = f"{self._name}.{field.name}"
         if field.mapped:
             return field.name, b"", _map_writer(field, field_name)
@@ -528,7 +528,6 @@ def encode(obj: JsonObject) -> bytes:
 # A frame is four bytes of length, most significant first, and a bare `WatchEvent` of meta.v1;
 # only the object in it is in an envelope. As k8s.io/apimachinery `pkg/util/framer` and the raw
 # serializer of `pkg/runtime/serializer/protobuf`.
-
 
 STREAM_MEDIA_TYPE: Final = MEDIA_TYPE + ";stream=watch"
 """What a watch is sent as, one frame after the other."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.go.go_json import JsonSyntaxError, read_json
+from celadon.kube.go.go_json import JsonSyntaxError, RawJson, read_raw
 from celadon.kube.go.go_text import Base64Error, canonical_base64, json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.names import GroupVersionKind
@@ -221,7 +221,6 @@ def _skip(data: bytes, position: int, end: int) -> int:
 #
 # Numbers and booleans on the wire: the scalars that are no length-delimited bytes.
 
-
 _DOUBLE: Final = struct.Struct("<d")
 _LARGEST_PLAIN: Final = 1e21
 """From here on, Go's JSON writes a double with an exponent."""
@@ -229,7 +228,8 @@ _LARGEST_PLAIN: Final = 1e21
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """`write` gives the bytes after the tag; `read` the value and where it ends."""
+    """Reads and writes a scalar of protobuf. `write` gives the bytes after the tag; `read` the
+    value and where it ends."""
 
     wire_type: int
     zero: Any
@@ -304,7 +304,6 @@ SCALARS: Final = {
 # character for each byte that is no UTF-8. Reading here does both at once, so a string that a
 # client could read back is what everyone sees.
 
-
 _REPLACEMENT: Final = "\ufffd"
 _LONE: Final = late_pattern("[\ud800-\udfff]")
 
@@ -343,7 +342,7 @@ def read_base64(data: bytes, start: int, stop: int) -> str:
 
 def json_bytes(value: object, field: str) -> bytes:
     try:
-        text = json_text(value)
+        text = value.text if isinstance(value, RawJson) else json_text(value)
     except (TypeError, ValueError, RecursionError):
         raise misfit(field, "JSON value") from None
     return text_bytes(text, field)
@@ -354,7 +353,7 @@ def read_raw_json(data: bytes, start: int, stop: int) -> object:
     if start == stop:
         return None
     try:
-        return read_json(read_text(data, start, stop)).value
+        return read_raw(read_text(data, start, stop))
     except JsonSyntaxError as error:
         raise ProtobufError(str(error)) from None
 
@@ -365,7 +364,6 @@ def read_raw_json(data: bytes, start: int, stop: int) -> object:
 #
 # As k8s.io/apimachinery `pkg/apis/meta/v1/time_proto.go` and `micro_time_proto.go`: the zero
 # time has no bytes, a `Time` has no fraction, a `MicroTime` whole microseconds.
-
 
 _EPOCH: Final = datetime.datetime(1970, 1, 1)
 _ZERO_TIME: Final = int((datetime.datetime(1, 1, 1) - _EPOCH).total_seconds())
@@ -463,8 +461,8 @@ def _moment(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """`read` gives None for what JSON leaves out. `unset` is the bytes of a value that nobody set,
-    `zero` what is read from them."""
+    """Reads and writes what a field of protobuf holds. `read` gives None for what JSON leaves out.
+    `unset` is the bytes of a value that nobody set, `zero` what is read from them."""
 
     write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], Any]

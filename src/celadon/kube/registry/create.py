@@ -100,10 +100,14 @@ def begin_create(draft: Draft, target: Target) -> Draft:
     return draft
 
 
-def prepare_create(draft: Draft, target: Target) -> None:
-    """`begin_create` without the plugins, for those who ask them one by one."""
+def prepare_create(draft: Draft, target: Target, *, is_update: bool = False) -> None:
+    """`begin_create` without the plugins, for those who ask them one by one. A new object that an
+    update or a patch creates keeps its link to itself until it is stored."""
     _put_in_place(draft, target)
+    meta = draft.meta or {}
+    link = {"selfLink": meta["selfLink"]} if is_update and "selfLink" in meta else {}
     wipe_metadata(draft)
+    meta.update(link)
 
 
 def _put_in_place(draft: Draft, target: Target) -> None:
@@ -113,7 +117,7 @@ def _put_in_place(draft: Draft, target: Target) -> None:
 
 
 def wipe_metadata(draft: Draft, namespace: str | None = None) -> None:
-    """Takes away what a new object may not say of itself, and gives it its namespace: none, where
+    """Take away what a new object may not say of itself, and give it its namespace: none, where
     that is empty, and its own, where it is None."""
     meta = draft.meta
     if meta is None:
@@ -148,7 +152,7 @@ def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
 
 
 def run_plugin(draft: Draft, name: str) -> None:
-    """Applies the rules of one plugin. `settle_plugins` comes after the last one."""
+    """Apply the rules of one plugin. `settle_plugins` comes after the last one."""
     run = draft.run
     run.is_disturbed = True
     for rule in compiled(draft.gvk, PLUGINS, run.gates, frozenset({name})):
@@ -156,12 +160,12 @@ def run_plugin(draft: Draft, name: str) -> None:
 
 
 def settle_plugins(draft: Draft) -> None:
-    """Converts again, which follows from the changes that plugins have made."""
+    """Convert again, which follows from the changes that plugins have made."""
     apply_phase(draft.run, draft.gvk, CONVERT)
 
 
 def resume(draft: Draft, target: Target) -> list[str]:
-    """Sets again what a server sets, after somebody else's mutation, and returns the warnings about
+    """Set again what a server sets, after somebody else's mutation, and return the warnings about
     it. What a client may not say of a new object, mutators may. StatusError (400) when the object
     belongs elsewhere now."""
     warnings = repeated_owner_warnings(draft.decoded, mutated=True)
@@ -192,7 +196,7 @@ def finish_create(draft: Draft) -> JsonDict:
 
 
 def _identify(draft: Draft) -> None:
-    """Gives the object its uid, time, name and first generation."""
+    """Give the object its uid, time, name and first generation."""
     meta, context = draft.meta, draft.run.context
     if meta is None or not has_identity(draft.gvk):
         return
@@ -233,13 +237,16 @@ def drop_version(obj: JsonDict, *, is_update: bool = False) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, obj: dict[str, Json], target: Target) -> JsonDict:
+def stored_new(
+    draft: Draft, obj: dict[str, Json], target: Target, *, dry_run: bool = False
+) -> JsonDict:
     """Return what is kept and answered of the new object `obj`, which `finish_create` made of the
-    draft: `obj` itself, where reading it back would give it again."""
-    if target.schema is None and is_settled(draft):
-        return as_read(without_link(obj) if draft.is_mutated else obj, target)
-    result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
-    return as_read(result, target)
+    draft: `obj` itself, where reading it back would give it again. Only a dry run answers a link to
+    itself."""
+    result = obj
+    if target.schema is not None or not is_settled(draft):
+        result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(result if dry_run else without_link(result), target)
 
 
 _SERVICE: Final = GroupKind("", "Service")

@@ -24,20 +24,20 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonDict, JsonObject, fresh
+from celadon.kube.json_types import JsonDict, JsonObject, SharedParts, fresh, have_same_bytes
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
+from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry.scale import BUILT_IN, scale_of
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import Resource, ScalePaths, known_resources
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, struct_decoding
-from celadon.kube.schemas.value_decoding import DecodeError, json_kind, locate
+from celadon.kube.schemas.value_decoding import DecodeError, Mismatch, json_kind, locate
 from celadon.kube.status import StatusError
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.kube.crd.custom_kinds import CustomKind
-
 
 DEFAULT: Final = "default"
 """The phase in which absent fields get their values, as the scheme does."""
@@ -76,9 +76,9 @@ class Draft:
         return self.codec.name == schema_packs.OBJECT_META
 
     def complete(self, obj: dict[str, object] | None = None) -> None:
-        """Adds the fields that are always written to the draft, or to an object of its kind: they
+        """Add the fields that are always written to the draft, or to an object of its kind: they
         are zero, and so as good as absent."""
-        _complete(self.decoded if obj is None else obj, self.codec)
+        _complete(self.decoded if obj is None else obj, self.codec, self.run.shared)
 
     def form(self) -> JsonDict:
         """Return what the object looks like at this point, as a copy that belongs to the caller."""
@@ -99,9 +99,53 @@ class Draft:
         return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
 
 
-def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
-    """Return the object decoded, defaulted and converted. DecodeError when a value does not fit."""
-    return Draft(gvk, *_drafted(obj, gvk, context))
+def drafted(
+    obj: JsonObject,
+    gvk: GroupVersionKind,
+    context: DefaultingContext = _PLAIN,
+    stored: JsonObject | None = None,
+) -> Draft:
+    """Return the object decoded, defaulted and converted. DecodeError when a value does not fit.
+    `stored` is an object of the kind that reads back as it is, of which it may have parts."""
+    draft = None if stored is None else _drafted_beside(obj, gvk, context, stored)
+    return Draft(gvk, *_drafted(obj, gvk, context)) if draft is None else draft
+
+
+def reads_back(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> bool:
+    """Return whether an object of a built-in kind is what comes of reading it, to the byte."""
+    try:
+        draft = drafted(obj, gvk, context)
+    except DecodeError:
+        return False
+    draft.complete()
+    return draft.is_exact and have_same_bytes(in_message_order(draft.decoded), obj)
+
+
+# To read, default and complete again what a patch has left alone took a seventh of the steps of a
+# merge patch of a Deployment.
+def _drafted_beside(
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext, stored: JsonObject
+) -> Draft | None:
+    """Return what `drafted` does, past the parts that the object has of a stored one; None where
+    all has to be looked at. The metadata, which each write changes, is nothing that they share."""
+    gates = gates_of(context)
+    rules, codec = sharing_rules(gvk, gates), struct_decoding.codec_for(gvk)
+    exact = struct_decoding.codec_for(gvk, struct_decoding.Reading.EXACT)
+    if rules is None or codec is None or exact is None:
+        return None
+    before = {key: part for key, part in stored.items() if key != "metadata"}
+    shared: SharedParts = {}
+    try:
+        decoded = exact.decode_changed(obj, before, shared)
+    except (struct_decoding.Inexact, DecodeError, Mismatch, RecursionError):
+        return None  # what is wrong with it is told of the whole
+    if not shared or not rules.are_settled(decoded, stored):
+        return None
+    decoded["apiVersion"], decoded["kind"] = gvk.api_version, gvk.kind
+    run = Run(decoded, context, gates, settled=shared, shared=shared)
+    for rule in rules.rules:
+        rule(decoded, run)
+    return Draft(gvk, decoded, codec, run, is_exact=True)
 
 
 def _drafted(
@@ -186,8 +230,8 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 def _decoded(
     obj: JsonObject, gvk: GroupVersionKind
 ) -> tuple[JsonDict, struct_decoding.StructCodec, bool, tuple[struct_decoding.EmptyValue, ...]]:
-    """The third says that no field is unknown, and none empty; of custom resources that is not
-    known. The last are the values that came empty and are left out."""
+    """Decode an object. The third says that no field is unknown, and none empty; of custom
+    resources that is not known. The last are the values that came empty and are left out."""
     read = struct_decoding.decode_kind(obj, gvk)
     if read is None:
         return *_decoded_custom(obj), False, ()
@@ -217,11 +261,14 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], struct_decoding
     return result, codec
 
 
-def _complete(obj: JsonDict, codec: struct_decoding.StructCodec) -> None:
-    """Add the fields that are always written. A custom resource has a struct for its metadata
-    alone, and leaves out a time that is not set in all releases."""
+def _complete(
+    obj: JsonDict, codec: struct_decoding.StructCodec, settled: Container[int] = frozenset()
+) -> None:
+    """Add the fields that are always written, but not to parts with these identities. A custom
+    resource has a struct for its metadata alone, and leaves out a time that is not set in all
+    releases."""
     if codec.name != schema_packs.OBJECT_META:
-        codec.complete(obj)
+        codec.complete(obj, settled)
         return
     meta = obj["metadata"]
     codec.complete(meta)
@@ -247,7 +294,7 @@ class ChangedDefaulting(NamedTuple):
         return Run(obj, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
-        """The defaults of what was changed; parts with these identities are left alone."""
+        """Default what was changed; parts with these identities are left alone."""
         codec = struct_decoding.codec_for(self.gvk)
         assert codec is not None, f"{self.gvk} is built in"
         run.settled = settled
@@ -332,9 +379,8 @@ class Target:
 
 
 def require_namespace(draft: Draft, target: Target) -> None:
-    """Gives an object without a namespace that of the URL, and takes it from one of a
-    cluster-scoped kind, or where the URL has none. StatusError (400) when the object names
-    another."""
+    """Give an object without a namespace that of the URL, and take it from one of a cluster-scoped
+    kind, or where the URL has none. StatusError (400) when the object names another."""
     meta = draft.meta
     if meta is None:
         return
@@ -376,14 +422,11 @@ def undeterminable(target: Target) -> StatusError:
 def stored_object(
     obj: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
 ) -> JsonDict:
-    """Return what is kept of an object that was admitted, and answered: without the link to itself
-    that a mutator may have given it."""
+    """Return what is read back of an object that was admitted."""
     kind = target.kind
     stored = stored_form(obj, kind, context)
     if target.schema is not None:
         stored = target.schema.read_back(stored, is_mutated=is_mutated)
-    if is_mutated:
-        stored = without_link(stored)
     return {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
 
 

@@ -29,6 +29,7 @@ from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.registry.update import DAEMON_SET_KIND
 from celadon.kube.releases import is_since
+from celadon.kube.resources import Resource
 from celadon.kube.schemas.struct_decoding import codec_for, decode, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
@@ -67,12 +68,15 @@ SHOWN_WHEN_GONE: Final = frozenset(
         "ResourceClaimTemplate",
         "ResourcePoolStatusRequest",
         "ResourceSlice",
-        *("PodSchedulingContext", "ResourceClass"),
-        *("ResourceClaimParameters", "ResourceClassParameters"),
+        # until 1.31
+        "PodSchedulingContext",
+        # until 1.30
+        "ResourceClaimParameters",
+        "ResourceClass",
+        "ResourceClassParameters",
     }
 )
-"""Kinds whose deletion is answered with the last state of the object, not with a Status. The last
-four were there until 1.30 and 1.31."""
+"""Kinds whose deletion is answered with the last state of the object, not with a Status."""
 
 _JOB: Final = GroupVersionKind("batch", "v1", "Job")
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
@@ -92,7 +96,8 @@ _PRESERVED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """`orphan` is `orphanDependents`, None when it was not given; so is `grace`, in seconds."""
+    """Holds the options of a deletion. `orphan` is `orphanDependents`, None when it was not given;
+    so is `grace`, in seconds."""
 
     dry_run: tuple[str, ...] = ()
     propagation: str | None = None
@@ -200,8 +205,8 @@ have a `resourceVersion`, too."""
 
 
 def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target) -> None:
-    """The `preconditions` of DeleteOptions; the message names the kind, not the resource. Those of
-    namespaces and definitions are looked at by somebody else, who has other words."""
+    """Require the `preconditions` of DeleteOptions; the message names the kind, not the resource.
+    Those of namespaces and definitions are looked at by somebody else, who has other words."""
     kind = target.resource.gvk
     guarded = _is_guarded(old)
     named = target.group_resource if guarded else GroupResource(kind.group, kind.kind)
@@ -310,9 +315,9 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
 
 
 def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject:
-    """The first deletion only marks it, whatever it has of finalizers, as k8s.io/kubernetes
-    `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no orphans are waited
-    for."""
+    """Mark a namespace: the first deletion does no more, whatever it has of finalizers, as
+    k8s.io/kubernetes `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no
+    orphans are waited for."""
     if options.orphan is False:
         options = replace(options, orphan=None, propagation="Foreground")
     result: JsonDict = fresh(old)
@@ -433,10 +438,15 @@ _COUNTED: Final = frozenset(
 """Kinds whose internal form has a count that is never absent."""
 
 
+def is_shown_when_gone(resource: Resource) -> bool:
+    """Return whether a deletion is answered with the object, not with a Status."""
+    return resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom
+
+
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:
     """Return what a client gets for an object that is gone."""
     resource = target.resource
-    if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
+    if is_shown_when_gone(resource):
         return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}
     details = {"name": metadata.name(old), "kind": resource.gvr.resource}
     if resource.gvr.group:

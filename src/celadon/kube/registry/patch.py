@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -17,9 +17,18 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
+from celadon.kube.go.go_json import (
+    Document,
+    JsonSyntaxError,
+    RawJson,
+    keep_raw,
+    read_json,
+    shown_raw,
+    with_raw,
+    without_double,
+)
 from celadon.kube.go.go_text import json_text, plain_text, sorted_members
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
@@ -46,7 +55,7 @@ from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
-from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
+from celadon.kube.schemas.struct_decoding import decode, raw_ways, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -72,7 +81,8 @@ _GO_MAP: Final = "map[string]interface {}"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """`show` makes what a refusal of the result prints; `complaints` are about the patch itself."""
+    """Holds an object that was patched. `show` makes what a refusal of the result prints;
+    `complaints` are about the patch itself."""
 
     document: Any
     show: Callable[[], str]
@@ -102,14 +112,10 @@ def patch_type(content_type: str, target: Target, *, has_body: bool = True) -> s
 
 
 def patched(
-    current: JsonObject,
-    body: bytes,
-    media_type: str,
-    target: Target,
-    field_validation: str = WARN,
+    current: JsonObject, body: bytes, media_type: str, target: Target, field_validation: str = WARN
 ) -> Patched:
-    """`current` is the object as the endpoint shows it, `media_type` as `patch_type` found it.
-    StatusError when the patch cannot be read or does not apply."""
+    """Apply a patch. `current` is the object as the endpoint shows it, `media_type` as `patch_type`
+    found it. StatusError when the patch cannot be read or does not apply."""
     is_strict = field_validation != IGNORE
     if media_type == STRATEGIC_PATCH:
         read = _read(body, "")
@@ -170,7 +176,7 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
 
     def show() -> str:
         again = with_sources(body.decode("utf-8", "replace"))
-        return source_text(apply_merge_patch(dict(current), again, as_written=True))
+        return source_text(apply_merge_patch(_with_raw_sources(current), again, as_written=True))
 
     return Patched(result, show, complaints)
 
@@ -193,19 +199,49 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     result = apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
-        sources = with_sources(body.decode("utf-8", "replace")) or []
-        again = [
-            {**item, "value": source["value"]} if "value" in item else item
-            for item, source in zip(named, sources, strict=True)
-            if item.get("op") != "test"
-        ]
-        return source_text(apply_json_patch(dict(current), again, as_written=True))
+        again = sourced_operations(named, body.decode("utf-8", "replace"))
+        before = _with_raw_sources(current)
+        return source_text(apply_json_patch(before, again, as_written=True, is_tested=True))
 
     return Patched(result, show, tuple(complaints))
 
 
+def _with_raw_sources(current: JsonObject) -> JsonDict:
+    """Return an object whose raw JSON has the texts of its scalars in it, too: it is written with
+    its own text unless a patch looks into it."""
+
+    def sourced(raw: RawJson) -> RawJson:
+        return RawJson(with_sources(raw.text), shown_raw(raw))
+
+    result: JsonDict = with_raw(dict(current), raw_ways(metadata.gvk(current)), sourced)
+    return result
+
+
+def sourced_operations(operations: Sequence[JsonObject], text: str) -> list[JsonObject]:
+    """Return the operations that were read from a text with the texts of their values."""
+    return [
+        {**operation, "value": source["value"]} if "value" in operation else operation
+        for operation, source in zip(operations, with_sources(text) or (), strict=True)
+    ]
+
+
+def with_raw_patched(
+    before: JsonObject, document: Any, operations: Callable[[], Sequence[JsonObject]]
+) -> Any:
+    """Return the document that a JSON patch of somebody else has made of an object, with raw JSON
+    as Go's library writes it; the `operations` have values as they were written."""
+    ways = raw_ways(metadata.gvk(before))
+    if not ways or not isinstance(document, dict):
+        return document
+    sourced = _with_raw_sources(before)
+    text = source_text(apply_json_patch(sourced, operations(), as_written=True, is_tested=True))
+    result: JsonDict = read_json(text).value
+    keep_raw(result, text, ways)
+    return result
+
+
 def _require_double_values(body: bytes) -> None:
-    """The same of the values of operations: their other members are not looked at."""
+    """Require the same of the values of operations: their other members are not looked at."""
     text = body.decode("utf-8", "replace")
     if without_double(text):
         operations = filter(None, with_sources(text))
@@ -286,12 +322,24 @@ def three_way_patched(
 
 
 def read_patched(
-    result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
+    result: Patched,
+    target: Target,
+    context: DefaultingContext,
+    field_validation: str = WARN,
+    stored: JsonObject | None = None,
 ) -> Incoming:
     """Return the patched object. StatusError (422) when it is not one of the endpoint's kind, which
-    of custom resources `require_kind` says."""
+    of custom resources `require_kind` says. `stored` is the object that was patched, if that reads
+    back as it is."""
     document = _typed(result, target, field_validation)
     gvk = metadata.gvk(document)
+    if ways := raw_ways(gvk):
+        if result.is_strategic:
+            document = with_raw(document, ways, dict)
+        else:
+            text = result.show()
+            document = {**document, **read_json(text).value}
+            keep_raw(document, text, ways)
     if target.schema is not None:
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))
@@ -301,7 +349,7 @@ def read_patched(
     elif gvk != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
-        draft = _draft(document, target, context, is_converted=result.is_strategic)
+        draft = _draft(document, target, context, stored, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if field_validation == IGNORE:
@@ -314,20 +362,25 @@ def read_patched(
 
 
 def require_count(scale: JsonObject, target: Target) -> None:
-    """Raises StatusError (400) for a scale of a custom resource that still has no count, which
-    upstream asks for behind mutating admission."""
+    """Require a count of a scale. Raises StatusError (400) for one of a custom resource that still
+    has none, which upstream asks for behind mutating admission."""
     if (scale.get("spec") or {}).get("replicas") == NO_COUNT:
         count_path = "." + ".".join(target.scale_paths.spec_replicas)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
 
 
 def _draft(
-    document: dict[str, object], target: Target, context: DefaultingContext, *, is_converted: bool
+    document: dict[str, object],
+    target: Target,
+    context: DefaultingContext,
+    stored: JsonObject | None,
+    *,
+    is_converted: bool,
 ) -> Draft:
-    """Raises DecodeError; of what was converted without having been text the first fault in the
-    order of fields."""
+    """Return the draft of a document. Raises DecodeError; of what was converted without having been
+    text the first fault in the order of fields."""
     try:
-        return draft_of(document, target, context)
+        return draft_of(document, target, context, stored=stored)
     except DecodeError:
         if not is_converted:
             raise
@@ -397,8 +450,8 @@ def _misread_metadata(document: JsonObject) -> str | None:
 
 
 def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
-    """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
-    object, 400 for one without a version, of which Go's decoder reads nothing."""
+    """Return the patched object with its kind, which it may have lost. StatusError: 422 for what is
+    no object, 400 for one without a version, of which Go's decoder reads nothing."""
     if result.is_strategic:
         return _of_kind(result.document, target)
     try:

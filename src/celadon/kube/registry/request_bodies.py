@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/s
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -30,7 +30,7 @@ from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.validation.object_meta import field_manager_errors
-from celadon.kube.well_known_values import TYPE_FIELDS
+from celadon.kube.well_known_values import META_FIELDS, TYPE_FIELDS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ _OF_CORE: Final = frozenset(
 )
 """Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
+_TIMES: Final = ("creationTimestamp", "deletionTimestamp")
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
 _SAYS: Final = {key.casefold(): key for key in TYPE_FIELDS}
 _LENGTHS: Final = frozenset(map(len, _SAYS))
@@ -94,10 +95,7 @@ def interpret(
 ) -> tuple[GroupVersionKind, Document]:
     """Return what the document is, with the parts that it does not say taken from `expected`.
     `sent` are the bytes that came, of another format than JSON. Custom resources are read once
-    more, as they are.
-
-    StatusError when it is no JSON object with a readable kind and version.
-    """
+    more, as they are. StatusError for no JSON object with a readable kind and version."""
     try:
         return interpreted(body, expected, is_custom=is_custom)
     except Uninterpretable as error:
@@ -122,7 +120,7 @@ def interpreted(
 
 
 def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersionKind:
-    """Raises Uninterpretable."""
+    """Return the kind of a body. Raises Uninterpretable."""
     try:
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
@@ -233,7 +231,7 @@ def unknown_scale() -> StatusError:
 
 
 def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
-    """The body is of another version than the endpoint."""
+    """Return the refusal of a body that is of another version than the endpoint."""
     message = (
         f"the API version in the data ({sent_kind.api_version}) does not match the expected API "
         f"version ({expected.api_version})"
@@ -408,7 +406,6 @@ def _port(text: str) -> int:
 # k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`: unknown fields go, what
 # does not fit is the mutator's fault and so a 500.
 
-
 _FORMER_KINDS: Final = {
     "admissionregistration.k8s.io/v1alpha1": (
         "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
@@ -498,6 +495,8 @@ def read_object(
         raise _other_kind(document, sent_kind, other, target.kind)
     elif sent_kind != target.kind:
         _require_kind(document, sent_kind, target)
+    if isinstance(body, bytes):
+        struct_decoding.keep_raw_of(structure_of(sent_kind), document.value, body)
     return read_document(document, sent_kind, target, context, field_validation, noticed)
 
 
@@ -601,23 +600,26 @@ def draft_of(
     sent_kind: GroupVersionKind | None = None,
     *,
     is_applied: bool = False,
+    stored: JsonObject | None = None,
 ) -> Draft:
     """Return a JSON object decoded, with defaults, and for custom resources without what their
     schema does not know, nor nulls that it does not allow. Custom resources that an apply made
-    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind."""
+    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind. `stored` is as
+    `drafted` takes it."""
     custom = target.schema
     if custom is None:
-        return drafted(value, structure_of(sent_kind or target.kind), context)
+        return drafted(value, structure_of(sent_kind or target.kind), context, stored)
     read = as_read(dict(value))
-    mutated = read if is_applied else custom.prepare(read).value
+    mutated = with_sound_metadata(read, _TIMES) if is_applied else custom.prepare(read).value
     kind = sent_kind or target.kind
     try:
-        draft = drafted(mutated, kind, context)
+        draft = drafted(mutated, target.kind, context)
     except DecodeError:
         # Upstream reads the metadata from what was written of a map: the first fault by name.
-        drafted({**mutated, "metadata": sorted_members(mutated.get("metadata"))}, kind, context)
+        by_name = {**mutated, "metadata": sorted_members(mutated.get("metadata"))}
+        drafted(by_name, target.kind, context)
         raise
-    draft.is_mutated = is_applied
+    draft = replace(draft, gvk=kind, is_mutated=is_applied)
     custom.require_readable(mutated)
     return draft
 
@@ -763,21 +765,19 @@ def kind_missing(document: JsonObject) -> StatusError:
     return status.internal_error(f"Object 'Kind' is missing in '{json_text(document)}'")
 
 
-def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
-    """Return a custom resource without the members of its metadata that cannot be read."""
+def with_sound_metadata(document: JsonDict, names: Container[str] = META_FIELDS) -> JsonDict:
+    """Return a custom resource without what cannot be read of these members of its metadata."""
     meta = document.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         return {**document, "metadata": {}}
-    sound = {key: value for key, value in (meta or {}).items() if _is_sound(key, value)}
+    members = (meta or {}).items()
+    sound = {key: value for key, value in members if key not in names or _is_sound(key, value)}
     return document if sound == meta else {**document, "metadata": sound}
 
 
 def _is_sound(key: str, value: object) -> bool:
-    try:
-        struct_decoding.decode(struct_decoding.struct_codec(OBJECT_META), {key: value})
-    except DecodeError:
-        return False
-    return True
+    codec = struct_decoding.struct_codec(OBJECT_META)
+    return struct_decoding.first_fault(codec, {key: value}) is None
 
 
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
@@ -792,7 +792,8 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
 
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
-    """A built-in object may leave out what it is, but not be something else."""
+    """Require the kind of the endpoint. A built-in object may leave out what it is, but not be
+    something else."""
     sent_kind = built_in_kind(document, kind)
     if sent_kind != kind:
         struct_decoding.round_trip(document, sent_kind)

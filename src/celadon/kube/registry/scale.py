@@ -45,8 +45,8 @@ def scale_of(
 
 
 def _selector(obj: JsonObject, paths: ScalePaths) -> str:
-    """The text of the selector by which a built-in kind finds its pods, in the order of its keys:
-    `internalSelector` of k8s.io/apimachinery `pkg/labels/selector.go`."""
+    """Return the text of the selector by which a built-in kind finds its pods, in the order of its
+    keys: `internalSelector` of k8s.io/apimachinery `pkg/labels/selector.go`."""
     if paths is not BUILT_IN:
         return ""
     selector = (obj.get("spec") or {}).get("selector") or {}

@@ -229,7 +229,7 @@ def _with_type(value: object) -> str:
 
 
 def _field(directive: str, named: str) -> str:
-    """The field that a directive is about."""
+    """Return the field that a directive is about."""
     _, slash, field = directive.partition("/")
     if not slash or directive.partition("/")[0] not in {_DELETE_PREFIX, _ORDER_PREFIX}:
         raise MergeError(f"invalid patch format of {named}", code=_MALFORMED)
@@ -267,7 +267,7 @@ def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: 
 
 
 def _take(original: dict[str, object], key: str, value: object) -> None:
-    """A value of the patch where the document has none, or one of another type."""
+    """Take a value of the patch where the document has none, or one of another type."""
     _drop_nulls(value)
     without_directives = _without_directives(value)
     if without_directives is _DROPPED:
@@ -334,7 +334,7 @@ def _list_value(
 
 
 def _kind_of_items(*lists: Sequence[object]) -> str:
-    """The one Go type of all items."""
+    """Return the one Go type of all items."""
     kinds = {go_type(item): None for items in lists for item in items}
     if not kinds:
         raise MergeError("no elements in any of the given slices")
@@ -407,7 +407,8 @@ def _without_special(
 
 
 def _merge_ordered(original: dict[str, object], patch: JsonDict, schema: Schema | None) -> None:
-    """The lists of which the patch says the order: merged and ordered, and out of the patch."""
+    """Merge the lists of which the patch says the order: merged and ordered, and out of the
+    patch."""
     for directive in [key for key in patch if key.startswith(_ORDER_PREFIX)]:
         order = _list(patch.pop(directive))
         field = _field(directive, "setElementOrder list")

@@ -87,8 +87,8 @@ class Strategy:
     create: Create
     update: Update
     status: Update
+    needs_version: bool
     warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
-    needs_version: bool = False
     created_by_update: bool = False
     created_by_status: bool = False
 
@@ -375,7 +375,7 @@ def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[s
 
 
 def without_repeated_owners(meta: JsonDict) -> None:
-    """Takes from the metadata, in place, the owners that it names once more."""
+    """Take from the metadata, in place, the owners that it names once more."""
     owners = meta.get("ownerReferences")
     if owners:
         meta["ownerReferences"] = list(

@@ -26,8 +26,8 @@ _Item = JsonDict
 
 @dataclass(frozen=True, slots=True)
 class ThreeWays:
-    """`last` is the configuration that was applied before (empty if none was), `modified` the one
-    that is applied now, `live` the object as it is."""
+    """Holds the three sides of `kubectl apply`. `last` is the configuration that was applied before
+    (empty if none was), `modified` the one that is applied now, `live` the object as it is."""
 
     last: JsonObject
     modified: JsonObject

@@ -175,8 +175,8 @@ def begin_update(draft: Draft, target: Target) -> Draft:
 
 
 def resume(draft: Draft, target: Target) -> list[str]:
-    """Sets again what a server sets, after a mutation, and returns the warnings about it.
-    StatusError (400) when the object belongs elsewhere now."""
+    """Set again what a server sets, after a mutation, and return the warnings about it. StatusError
+    (400) when the object belongs elsewhere now."""
     warnings = repeated_owner_warnings(draft.decoded, mutated=True)
     require_namespace(draft, target)
     return warnings
@@ -186,10 +186,7 @@ def resume(draft: Draft, target: Target) -> list[str]:
 
 
 def finish_update(
-    draft: Draft,
-    old: JsonObject,
-    target: Target,
-    special: Mapping[GroupKind, Strategy] = {},
+    draft: Draft, old: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
 ) -> JsonDict:
     """Return the object as validating admission sees it; `old` is the object as the endpoint shows
     it. The draft is used up."""
@@ -206,7 +203,7 @@ def finish_update(
 
 
 def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
-    """The old Scale with the new `spec`, and the managers that the draft has."""
+    """Return the old Scale with the new `spec`, and the managers that the draft has."""
     result: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
     managed = metadata.metadata(draft.decoded).get("managedFields")
     if managed:
@@ -215,7 +212,8 @@ def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
 
 
 def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
-    """An update that does not say which version it changes is about the present one."""
+    """Fill in the version: an update that does not say which one it changes is about the present
+    one."""
     if not meta.get("resourceVersion") and metadata.resource_version(old):
         meta["resourceVersion"] = metadata.resource_version(old)
 
@@ -247,6 +245,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     """Return the object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used
     up."""
     result, rules, is_counted = draft.decoded, update_rules(draft.gvk), False
+    draft.run.forget_changed()
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         result = only_parts(result, old, parts, draft.run.gates)
@@ -270,6 +269,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
         without_repeated_owners(meta)
+    draft.run.forget_changed()
     draft.complete(result)
     if draft.gvk == DAEMON_SET_KIND and meta is not None:
         is_same = not _differ(result, old, draft.codec, ("spec.template",))
@@ -296,7 +296,7 @@ def _update_kind(draft: Draft, old: JsonObject, subresource: str) -> None:
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
-    """Takes from the old object what a client cannot touch. A deletion that the client made up
+    """Take from the old object what a client cannot touch. A deletion that the client made up
     stays, for validation to refuse."""
     _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
     if old.get("deletionTimestamp"):
@@ -363,7 +363,7 @@ def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:
-    """The value at a dotted path; None for what is absent or empty."""
+    """Return the value at a dotted path; None for what is absent or empty."""
     value: Json = obj
     for name in path.split("."):
         if not isinstance(value, dict):
@@ -421,7 +421,7 @@ def _has_same_fields(new: JsonObject, old: JsonObject, codec: StructCodec) -> bo
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """This is what an update through a subresource may change of the object above it: with `only`,
+    """Holds what an update through a subresource may change of the object above it: with `only`,
     nothing else is taken from what was sent; without, everything is but `kept`.
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position. Of the lists
@@ -549,7 +549,7 @@ def stored_update(
     if target.subresource == "scale":
         return scaled(parent, obj, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
-        return obj if dry_run and not draft.is_mutated else without_link(obj)
+        return obj if dry_run else without_link(obj)
     result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
     return as_read(result if dry_run else without_link(result), target)
 

@@ -54,7 +54,6 @@ CUSTOM_VERBS: Final = (
 
 SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
-
 ESTABLISHED: Final = "Established"
 """The condition of a CustomResourceDefinition whose resources are served."""
 
@@ -251,11 +250,7 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
 def api_groups() -> tuple[ApiGroup, ...]:
     """Return the named groups in the order of discovery; the core group is not among them."""
     return tuple(
-        ApiGroup(
-            group["name"],
-            tuple(group["versions"]),
-            group["preferred"],
-        )
+        ApiGroup(group["name"], tuple(group["versions"]), group["preferred"])
         for group in schema_packs.load("resources")["groups"]
     )
 
@@ -357,7 +352,6 @@ def guess_resource(gvk: GroupVersionKind) -> GroupVersionResource:
 # brings one, over its store, its cache or a handful of files. `ObjectIndex` is one made of
 # plain objects. Nothing that is read through it may be changed.
 
-
 Space = tuple[str, str, str]
 """Group, resource and namespace; the namespace is empty for what is cluster-scoped."""
 
@@ -451,7 +445,7 @@ class ObjectIndex:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """This is where the counts are, as names of members; no `selector` when there is none."""
+    """Says where the counts are, as names of members; no `selector` when there is none."""
 
     spec_replicas: tuple[str, ...] = ("spec", "replicas")
     status_replicas: tuple[str, ...] = ("status", "replicas")
@@ -535,7 +529,6 @@ def scale_columns() -> tuple[Column, ...]:
 #
 # As `HumanDuration` in k8s.io/apimachinery `pkg/util/duration`: the further back, the coarser.
 
-
 UNKNOWN: Final = "<unknown>"
 """The age of what has no time of creation."""
 
@@ -590,9 +583,9 @@ def _two(seconds: int, unit: int, letter: str, small_unit: int, small_letter: st
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """`since` is the first release in which it is deprecated, `until` the first without it; empty
-    where it stays, or nobody was warned. `forgotten` is the first release that cannot read it where
-    it is stored."""
+    """Says when a version is deprecated, and when it goes. `since` is the first release in which it
+    is deprecated, `until` the first without it; empty where it stays, or nobody was warned.
+    `forgotten` is the first release that cannot read it where it is stored."""
 
     since: str = ""
     until: str = ""

@@ -80,8 +80,7 @@ STATUSES: Final[Mapping[str, tuple[_Field, ...]]] = {
     ),
     "pods": _source(_NAME, ("currentAverageValue", _NOW[1], "0"), _SELECTOR),
     "resource": _source(
-        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
-        ("currentAverageValue", _NOW[1], "0"),
+        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])), ("currentAverageValue", _NOW[1], "0")
     ),
     "containerResource": _source(
         *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
@@ -258,7 +257,6 @@ def _condition(condition: JsonObject) -> JsonDict:
 #
 # It travels as it is inside of an API server: fields have their names in Go, and none is left out.
 
-
 _DIRECTIONS: Final = ("scaleUp", "scaleDown")
 _RULES: Final = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
 _POLICY: Final[Mapping[str, Json]] = {"type": "", "value": 0, "periodSeconds": 0}
@@ -343,12 +341,12 @@ def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
     something else."""
     place, message, change = _LISTS[name]
     text = notes.get(name)
-    none = None if text is None else _read(text, place, partial(_each, change=change))
-    if none is None:
+    metrics = None if text is None else _read(text, place, partial(_each, change=change))
+    if metrics is None:
         return None
     if name == METRICS:
-        none = [_with_targets(metric) for metric in none]
-    return [ordered_message(metric, message) for metric in none]
+        metrics = [_with_targets(metric) for metric in metrics]
+    return [ordered_message(metric, message) for metric in metrics]
 
 
 def _each(members: Any, change: Callable[[JsonObject], JsonDict]) -> list[JsonDict]:  # noqa: ANN401
@@ -377,7 +375,7 @@ def _v2() -> StructCodec:
 
 
 def _part(obj: JsonObject, name: str) -> JsonDict:
-    """A copy to change. TypeError for what is no object."""
+    """Return a copy to change. TypeError for what is no object."""
     part = obj.get(name) or {}
     if not isinstance(part, dict):
         raise TypeError(name)

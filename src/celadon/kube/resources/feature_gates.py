@@ -30,19 +30,18 @@ GONE: Final = "gone"
 _GROUPS: Final = {"AllAlpha": ALPHA, "AllBeta": BETA}
 """Gates that stand for all of a stage."""
 
-
 _COMPONENT: Final = "kube"
 _COMPONENTS_SINCE: Final = (1, 31)
 _OLDEST_SHOWN_SINCE: Final = (1, 35)
 
 
 class BadFeatureGates(MalformedText):
-    """This is what `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
+    """Says what of `--feature-gates` cannot be, in the words of k8s.io/component-base."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGate:
-    """This is what a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its
+    """Holds what a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its
     default. `needs` are the gates that have to be on where it is."""
 
     stage: str

@@ -18,10 +18,10 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PluginFacts:
-    """`mutates` and `validates` say in which of the two phases upstream asks the plugin. `lacks` is
-    what this server would need to run it, empty if it can. `gate` is the feature gate, off by
-    default, without which the plugin does nothing. It is there from the release `since` on, and not
-    any more from `until` on, if these are not empty."""
+    """Describes a built-in plugin. `mutates` and `validates` say in which of the two phases
+    upstream asks the plugin. `lacks` is what this server would need to run it, empty if it can.
+    `gate` is the feature gate, off by default, without which the plugin does nothing. It is there
+    from the release `since` on, and not any more from `until` on, if these are not empty."""
 
     name: str
     on: bool = True
@@ -113,9 +113,7 @@ class UnusablePlugins(MalformedText):
 
 
 def enabled_plugins(
-    enable: Iterable[str] = (),
-    disable: Iterable[str] = (),
-    configured: Collection[str] = (),
+    enable: Iterable[str] = (), disable: Iterable[str] = (), configured: Collection[str] = ()
 ) -> frozenset[str]:
     """Return what `--enable-admission-plugins` and `--disable-admission-plugins` leave of the
     defaults; `configured` are those that have the configuration without which they cannot run.

@@ -65,7 +65,7 @@ def _struct(obj: JsonObject, name: str, integer: Integer) -> dict[str, object]:
 
 
 def _converted(value: Any, node: Any, integer: Integer) -> Any:
-    """The value of a field that the schema pack describes as `node`. DecodeError."""
+    """Return the value of a field that the schema pack describes as `node`. DecodeError."""
     if isinstance(node, str):
         return integer(value, _BITS[node]) if _is_number(value) and node in _BITS else value
     name = node.get("ref", "")

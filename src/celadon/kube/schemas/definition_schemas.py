@@ -74,9 +74,7 @@ def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, sch
     }
 
 
-def _versions(
-    definition: Mapping[str, Json],
-) -> list[tuple[GroupVersionKind, Mapping[str, Json]]]:
+def _versions(definition: Mapping[str, Json]) -> list[tuple[GroupVersionKind, Mapping[str, Json]]]:
     spec = _map(definition, "spec")
     group, kind = _text(spec, "group"), _text(_map(spec, "names"), "kind")
     return [
@@ -432,12 +430,14 @@ class _Reader:
         size = _MIN_CONTAINER
         for key, member in schema.properties.items():
             field = key if self.actual else schema_packs.escape(key)
-            none = None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
-            if none is None or field is None:
+            field_type = (
+                None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
+            )
+            if field_type is None or field is None:
                 continue
-            fields[field] = none
+            fields[field] = field_type
             if key in schema.required and member.default is schema_packs.ABSENT:
-                size += len(key) + none.min_size + _MEMBER_PUNCTUATION
+                size += len(key) + field_type.min_size + _MEMBER_PUNCTUATION
         return self._declare(name, fields, size)
 
     def _declare(self, name: str, fields: Mapping[str, SchemaType], size: int) -> SchemaType:
@@ -474,7 +474,7 @@ def _bounded(limit: int | None, otherwise: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SchemaSizes:
-    """This is what the estimator may know of the sizes of variables that have this type."""
+    """Holds what the estimator may know of the sizes of variables that have this type."""
 
     root: SchemaType
 

@@ -40,7 +40,6 @@ from celadon.records import dataclass, field
 # stand in the field's own node, even if that is the mention of a component, which has a `map_type`
 # of its own.
 
-
 META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 """What the names of the types of metadata begin with."""
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
@@ -233,7 +232,6 @@ OPEN: Final = Schema(preserve_unknown=True)
 # k8s.io/apiserver `pkg/cel/escaping.go`. Only typed data honours this: the objects a policy
 # sees are plain JSON, where the raw name counts.
 
-
 _REPLACED: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 _NAME: Final = late_pattern(r"[A-Za-z_./-][A-Za-z0-9_./-]*", re.ASCII)
@@ -291,7 +289,6 @@ def _read(name: str) -> Any:
 # one: patches as RFC 7386 has them, except that the value of a member whose name ends with `!`
 # stands in the place of what was there, whole and with the nulls that it has. What a patch does
 # not touch is shared.
-
 
 WHOLE: Final = "!"
 """Ends the names of members that are not merged."""
@@ -406,7 +403,6 @@ def resources_by_key(pack: Any) -> JsonDict:
 # `fields` (of an object without a name) or `scalar` (type and format), and with what `KEPT`
 # names. Texts, limits and patterns are left out. The same documents give the same pack.
 
-
 REFERENCE_PREFIX: Final = "#/components/schemas/"
 """What a reference from schema to schema begins with."""
 MAX_DEPTH: Final = 100
@@ -513,8 +509,8 @@ def _member(value: object, key: str) -> JsonDict:
 
 
 def completed(components: JsonObject) -> dict[str, object]:
-    """The types sorted by name, with what follows from them all: `complete` says that encoding
-    must look for fields that are always written, in a type or further below."""
+    """Return the types sorted by name, with what follows from them all: `complete` says that
+    encoding must look for fields that are always written, in a type or further below."""
     marked = {
         name
         for name, member in components.items()

@@ -19,14 +19,16 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
-from celadon.kube.go.go_json import TOO_DEEP, Document
+from celadon.kube.go.go_json import TOO_DEEP, Document, RawWays, keep_raw, raw_json
 from celadon.kube.go.go_text import quote, sorted_members
-from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts, fresh, shared_copy
+from celadon.kube.metadata import gvk
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs, value_decoding
@@ -51,7 +53,7 @@ _Made = TypeVar("_Made")
 
 
 class Reading(enum.Enum):
-    """This is how a codec takes what it is given.
+    """Says how a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
     nobody needs to look for them. It also gives up at an empty list, map or text of bytes: where
@@ -107,7 +109,7 @@ SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {
     schema_packs.TIME: (value_decoding.time, None),
     schema_packs.MICRO_TIME: (value_decoding.micro_time, None),
     schema_packs.FIELDS_V1: (value_decoding.as_it_is, None),
-    schema_packs.RAW_EXTENSION: (value_decoding.as_it_is, None),
+    schema_packs.RAW_EXTENSION: (raw_json, None),
     schema_packs.JSON: (value_decoding.as_it_is, None),
     schema_packs.SCHEMA_OR_BOOL: (_schema_or_bool, None),
     schema_packs.SCHEMA_OR_LIST: (_schema_or_list, None),
@@ -207,6 +209,7 @@ class StructCodec:
 
     __slots__ = (
         "_always",
+        "_below",
         "_completions",
         "_entered",
         "_entry",
@@ -225,6 +228,7 @@ class StructCodec:
         self._always: list[tuple[str, Json]] = []
         self._completions: list[Completion] = []
         self._entered: Mapping[str, str] | None = None
+        self._below: Mapping[str, StructCodec] | None = None
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
@@ -314,6 +318,37 @@ class StructCodec:
                 result[key] = codec.empty()
         return result
 
+    def decode_changed(self, value: Any, before: JsonObject, shared: SharedParts) -> JsonDict:
+        """Return what `decode` does of an object that was made of `before`, which is decoded and
+        completed: parts that both have are copied, and noted as `shared`. Raises Inexact for an
+        unknown field, else as `read_field`."""
+        if value.__class__ is not dict:
+            raise Mismatch(value, {"ref": self.name})
+        fields, codecs = self._fields or self._compile(), self._codecs_below()
+        result: dict[str, object] = {}
+        for key, item in value.items():
+            former = before.get(key)
+            if item is former and item:
+                is_part = item.__class__ in _CONTAINERS
+                result[key] = shared_copy(item, shared) if is_part else item
+            elif key in codecs and item.__class__ is former.__class__ and item is not None:
+                result[key] = _decoded_changed(codecs[key], item, former, shared)
+            elif key not in fields:
+                raise Inexact
+            elif (read := self.read_field(key, item)) is not DROPPED:
+                result[key] = read
+        for key, codec in self._structs:
+            if key not in result:
+                result[key] = codec.empty()
+        return result
+
+    def _codecs_below(self) -> Mapping[str, StructCodec]:
+        """Return the codecs of the fields that hold structs, or lists of them."""
+        if self._below is None:
+            reading = self._reading
+            self._below = {key: struct_codec(name, reading) for key, name in self.entered.items()}
+        return self._below
+
     def read_field(self, name: str, value: object) -> object:
         """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
         or DecodeError where it does not fit, without their paths."""
@@ -327,7 +362,7 @@ class StructCodec:
         return value if value or keep else DROPPED
 
     def complete(self, obj: JsonDict, settled: Container[int] = frozenset()) -> None:
-        """Adds the fields that are always written, here and below, but not in the parts with these
+        """Add the fields that are always written, here and below, but not in the parts with these
         identities, which are complete. Changes `obj`. DecodeError for what is nested deeper than
         calls may be here."""
         try:
@@ -349,6 +384,30 @@ class StructCodec:
         for key, completion in self._completions:
             if key in obj:
                 completion(obj[key], settled)
+
+
+_CONTAINERS: Final = frozenset({dict, list})
+
+
+def _decoded_changed(
+    codec: StructCodec, value: Any, before: Any, shared: SharedParts
+) -> JsonDict | list[JsonDict]:
+    """Return a struct, or a list of structs, decoded as `decode_changed` does."""
+    if value.__class__ is not list:
+        return codec.decode_changed(value, before, shared)
+    if not value:
+        raise Inexact
+    return [
+        _decoded_item(codec, item, former, shared)
+        for item, former in itertools.zip_longest(value, before[: len(value)])
+    ]
+
+
+def _decoded_item(codec: StructCodec, item: Any, former: Any, shared: SharedParts) -> JsonDict:
+    if item is former and item:
+        copied: JsonDict = shared_copy(item, shared)
+        return copied
+    return codec.decode_changed(item, former or {}, shared)
 
 
 def _stays(zero: object) -> bool:
@@ -435,6 +494,45 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
     return None if name is None else struct_codec(name, reading)
 
 
+@per_release()
+def raw_ways(gvk: GroupVersionKind) -> RawWays:
+    """Return where a kind has raw JSON; nowhere, for most and for all that are not built in."""
+    name = component_name(gvk)
+    return {} if name is None else _raw_ways(name, frozenset())
+
+
+def may_have_raw(obj: JsonObject) -> bool:
+    """Return whether an object, or an item of a list or table, may hold raw JSON."""
+    kind = gvk(obj)
+    if kind.kind == "Table":
+        rows: list[JsonObject] = obj.get("rows") or [{}]
+        return may_have_raw(rows[0].get("object") or {})
+    return bool(raw_ways(kind._replace(kind=kind.kind.removesuffix("List"))))
+
+
+def keep_raw_of(kind: GroupVersionKind, obj: JsonDict, text: bytes) -> None:
+    """Put the raw JSON of a kind into an object that was read from a text."""
+    if ways := raw_ways(kind):
+        keep_raw(obj, text.decode("utf-8", "replace"), ways)
+
+
+def _raw_ways(name: str, above: frozenset[str]) -> RawWays:
+    result: dict[str, RawWays] = {}
+    for key, node in struct_codec(name).field_nodes.items():
+        inner = node.get("items", node) if isinstance(node, dict) else {}
+        below = inner.get("ref", "") if isinstance(inner, dict) else ""
+        if below == schema_packs.RAW_EXTENSION:
+            result[key] = {}
+        elif below not in above and below not in _NOT_ENTERED:
+            ways = _raw_ways(below, above | {name})
+            if ways:
+                result[key] = ways
+    return result
+
+
+_NOT_ENTERED: Final = frozenset({"", *schema_packs.SPECIAL_COMPONENTS})
+
+
 def decode(codec: StructCodec, obj: object) -> JsonDict:
     """Work as `codec.decode`, with every failure as DecodeError."""
     try:
@@ -455,9 +553,9 @@ def first_fault(codec: StructCodec, obj: object) -> DecodeError | None:
 
 
 def _read_specials(codec: StructCodec, value: object) -> None:
-    """Reads the values below that have an encoding of their own. Raises what is wrong with the
-    first of them: Go's decoder ends there, and forgets the values of wrong types before it, of
-    which it would have told at the end."""
+    """Read the values below that have an encoding of their own. Raises what is wrong with the first
+    of them: Go's decoder ends there, and forgets the values of wrong types before it, of which it
+    would have told at the end."""
     if not isinstance(value, dict):
         return
     for key, item in value.items():
@@ -607,7 +705,6 @@ def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCod
 MOST: Final = 100
 """Complaints that a decoder collects."""
 
-
 LIKENESS: Final = 0.8
 """How much alike, from 0 to 1, a misspelt name is to the right one: one letter in five is wrong."""
 
@@ -702,7 +799,7 @@ def _find_repeated(document: Document, value: object, place: _Place, strays: _Fo
 
 
 def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> None:
-    """A field that is not `value`, or else is repeated. Only the first ones are shown."""
+    """Note a field that is not `value`, or else is repeated. Only the first ones are shown."""
     if len(strays) == MOST:
         return
     steps: list[str | int] = []

@@ -68,14 +68,14 @@ class Mismatch(KubeError):
         self.struct_path: list[str] = []
 
     def at(self, owner: str, field: str) -> None:
-        """Called once per struct, innermost first."""
+        """Note the owner of a field; this is called once per struct, innermost first."""
         if not self.owner:
             self.owner, self.field = owner, field
         self.struct_path.insert(0, owner_path(owner, field))
 
     def leave_reader(self) -> None:
-        """Called where a type of Go reads its JSON by itself: before 1.35 (`sigs.k8s.io/json`),
-        messages named the field of such a type, and none below it."""
+        """Leave a reader; this is called where a type of Go reads its JSON by itself: before 1.35
+        (`sigs.k8s.io/json`), messages named the field of such a type, and none below it."""
         if not is_since("1.35"):
             self.struct_path.clear()
 
@@ -103,7 +103,7 @@ class ReadMismatch(Mismatch):
 
 
 def locate(error: DecodeError | Mismatch, step: Step) -> None:
-    """Called once per field, item and member, innermost first."""
+    """Note a step; this is called once per field, item and member, innermost first."""
     error.path = FieldPath(step, *error.path.steps)
 
 
@@ -194,7 +194,7 @@ def quantity(value: object) -> Any:
 
 
 def _number_text(value: object) -> str:
-    """A quantity that is no string is read from its JSON text."""
+    """Return the text of a number: a quantity that is no string is read from its JSON text."""
     if value is True or value is False:
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else "{}"

@@ -177,7 +177,7 @@ def migration(obj: JsonObject) -> Errors:
 
 
 def _moved(obj: JsonObject) -> JsonObject:
-    """The resource whose objects are stored anew."""
+    """Return the resource whose objects are stored anew."""
     resource: JsonObject = (obj.get("spec") or {}).get("resource") or {}
     return resource
 
@@ -231,8 +231,8 @@ _VERSION_STAYS: Final = wording(IMMUTABLE, v1_34="resourceVersion cannot be upda
 
 
 def _with_usual_times(status: JsonObject) -> JsonObject:
-    """The status of a release in which conditions had times of updates, which are checked as those
-    of transitions are."""
+    """Return the status of a release in which conditions had times of updates, which are checked as
+    those of transitions are."""
     of_old = [
         {**condition, "lastTransitionTime": condition.get("lastUpdateTime")}
         for condition in status.get("conditions") or ()
@@ -241,7 +241,7 @@ def _with_usual_times(status: JsonObject) -> JsonObject:
 
 
 def _printed(status: JsonObject) -> list[JsonDict]:
-    """The conditions with their members in Go's order."""
+    """Return the conditions with their members in Go's order."""
     if not is_since("1.35"):
         names = ("type", "status", "lastUpdateTime", "reason", "message")
         return [
@@ -269,7 +269,6 @@ def _stored_versions_version(text: str) -> Errors:
 
 
 # --- API services ------------------------------------------------------------
-
 
 MAX_GROUP_PRIORITY: Final = 20_000
 MAX_VERSION_PRIORITY: Final = 1000

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_json import unreadable_number
-from celadon.kube.go.go_text import GoValue, json_text, parse_int
+from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
@@ -40,7 +40,6 @@ from celadon.kube.well_known_values import ROLLBACK_TO
 # --- Rollouts ----------------------------------------------------------------
 #
 # How a controller replaces its pods: strategies with numbers or percentages.
-
 
 DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
 DAEMON_SET_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
@@ -258,7 +257,8 @@ def deployment(obj: JsonObject) -> Errors:
 
 
 def _rollback(revision: str | None) -> Errors:
-    """The annotation that was a field of older versions; what is no number is refused earlier."""
+    """Check the annotation that was a field of older versions; what is no number is refused
+    earlier."""
     # As `ValidateRollback` of `pkg/apis/apps/validation`.
     if revision is not None and revision.startswith("-"):
         yield fieldpath.invalid(SPEC.child("rollback", "version"), int(revision), NEGATIVE)
@@ -364,8 +364,8 @@ def _stateful_numbers(spec: JsonObject) -> Errors:
 
 
 def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
-    """The selector and what it has to select; `template_too` is whether the template itself is
-    looked at."""
+    """Check the selector and what it has to select; `template_too` is whether the template itself
+    is looked at."""
     yield from _strict_selector(spec, "statefulset")
     path, template = SPEC.child("template"), spec.get("template") or {}
     chosen = text_rules.understood(spec.get("selector"))
@@ -392,8 +392,8 @@ def _stateful_template(path: FieldPath, template: JsonObject) -> Errors:
 
 
 def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
-    """The template as its pods get it: their names are the controller's business, and each claim is
-    a volume, in place of any of the same name."""
+    """Return the template as its pods get it: their names are the controller's business, and each
+    claim is a volume, in place of any of the same name."""
     claims = {
         (claim.get("metadata") or {}).get("name") or "": None
         for claim in spec.get("volumeClaimTemplates") or ()
@@ -453,7 +453,6 @@ def replication_controller(obj: JsonObject) -> Errors:
 #
 # As k8s.io/kubernetes `pkg/apis/{apps,core}/validation`.
 
-
 _STATUS: Final = FieldPath("status")
 _REPLICAS: Final = "replicas"
 _READY: Final = "readyReplicas"
@@ -463,8 +462,9 @@ _OF_ALL: Final = "status.replicas"
 
 
 class Counts(NamedTuple):
-    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
-    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
+    """Describes the counts in the status of a kind. `type`: whose numbers are not negative;
+    `parts`: what is not more than all replicas; `ready_name`: what complaints call the ready ones;
+    `collides`: whether it counts collisions."""
 
     type: str
     parts: tuple[str, ...] = ()
@@ -552,7 +552,7 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
     if obj.get("data") is None and not is_since("1.31"):
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
-    if json_text(obj.get("data")) != json_text(old.get("data")):  # Go compares the bytes
+    if obj.get("data") != old.get("data"):
         yield fieldpath.invalid(FieldPath("data"), _shown_data(obj.get("data")), IMMUTABLE)
 
 

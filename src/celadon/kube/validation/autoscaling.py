@@ -111,7 +111,7 @@ def _too_few(least: int, lowest: int) -> field_checks.Errors:
 
 
 def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> field_checks.Errors:
-    """The `apiVersion` of a reference."""
+    """Check the `apiVersion` of a reference."""
     # As `ValidateAPIVersion` of `pkg/apis/autoscaling/validation`.
     version = reference.get("apiVersion") or ""
     fault = _version_fault(reference)

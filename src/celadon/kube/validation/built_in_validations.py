@@ -198,7 +198,7 @@ def validate_update(
 
 
 def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors:
-    """The rules of a kind find again what a server finds for all kinds."""
+    """Check a change: the rules of a kind find again what a server finds for all kinds."""
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
     is_sound = True
     for error in validate_meta_of_update(meta, before):

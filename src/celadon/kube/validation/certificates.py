@@ -45,7 +45,6 @@ from celadon.kube.x509 import (
 #
 # CertificateSigningRequests: what is asked, of which signer, for which uses, for how long.
 
-
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
     *("data encipherment", "decipher only", "digital signature", "email protection"),
@@ -201,7 +200,6 @@ def _usages(spec: JsonObject) -> Errors:
 # As k8s.io/kubernetes `pkg/apis/certificates/validation`. Of a certificate it is read whether
 # it is one, and of an authority.
 
-
 BUNDLE_BYTES: Final = 1024 * 1024
 _BUNDLE: Final = SPEC.child("trustBundle")
 _FAULTS: Final = {
@@ -275,7 +273,6 @@ def _anchors(text: str) -> Errors:
 # --- Certificates of pods ----------------------------------------------------
 #
 # Certificates that pods ask for: what is asked with which key, and what a signer answers.
-
 
 UID_BYTES: Final = 128
 KEY_BYTES: Final = 10 * 1024

@@ -196,7 +196,7 @@ def _instance_name(path: FieldPath, value: JsonObject) -> Errors:
 
 
 def _model(path: FieldPath, value: JsonObject, rule: Item) -> Errors:
-    """The only model that there was: instances with names and attributes."""
+    """Check the only model that there was: instances with names and attributes."""
     named = value.get("namedResources")
     if named is None:
         yield fieldpath.required(path, _ONE_MODEL)

@@ -63,8 +63,8 @@ def config_map_fixed(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _frozen(obj: JsonObject, old: JsonObject, *fields: str, exact: str) -> Errors:
-    """A map that is sent empty is another one than none, which is what is stored of it, where the
-    field is compared by `reflect.DeepEqual`: `exact`."""
+    """Check a map that stays as it is. One that is sent empty is another one than none, which is
+    what is stored of it, where the field is compared by `reflect.DeepEqual`: `exact`."""
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):

@@ -83,7 +83,7 @@ def lease_candidate(obj: JsonObject) -> Errors:
 
 
 def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
-    """The strategies of 1.31, of which a candidate had several."""
+    """Check the strategies of 1.31, of which a candidate had several."""
     versions = {"binaryVersion": binary, "emulationVersion": emulated}
     for path, strategy in items(spec, "preferredStrategies", SPEC):
         for field, version in versions.items():

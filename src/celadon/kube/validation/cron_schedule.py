@@ -183,7 +183,6 @@ def _integer(text: str) -> int:
 #
 # The names of the time zones of the IANA database, by the region they belong to.
 
-
 _BY_REGION: Final = {
     "": (
         "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-Eire GMT GMT+0 GMT-0 "

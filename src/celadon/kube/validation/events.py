@@ -73,7 +73,7 @@ def _timed_event(obj: JsonObject, reporter_path: FieldPath, reporter: str) -> Er
 
 
 def _inside(obj: JsonObject) -> JsonDict:
-    """An Event of `events.k8s.io` by the names of the core group."""
+    """Return an Event of `events.k8s.io` by the names of the core group."""
     return {CORE_NAMES.get(field, field): value for field, value in obj.items()}
 
 
@@ -144,7 +144,6 @@ ZEROS: Final[JsonObject] = {
     "related": None,
 }
 """What such a field is when it is not there, where that is no empty text."""
-
 
 _REFERENCE: Final = {
     "Kind": "kind",

@@ -246,7 +246,6 @@ def without_images(spec: JsonObject) -> JsonObject:
 # A rule says everything that could be wrong and marks what is only wrong while a gate is on (or
 # off, with `!`). Whoever asks says which gates are on, and the rest is left out here.
 
-
 STRICT_ADDRESSES: Final = "StrictIPCIDRValidation"
 RELAXED_SERVICE_NAMES: Final = "RelaxedServiceNameValidation"
 
@@ -341,7 +340,6 @@ def _holds(needed: str, gates: frozenset[str]) -> bool:
 # A DETAIL may be left out where upstream's words are the usual ones. `immutable` of a type are the
 # fields that an update may not change. What depends on several fields is written in Python by the
 # validator of the kind, which asks for these rules where upstream has them.
-
 
 RuleErrors = Iterable[FieldError]
 
@@ -504,7 +502,6 @@ _KINDS: Final[Mapping[str, Callable[..., _Rule]]] = {
 # Conditions in the status of an object, where they are those of all kinds (`metav1.Condition`).
 #
 # As k8s.io/apimachinery `pkg/apis/meta/v1/validation`, `ValidateConditions`.
-
 
 REASON_BYTES: Final = 1024
 MESSAGE_BYTES: Final = 32 * 1024

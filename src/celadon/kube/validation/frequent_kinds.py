@@ -98,9 +98,7 @@ CORE: Final[Mapping[str, Validation]] = {
 NETWORKING: Final[Mapping[str, Validation]] = {
     "IPAddress": Validation(services.ip_address, ADDRESS, changes=services.ip_address_changes),
     "Ingress": Validation(
-        networking.ingress,
-        update=networking.ingress_update,
-        status=networking.ingress_status,
+        networking.ingress, update=networking.ingress_update, status=networking.ingress_status
     ),
     "IngressClass": Validation(
         networking.ingress_class, CLUSTER, fixed=networking.ingress_class_fixed
@@ -122,10 +120,7 @@ NETWORKING: Final[Mapping[str, Validation]] = {
 }
 RBAC: Final[Mapping[str, Validation]] = {
     "ClusterRole": Validation(
-        roles.cluster_role,
-        CLUSTER_SEGMENT,
-        changes=no_changes,
-        repeated_until=_ROLES_REPEATED,
+        roles.cluster_role, CLUSTER_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
     ),
     "ClusterRoleBinding": Validation(
         roles.cluster_role_binding,
@@ -135,16 +130,12 @@ RBAC: Final[Mapping[str, Validation]] = {
     ),
     "Role": Validation(roles.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED),
     "RoleBinding": Validation(
-        roles.role_binding,
-        ANY_SEGMENT,
-        changes=roles.same_role,
-        repeated_until=_ROLES_REPEATED,
+        roles.role_binding, ANY_SEGMENT, changes=roles.same_role, repeated_until=_ROLES_REPEATED
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("apps", "ControllerRevision"): Validation(
-        apps.controller_revision,
-        update=apps.controller_revision_update,
+        apps.controller_revision, update=apps.controller_revision_update
     ),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
         autoscaling.autoscaler,

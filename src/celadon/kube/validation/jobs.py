@@ -42,7 +42,6 @@ from celadon.late_patterns import late_pattern
 #
 # When a Job has failed or succeeded: `podFailurePolicy` and `successPolicy`.
 
-
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")
 MAX_RULES: Final = 20
@@ -302,9 +301,9 @@ def job_changes(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
-    """The template stays, but for what decides where the pods of a suspended Job will run and what
-    they will get; upstream looks at the stored Job only, so the update that resumes a Job may
-    change it too."""
+    """Check a changed template. It stays, but for what decides where the pods of a suspended Job
+    will run and what they will get; upstream looks at the stored Job only, so the update that
+    resumes a Job may change it too."""
     # As `validatePodTemplateUpdate` of `pkg/apis/batch/validation`.
     template, was = (
         (item.get("spec") or {}).get("template") or {} for item in ({"spec": spec}, old)
@@ -324,7 +323,7 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
 
 
 def _rescheduled(was: JsonObject, template: JsonObject) -> JsonObject:
-    """The stored template with the labels, annotations and scheduling of the new one."""
+    """Return the stored template with the labels, annotations and scheduling of the new one."""
     meta = dict(was.get("metadata") or {})
     for field in ("labels", "annotations"):
         _set(meta, field, (template.get("metadata") or {}).get(field))
@@ -341,7 +340,8 @@ def _waits(old: JsonObject) -> bool:
 
 
 def _may_change(old: JsonObject) -> bool:
-    """A suspended Job without pods that has not started, or says that it is suspended."""
+    """Return whether it may change: a suspended Job without pods that has not started, or says that
+    it is suspended."""
     status = old.get("status") or {}
     is_stopped = status.get("startTime") is None or any(
         condition.get("type") == "Suspended" and condition.get("status") == "True"
@@ -352,8 +352,8 @@ def _may_change(old: JsonObject) -> bool:
 
 
 def _with_scheduling(before: JsonObject, pods: JsonObject, *, amounts: bool = True) -> JsonDict:
-    """The stored spec of pods, with all that may change as the new one has it; `amounts`: what
-    containers ask for, too."""
+    """Return the stored spec of pods, with all that may change as the new one has it; `amounts`:
+    what containers ask for, too."""
     fixed = dict(before)
     for field in SCHEDULING:
         _set(fixed, field, pods.get(field))
@@ -386,7 +386,7 @@ def _set(obj: JsonDict, field: str, value: object) -> None:
 
 
 def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
-    """The selector and the labels that the server itself makes."""
+    """Check the selector and the labels that the server itself makes."""
     # As `validateGeneratedSelector` of `pkg/apis/batch/validation`.
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
     chosen = spec.get("selector")

@@ -132,7 +132,7 @@ def _shown_scopes(scopes: Sequence[str] | None) -> GoValue:
 
 
 def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
-    """The resources that are limited, and that a scope has nothing to do with."""
+    """Yield the resources that are limited, and that a scope has nothing to do with."""
     fitting = COUNTED_IN.get(scope) if _is_scope(scope) else None
     for name, _ in entries(spec, "hard"):
         if fitting is not None and resource_lists.is_of_quota(name) and name not in fitting:
@@ -320,7 +320,6 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 # --- Disruption budgets ------------------------------------------------------
-
 
 EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 

@@ -456,7 +456,6 @@ def special_address(value: str) -> list[str]:
 #
 # As k8s.io/kubernetes `pkg/apis/discovery/validation`.
 
-
 ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 MAX_ENDPOINTS: Final = 1000
 MAX_ADDRESSES: Final = 100
@@ -607,7 +606,6 @@ def _ports(obj: JsonObject) -> Errors:
 
 
 # --- Addresses of balancers --------------------------------------------------
-
 
 BALANCER: Final = FieldPath("status").child("loadBalancer")
 

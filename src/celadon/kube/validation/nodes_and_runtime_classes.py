@@ -134,7 +134,7 @@ def _amounts(obj: JsonObject) -> Errors:
 
 
 def _features(status: JsonObject) -> Errors:
-    """The features that a kubelet declares: sorted, each once."""
+    """Check the features that a kubelet declares: sorted, each once."""
     # As `validateNodeDeclaredFeatures` of `pkg/apis/core/validation`.
     last = None
     for path, name in items(status, "declaredFeatures", _STATUS):

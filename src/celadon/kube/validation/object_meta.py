@@ -331,7 +331,6 @@ def inherited_metadata(path: FieldPath, meta: JsonObject) -> Errors:
 #
 # What a kind is validated by: the names its objects may have, and its own rules for each write.
 
-
 Create = Callable[[JsonObject], Errors]
 Update = Callable[[JsonObject, JsonObject], Errors]
 

@@ -79,7 +79,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
 
 
 def _applied_class_kept(spec: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """A class that was applied gives way to another one only."""
+    """Check that a class that was applied gives way to another one only."""
     name = spec.get("volumeAttributesClassName")
     status, before = old.get("status") or {}, old.get("spec") or {}
     if name or name == before.get("volumeAttributesClassName"):
@@ -94,7 +94,8 @@ def _applied_class_kept(spec: JsonObject, old: JsonObject) -> field_checks.Error
 
 
 def _size(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """A claim that could not grow may take back what it has not got, since a gate is on."""
+    """Check the size. A claim that could not grow may take back what it has not got, since a gate
+    is on."""
     new, was = (_requested(item.get("spec") or {}) for item in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
     path = field_checks.SPEC.child("resources", "requests", "storage")
@@ -112,7 +113,7 @@ def _requested(spec: JsonObject) -> str:
 
 
 def _old_class(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
-    """The annotation that was there before the field stays what it is."""
+    """Check that the annotation that was there before the field stays what it is."""
     path = FieldPath("metadata", "annotations", STORAGE_CLASS)
     new, was = (metadata.annotations(item).get(STORAGE_CLASS) for item in (obj, old))
     moved = _takes_class(obj, old) and was is not None and new in (None, was)
@@ -143,7 +144,7 @@ def attributes_class_kept(
 
 
 def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
-    """The old and the new spec, the same where they may differ."""
+    """Return the old and the new spec, the same where they may differ."""
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
         _take(was, spec, "volumeName")
@@ -173,7 +174,6 @@ SECRETS: Final = (
 )
 """The secrets of a CSI volume that are looked at, in upstream's order; that for staging is not."""
 INLINE: Final = "may not be specified in the context of inline volumes"
-
 
 MOUNTED_WITH_OPTIONS = frozenset(
     {
@@ -400,7 +400,6 @@ SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], field_checks.Error
 }
 """The kinds of volumes in upstream's order."""
 
-
 LASTING_LABELS: Final[Mapping[str, str]] = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -440,7 +439,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> field_checks.E
 
 
 def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> JsonDict:
-    """The old affinity with the lasting name of each label that the new one has it for."""
+    """Return the old affinity with the lasting name of each label that the new one has it for."""
     new = _terms(affinity)
     required = {
         **(was.get("required") or {}),
@@ -483,7 +482,6 @@ def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:
 
 
 # --- Statuses of claims ------------------------------------------------------
-
 
 RESIZE_STATUSES: Final = (
     "ControllerResizeInProgress",

@@ -103,8 +103,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
         revisit=Revisit.NEW_FIRST,
     ),
     "ResourceClaimTemplate": Validation(
-        resource_claims.claim_template,
-        changes=resource_claims.claim_template_changes,
+        resource_claims.claim_template, changes=resource_claims.claim_template_changes
     ),
     "ResourcePoolStatusRequest": Validation(
         resource_slices.pool_status_request,
@@ -124,11 +123,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
 STORAGE: Final[Mapping[str, Validation]] = {
     "CSIDriver": Validation(storage.driver, CLUSTER, storage.driver_update, revisit=_CHANGED),
     "CSINode": Validation(
-        storage.node,
-        CLUSTER,
-        storage.node_update,
-        revisit=Revisit.AS_NEW,
-        repeated_until="1.36",
+        storage.node, CLUSTER, storage.node_update, revisit=Revisit.AS_NEW, repeated_until="1.36"
     ),
     "CSIStorageCapacity": Validation(storage.capacity, changes=storage.capacity_changes),
     "StorageClass": Validation(
@@ -164,9 +159,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         revisit=_CHANGED,
     ),
     GroupKind("discovery.k8s.io", "EndpointSlice"): Validation(
-        networking.endpoint_slice,
-        update=networking.endpoint_slice_update,
-        revisit=Revisit.AS_NEW,
+        networking.endpoint_slice, update=networking.endpoint_slice_update, revisit=Revisit.AS_NEW
     ),
     GroupKind("events.k8s.io", "Event"): Validation(events.event, None, events.event_update),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
@@ -180,10 +173,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         changes=nodes_and_runtime_classes.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
-        scheduling.priority_class,
-        CLUSTER,
-        scheduling.priority_class_update,
-        revisit=_CHANGED,
+        scheduling.priority_class, CLUSTER, scheduling.priority_class_update, revisit=_CHANGED
     ),
     GroupKind("scheduling.k8s.io", "PodGroup"): Validation(
         scheduling.pod_group,

@@ -151,7 +151,7 @@ def _device(
 
 
 def _interface(path: FieldPath, address: str) -> field_checks.Errors:
-    """An address and the length of its network: of an interface, so no bits are left over."""
+    """Check an address and the length of its network: of an interface, so no bits are left over."""
     # Before 1.33, any way of writing it was fine.
     rule = text_rules.interface_address if is_since("1.33") else text_rules.cidr
     return field_checks.each(path, address, rule(address))

@@ -6,16 +6,16 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import unreadable_number
-from celadon.kube.go.go_text import GoValue, json_text
+from celadon.kube.go.go_json import json_with_raw, unreadable_number
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
@@ -50,7 +50,6 @@ from celadon.records import dataclass
 #
 # As k8s.io/dynamic-resource-allocation `cel/compile.go`. An expression knows one variable,
 # `device`; what an attribute of a device is, nobody knows before it is looked at.
-
 
 DEVICE: Final = "device"
 TYPE_NAME: Final = "kubernetes.DRADevice"
@@ -154,7 +153,6 @@ def _fault(text: str, *, is_stored: bool, has_shared: bool) -> str:
 # What claims, classes and slices share: names of devices, selectors, taints, configuration.
 #
 # As k8s.io/kubernetes `pkg/apis/resource/validation`.
-
 
 POOL_NAME_BYTES: Final = 253
 IDENTIFIER_BYTES: Final = 32
@@ -342,9 +340,7 @@ def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Er
     elif (
         not is_stored
         and is_since("1.32")
-        and len(
-            json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
-        )
+        and len(json_with_raw(value, attrgetter("text")).encode("utf-8", "replace"))
         > PARAMETER_BYTES
     ):
         yield fieldpath.too_long(path, PARAMETER_BYTES)
@@ -452,7 +448,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateResourceClaimUpdate` of `pkg/apis/resource/validation`.
     if not is_since("1.35"):
         yield from claim(obj)
-    if _differ(obj.get("spec") or {}, old.get("spec") or {}):
+    if obj.get("spec") != old.get("spec"):
         go_value = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, go_value, IMMUTABLE)
     if not is_since("1.35"):
@@ -461,8 +457,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Validate an update of a template, whose metadata lies open inside."""
-    spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    if spec != before or _differ(spec.get("spec") or {}, before.get("spec") or {}):
+    if obj.get("spec") != old.get("spec"):
+        spec = obj.get("spec") or {}
         inner = _internal_spec(spec.get("spec") or {})
         printed = GoValue(
             {**internal_metadata(spec), "Spec": inner},
@@ -472,17 +468,6 @@ def claim_template_changes(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
-
-
-def _differ(spec: JsonObject, before: JsonObject) -> bool:
-    """Return whether two specs ask for other things. Parameters of drivers are compared as they are
-    written, byte by byte."""
-    return spec != before or _parameters(spec) != _parameters(before)
-
-
-def _parameters(spec: JsonObject) -> list[str]:
-    configs = (spec.get("devices") or {}).get("config") or ()
-    return [json_text((config.get("opaque") or {}).get("parameters")) for config in configs]
 
 
 def _internal_spec(spec: JsonObject) -> JsonDict:

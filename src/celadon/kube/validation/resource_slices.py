@@ -46,7 +46,6 @@ from celadon.late_patterns import late_pattern
 #
 # As k8s.io/kubernetes `pkg/apis/resource/validation`.
 
-
 MAX_OPTIONS: Final = 10
 
 
@@ -347,7 +346,7 @@ def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
 
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
-    """A device before 1.33, whose properties stand in `basic`."""
+    """Check a device before 1.33, whose properties stand in `basic`."""
     yield from dns_label(path.child("name"), resource_claims.name_of(device))
     basic, basic_path = device.get("basic"), path.child("basic")
     if basic is None:
@@ -367,7 +366,7 @@ def _is_special(device: JsonObject) -> bool:
 
 
 def _flat(device: JsonObject) -> JsonObject:
-    """A device with its properties, which in `v1beta1` stand in `basic`."""
+    """Return a device with its properties, which in `v1beta1` stand in `basic`."""
     return {**device, **device["basic"]} if device.get("basic") is not None else device
 
 
@@ -423,7 +422,7 @@ def _properties(path: FieldPath, device: JsonObject, amount: resource_claims.Ite
 
 
 def _value_count(attribute: JsonObject) -> int:
-    """An attribute with nothing in its lists counts as one value."""
+    """Count the values of an attribute. One with nothing in its lists counts as one value."""
     return sum(len(attribute.get(kind) or ()) for kind in KINDS_OF_LISTS) or 1
 
 
@@ -625,7 +624,6 @@ def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
 # What is asked about the pools of a driver, and the answer, which is given once.
 #
 # Most is said by the declarative rules of `pkg/apis/resource/v1alpha3`, which look at what changed.
-
 
 POOL_BOUNDS: Final = {
     "resourceSliceCount": 1,

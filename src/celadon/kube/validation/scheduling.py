@@ -199,8 +199,8 @@ def _policy(path: FieldPath, policy: JsonObject) -> field_checks.Errors:
 def _gated_fields(
     path: FieldPath, spec: JsonObject, *, mode_is_required: bool = False
 ) -> field_checks.Errors:
-    """The fields that templates and groups have while gates are on. A server has dropped the others
-    before: what is forbidden comes from webhooks and policies."""
+    """Check the fields that templates and groups have while gates are on. A server has dropped the
+    others before: what is forbidden comes from webhooks and policies."""
     constraints = spec.get("schedulingConstraints")
     if constraints is not None:
         scheduling_constraints_path = path.child("schedulingConstraints")

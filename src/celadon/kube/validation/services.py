@@ -44,7 +44,6 @@ from celadon.kube.validation.text_rules import older_address
 #
 # The cluster addresses of Services and their families.
 
-
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONCE_SET: Final = "may not change once set"
 _IPS: Final = SPEC.child("clusterIPs")
@@ -212,7 +211,7 @@ def _external_address(path: FieldPath, address: str, old_addresses: Collection[s
 
 
 def _topology(notes: Mapping[str, str]) -> Errors:
-    """The annotation and the one it replaces say the same."""
+    """Check that the annotation and the one it replaces say the same."""
     mode, hints = (
         notes.get(well_known_values.TOPOLOGY_MODE),
         notes.get(well_known_values.TOPOLOGY_HINTS),
@@ -401,7 +400,6 @@ def _traffic(spec: JsonObject, kind: str) -> Errors:
 # As k8s.io/kubernetes `pkg/apis/networking/validation`. Unlike in older kinds, addresses have
 # one way to be written.
 
-
 _PARENT: Final = SPEC.child("parentRef")
 _CIDRS: Final = SPEC.child("cidrs")
 ONE_PER_FAMILY: Final = (
@@ -487,7 +485,7 @@ def _printed_ranges(ranges: Sequence[str]) -> GoValue:
 
 
 def _older_ranges(ranges: Sequence[str]) -> Errors:
-    """The rules before 1.33: both families first, then how each range is written."""
+    """Check by the rules before 1.33: both families first, then how each range is written."""
     wrong = list(_wrong_count(ranges))
     if not wrong and len(ranges) == 2 and {_family(word) for word in ranges} != {"IPv4", "IPv6"}:
         wrong = [fieldpath.invalid(_CIDRS, _printed_ranges(ranges), ONE_PER_FAMILY)]

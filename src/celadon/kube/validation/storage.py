@@ -46,7 +46,6 @@ from celadon.kube.validation.text_rules import label_name, same_selector, select
 # paths are upstream's slips: `attachedRequired`, and the keys of topologies, which are complained
 # about at their driver.
 
-
 LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
 GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 NODE_ID_BYTES: Final = 256
@@ -280,7 +279,6 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
 # Classes of storage: who makes volumes, and what of.
 #
 # As k8s.io/kubernetes `pkg/apis/storage/validation`.
-
 
 CLASS_RECLAIM_POLICIES: Final = ("Delete", "Retain")
 BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")

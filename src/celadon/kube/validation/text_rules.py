@@ -469,7 +469,6 @@ _CANONICAL = "must be in canonical form ({})"
 # As k8s.io/apiserver `pkg/util/webhook/validation.go`. The host form, the name of the type of
 # error for an unreadable URL and the swapped names of a service are those of upstream.
 
-
 _FORM: Final = "; desired format: https://host[/path]"
 _DEFAULT_PORT: Final = 443
 
@@ -548,7 +547,6 @@ def _service_path(text: str, path: FieldPath) -> list[FieldError]:
 # would rather not run. They are read as `encoding/json` reads structs: names of members in any
 # case, the first value that does not fit is told, and what is not known is nothing. As
 # k8s.io/kubernetes `pkg/apis/core/helper` and k8s.io/component-helpers `scheduling/corev1`.
-
 
 TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/tolerations"
 TAINTS: Final = "scheduler.alpha.kubernetes.io/taints"
@@ -650,7 +648,8 @@ def _fitted(
     place: str,
     path: tuple[str, ...],
 ) -> Any:  # noqa: ANN401 - any JSON
-    """A value as a Go type holds it; None for null. `path` leads there, in the words of Go."""
+    """Return a value as a Go type holds it; None for null. `path` leads there, in the words of
+    Go."""
     if value is None:
         return None
     if kind == "time":

@@ -410,7 +410,6 @@ def constraint_of(use: AzureUse, kind: str) -> JsonDict:
 
 _LONGEST_NAME: Final = 100
 
-
 _VERSION: Final = re.compile(r"v[0-9]+", re.ASCII)
 
 

@@ -65,7 +65,6 @@ _ALSO: Final = {
 """Subresources whose requests carry an object of the kind, and which Gatekeeper's webhook asks for,
 too (charts/gatekeeper/values.yaml)."""
 
-
 _Kinds = tuple[tuple[str, ...], tuple[str, ...]]
 """API groups, and resources that they have."""
 
@@ -279,7 +278,6 @@ def _common(selectors: Sequence[JsonObject | None]) -> JsonObject | None:
 
 
 # --- Templates and constraints -----------------------------------------------
-
 
 PARAMS_GROUP: Final = "constraints.policy.internal"
 """The API group of parameters, unless another one is asked for."""

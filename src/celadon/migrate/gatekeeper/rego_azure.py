@@ -269,7 +269,8 @@ def _users_message(field: str) -> Check:
 def _users_variables(
     field: str, allowed: str
 ) -> tuple[rego_pod_security.Variable, rego_pod_security.Variable]:
-    """`allowed` is whether what is there is allowed, an optional one."""
+    """Return the variables of users. `allowed` is whether what is there is allowed, an optional
+    one."""
     rule, title = f"variables.{field}Rule", field[0].upper() + field[1:]
     absent = f"{rule} != 'MustRunAs'"
     if field == "runAsUser":
@@ -453,8 +454,7 @@ def _images(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
 
 _IMAGES: Final = (
     _images(
-        "c9db0d129f4aa6ffaafa93710700b67b",
-        _judged(_LONG, names=False, images=False, linux=False),
+        "c9db0d129f4aa6ffaafa93710700b67b", _judged(_LONG, names=False, images=False, linux=False)
     ),
     _images("672061e5b4de15327342a1bec0014e8f", _judged(_ALL, images=False, linux=False)),
 )
@@ -492,8 +492,7 @@ def _container_ports(digest: str, judged: rego_pod_security.Variable) -> KnownTe
 
 _CONTAINER_PORTS: Final = (
     _container_ports(
-        "2c9e58012dcfc5942c11a88369336b68",
-        _judged(_LONG, names=False, images=False, linux=False),
+        "2c9e58012dcfc5942c11a88369336b68", _judged(_LONG, names=False, images=False, linux=False)
     ),
     # Its schema does not have the names.
     _container_ports(
@@ -715,7 +714,6 @@ _INGRESS: Final = KnownTemplate(
         ),
     ),
 )
-
 
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureAllowedCapabilities": _ALLOWED_CAPABILITIES,

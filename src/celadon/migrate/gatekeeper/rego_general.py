@@ -53,7 +53,6 @@ def digest(texts: Sequence[str]) -> str:
 
 _PACKAGE: Final = re.compile(r"\Apackage \S+\n?")
 
-
 DIGITS: Final = 32
 """How many of its hexadecimal digits tell a digest from all others."""
 
@@ -71,7 +70,6 @@ def _plain(text: str) -> str:
 
 
 # --- General templates -------------------------------------------------------
-
 
 CONTAINERS: Final = "object.?spec.?containers.orValue([])"
 INIT: Final = "object.?spec.?initContainers.orValue([])"
@@ -534,7 +532,6 @@ _ENDPOINTS: Final = KnownTemplate(
     ),
     (("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),),
 )
-
 
 _NOBODY: Final = "['system:unauthenticated', 'system:anonymous']"
 

@@ -425,8 +425,7 @@ _USERS: Final = KnownTemplate(
             f": variables.runAsUserRule == 'MustRunAsNonRoot' && !{_NON_ROOT})",
         ),
         *_groups(
-            "runAsGroup",
-            f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})",
+            "runAsGroup", f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})"
         ),
         *_groups(
             "supplementalGroups",
@@ -663,11 +662,7 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
         ),
     ),
     "K8sRequiredResources": (
-        _template(
-            ("3c0ae0020117526677e2093d790d8c8b",),
-            _lacking("limits"),
-            _lacking("requests"),
-        ),
+        _template(("3c0ae0020117526677e2093d790d8c8b",), _lacking("limits"), _lacking("requests")),
     ),
     "K8sContainerEphemeralStorageLimit": (
         _template(

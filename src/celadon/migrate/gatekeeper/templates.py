@@ -99,7 +99,6 @@ CONSTRAINT_SHAPE: Final[Shape] = {
 }
 """What a constraint must look like before it is read."""
 
-
 MUTATOR_SHAPE: Final[Shape] = {
     "kind": Needed(str),
     "metadata": Needed({"name": Needed(str), "annotations": {str: str}}),

@@ -64,7 +64,6 @@ def _closing_brace(text: str, start: int) -> int | None:
 
 # --- Policies ----------------------------------------------------------------
 
-
 _VALIDATING: Final = ("ValidatingPolicy", "NamespacedValidatingPolicy")
 _MUTATING: Final = ("MutatingPolicy", "NamespacedMutatingPolicy")
 CEL_KINDS: Final = (*_VALIDATING, *_MUTATING)
@@ -367,7 +366,6 @@ _VARIABLE: Final = re.compile(
     r"""'(?:\\.|[^'\\])*+'?|"(?:\\.|[^"\\])*+"?|(?<![\w.])variables\.(\w+)""", re.ASCII
 )
 """A text (perhaps without an end), in which nothing is a variable, or a variable."""
-
 
 _MOST_VARIABLES: Final = 1_000
 """In one expression: each that names the one before twice doubles it."""

@@ -241,7 +241,6 @@ def _as_text(value: Query) -> Query:
 
 _OF_ADMINISTRATORS: Final = (PARAMS, "namespaceObject")
 
-
 _TURNED: Final = {
     Operator.EQUAL: Operator.EQUAL,
     Operator.NOT_EQUAL: Operator.NOT_EQUAL,

@@ -67,7 +67,6 @@ _NAMESPACE: Final = Located(
     object_place([GroupVersionKind("", "v1", "Namespace")], "namespaceObject")
 )
 
-
 _LOOKED_UP: Final = {
     "apiCall": "Policies see the request, its namespace and params, and no other objects.",
     "configMap": "Write its values into the policy, or bind it as params (`paramKind`).",

@@ -247,7 +247,6 @@ TIMES: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
 # Facts are those of `blang/semver`, which `semver_compare` of Kyverno reads ranges with. It
 # takes what is no version for 0.0.0.
 
-
 _AFTER_OPERATOR: Final = re.compile(r"(?<=[<>=!])\s+")
 _PART: Final = re.compile(r"(>=|<=|!=|==|=|!|>|<|)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)", re.ASCII)
 _OPERATORS: Final = {"": "==", "=": "==", "!": "!="}

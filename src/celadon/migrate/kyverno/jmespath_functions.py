@@ -233,7 +233,6 @@ def _not_null(*values: Query) -> Query:
 
 # --- Kinds of values ---------------------------------------------------------
 
-
 _KINDS: Final = {
     Form.FIELDS: "object",
     Form.MAP: "object",

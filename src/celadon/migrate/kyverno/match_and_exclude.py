@@ -181,7 +181,6 @@ def _is_wild(selector: JsonObject | None) -> bool:
 
 # --- Kinds -------------------------------------------------------------------
 
-
 _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?|\*")
 
 
@@ -371,7 +370,8 @@ def _is_below(block: Filter) -> bool:
 
 
 def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: str) -> Condition:
-    """A block of filters; kinds that are known to be meant, or not to be, are not asked for."""
+    """Return a block of filters; kinds that are known to be meant, or not to be, are not asked
+    for."""
     filter_kinds = [_parts(kind) for kind in block.kinds]
     if any(subresource for _, _, _, subresource in filter_kinds):
         raise NotTranslated("subresources of an exception")

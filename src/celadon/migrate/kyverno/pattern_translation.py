@@ -52,7 +52,6 @@ from celadon.migrate.translations import NotTranslated
 # `object.spec.replicas > 2` and not what it would have to be for a text. Where the schema is not
 # known, the value is taken as a text or a number as the pattern has it.
 
-
 _RELATIONS: Final = {
     Operator.EQUAL: "==",
     Operator.NOT_EQUAL: "!=",

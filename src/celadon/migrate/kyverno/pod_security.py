@@ -172,7 +172,6 @@ def _without_image_volumes(check: pod_security_expressions.Check) -> pod_securit
 # As Kyverno `pkg/pss/evaluate.go`, and the errors of its fork of `k8s.io/pod-security-
 # admission`.
 
-
 _OF_PODS: Final[Mapping[str, tuple[str, ...]]] = {
     "Host Namespaces": ("hostNamespaces",),
     "HostPath Volumes": ("hostPathVolumes",),
@@ -317,7 +316,6 @@ def _seccomp(place: str, exclusion: _Exclusion) -> Condition:
 
 
 _CONTAINER: Final = "c"
-
 
 _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("AppArmor", "securityContext.appArmorProfile.type"): _Field(_one("?appArmorProfile.?type")),

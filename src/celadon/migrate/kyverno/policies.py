@@ -24,7 +24,6 @@ KINDS: Final = ("ClusterPolicy", "Policy")
 
 _AUTOGEN: Final = "pod-policies.kyverno.io/autogen-controllers"
 
-
 OWN_NAMESPACE: Final = re.compile(
     r"\{\{\s*request\.(namespace|object\.metadata\.namespace)\s*\}\}", re.ASCII
 )

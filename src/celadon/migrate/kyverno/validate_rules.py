@@ -141,10 +141,7 @@ def _list_of_texts(text: str) -> Place:
 
 
 def of_rule(
-    rule: Rule,
-    kinds: Sequence[GroupVersionKind],
-    operation: str = "",
-    obj: str = "object",
+    rule: Rule, kinds: Sequence[GroupVersionKind], operation: str = "", obj: str = "object"
 ) -> jmespath_queries.Names:
     """Return what a rule sees of a request for objects of a kind, of which `obj` is the one that it
     is about."""
@@ -171,7 +168,6 @@ def of_rule(
 
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
-
 
 _INSTEAD: Final = {
     "assert": "Write it as a pattern, or in CEL (`cel`).",

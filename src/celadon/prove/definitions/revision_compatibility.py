@@ -132,8 +132,8 @@ def _demands(
 
 
 def _changed(old: Schema, new: Schema, *, is_item: bool) -> Iterator[str]:
-    """The keywords of a node that may refuse values, and are not what they were. A null that is not
-    allowed any more is dropped where it is no item of a list."""
+    """Yield the keywords of a node that may refuse values, and are not what they were. A null that
+    is not allowed any more is dropped where it is no item of a list."""
     if old.types != new.types and new.types:
         yield "type"
     if new.enum and old.enum != new.enum:
@@ -284,8 +284,8 @@ class _RevisionLook(DefinitionLook):
         return is_true(self.evaluated(rule.rule.program.checked, scope, claim))
 
     def _confirmed(self, model: z3.ModelRef) -> tuple[JsonObject, tuple[str, ...], bool] | None:
-        """The object, and what the new revision says of it, if that is an error and the old one
-        says nothing."""
+        """Return the object, and what the new revision says of it, if that is an error and the old
+        one says nothing."""
         example = self.object.json(model)
         stored = self.kind.prepare(dict(example)).value
         # The example has to be one that a server with the old revision would have stored.

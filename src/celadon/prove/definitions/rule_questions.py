@@ -22,19 +22,8 @@ from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, escape
+from celadon.prove.definitions import symbolic_rules
 from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
-from celadon.prove.definitions.symbolic_rules import (
-    TRUE_CLAIM,
-    DefinitionLook,
-    Node,
-    engine_objects,
-    is_at,
-    nodes,
-    path_text,
-    same_name,
-    scope_of,
-    verdict,
-)
 from celadon.prove.example_search import Claim
 from celadon.prove.policy_questions import Answer, is_blank, proved_with, with_enough_items
 from celadon.prove.solver_terms import TRUE, Formula, both, either, negated
@@ -65,7 +54,7 @@ class RuleReply:
     """
 
     kind: CustomKind
-    node: Node
+    node: symbolic_rules.Node
     index: int | None
     question: RuleQuestion
     answer: Answer
@@ -93,14 +82,14 @@ class DefinitionProver:
     def replies(self, kind: CustomKind) -> Iterator[RuleReply]:
         """Yield all answers about one version, place by place."""
         with answering_as(self._version):
-            places = nodes(kind)
+            places = symbolic_rules.nodes(kind)
         for node in places:
             for index in range(len(node.rules)):
                 yield from self.of_rule(kind, node, index)
             if len(node.rules) > 1:
                 yield self.of_node(kind, node)
 
-    def of_rule(self, kind: CustomKind, node: Node, index: int) -> list[RuleReply]:
+    def of_rule(self, kind: CustomKind, node: symbolic_rules.Node, index: int) -> list[RuleReply]:
         """Return the answers about one rule."""
         rule = node.rules[index]
         if rule.rule is None:
@@ -119,12 +108,12 @@ class DefinitionProver:
                 break  # what never refuses admits, and is implied by anything
         return replies
 
-    def of_node(self, kind: CustomKind, node: Node) -> RuleReply:
+    def of_node(self, kind: CustomKind, node: symbolic_rules.Node) -> RuleReply:
         """Ask whether an object can have a value at a place of its schema."""
         return self._reply(kind, node, None, RuleQuestion.FITS)
 
     def _reply(
-        self, kind: CustomKind, node: Node, index: int | None, question: RuleQuestion
+        self, kind: CustomKind, node: symbolic_rules.Node, index: int | None, question: RuleQuestion
     ) -> RuleReply:
         def ask(inputs: Inputs) -> tuple[RuleReply, Unmodelled]:
             look = _RuleLook(kind, inputs, self._version, self._seconds, node, index)
@@ -135,10 +124,10 @@ class DefinitionProver:
 
 
 @dataclass(slots=True)
-class _RuleLook(DefinitionLook):
+class _RuleLook(symbolic_rules.DefinitionLook):
     """One question about a rule, or about all rules at one place."""
 
-    node: Node
+    node: symbolic_rules.Node
     index: int | None
     object: StructuralObject = field(init=False)
     old: StructuralObject | None = field(default=None, init=False)
@@ -176,8 +165,8 @@ class _RuleLook(DefinitionLook):
         assert rule.rule is not None
         if rule.uses_old_self:
             self.old = StructuralObject(self.inputs, self.kind, "oldObject")
-            self.inputs.assumed.append(same_name(self.object, self.old))
-        present, scope = scope_of(rule, *self._value)
+            self.inputs.assumed.append(symbolic_rules.same_name(self.object, self.old))
+        present, scope = symbolic_rules.scope_of(rule, *self._value)
         outcome = self.evaluated(rule.rule.program.checked, scope, _CLAIMS[question])
         result = [present, _WANTED[question](outcome)]
         if question is RuleQuestion.MESSAGE:
@@ -211,7 +200,8 @@ class _RuleLook(DefinitionLook):
         return negated(either(texts))
 
     def _neighbours(self, rule: CompiledRule) -> Iterator[Formula]:
-        """The other rules at the place hold; of creation those do not count that compare."""
+        """Yield that the other rules at the place hold; of creation those do not count that
+        compare."""
         for other in self.node.rules:
             if other is not rule:
                 formula = self.holds(other, *self._value)
@@ -225,14 +215,14 @@ class _RuleLook(DefinitionLook):
     ) -> tuple[JsonObject, JsonObject | None] | None:
         example = self.object.json(model)
         before = None if self.old is None else self.old.json(model)
-        objects = engine_objects(self.kind, example, before)
+        objects = symbolic_rules.engine_objects(self.kind, example, before)
         if objects is None:
             return None
         prepared, was = objects
         if question is RuleQuestion.FITS:
             return None if self.kind.validate(prepared).errors else (example, before)
         rules = self.kind.asked_rules(prepared, was)
-        node_rules = [rule for rule in rules if is_at(rule, self.node)]
+        node_rules = [rule for rule in rules if symbolic_rules.is_at(rule, self.node)]
         is_so = any(
             rule.source == self._rule.source and self._is_so(question, rule, node_rules)
             for rule in node_rules
@@ -242,20 +232,20 @@ class _RuleLook(DefinitionLook):
     def _is_so(
         self, question: RuleQuestion, rule: EvaluatedRule, rules: Sequence[EvaluatedRule]
     ) -> bool:
-        answer = verdict(rule)
+        answer = symbolic_rules.verdict(rule)
         if question in (RuleQuestion.FAILS, RuleQuestion.ADMITS):
             return answer is (None if question is RuleQuestion.FAILS else True)
         if answer is not False:
             return False
         if question is RuleQuestion.ALONE:
             siblings = (item for item in rules if item.path == rule.path and item is not rule)
-            return all(verdict(sibling) for sibling in siblings)
+            return all(symbolic_rules.verdict(sibling) for sibling in siblings)
         return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, rule)
 
 
 _CLAIMS: Final = {
     RuleQuestion.FAILS: Claim(value=True, holds=False),
-    RuleQuestion.ADMITS: TRUE_CLAIM,
+    RuleQuestion.ADMITS: symbolic_rules.TRUE_CLAIM,
     **dict.fromkeys(
         (RuleQuestion.REFUSES, RuleQuestion.MESSAGE, RuleQuestion.ALONE),
         Claim(value=False, holds=True),
@@ -307,7 +297,7 @@ class Subject(NamedTuple):
     """A field that a rule compares with what it was. `is_claimed` if the rule says that it is
     immutable."""
 
-    node: Node
+    node: symbolic_rules.Node
     rule: int
     names: tuple[str, ...]
     steps: Steps
@@ -316,7 +306,7 @@ class Subject(NamedTuple):
     @property
     def text(self) -> str:
         """`spec.size`."""
-        return path_text(self.names)
+        return symbolic_rules.path_text(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +343,7 @@ _UNCHANGED: Final = "self==oldSelf"
 
 def subjects(kind: CustomKind) -> Iterator[Subject]:
     """Yield the fields that the rules of a kind compare with what they were."""
-    for node in nodes(kind):
+    for node in symbolic_rules.nodes(kind):
         for index, rule in enumerate(node.rules):
             if rule.rule is None or not rule.uses_old_self:
                 continue
@@ -369,7 +359,7 @@ def subjects(kind: CustomKind) -> Iterator[Subject]:
 
 
 def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
-    """The fields of `self` that are compared with the same ones of `oldSelf`."""
+    """Yield the fields of `self` that are compared with the same ones of `oldSelf`."""
     waiting: list[Any] = [root]
     while waiting:
         node = waiting.pop()
@@ -393,7 +383,8 @@ def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
 
 
 def _chain(node: syntax.Expr) -> tuple[str, tuple[str, ...]] | None:
-    """A variable and the fields behind it; what an optional holds is the variable's value."""
+    """Return a variable and the fields behind it; what an optional holds is the variable's
+    value."""
     names: list[str] = []
     while isinstance(node, syntax.Select) and not node.test_only:
         names.append(node.field)
@@ -404,7 +395,7 @@ def _chain(node: syntax.Expr) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _named(schema: Schema, chain: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The fields as the schema calls them; None if it does not know one."""
+    """Return the fields as the schema calls them; None if it does not know one."""
     result = []
     for text in chain:
         name = next((each for each in schema.properties if text in (each, escape(each))), None)
@@ -448,7 +439,7 @@ class Transitions:
 
 
 @dataclass(slots=True)
-class _ChangeLook(DefinitionLook):
+class _ChangeLook(symbolic_rules.DefinitionLook):
     """One question: an object, and what it is after one update or two."""
 
     history: list[StructuralObject] = field(default_factory=list)
@@ -477,7 +468,7 @@ class _ChangeLook(DefinitionLook):
         first, last = self.history[0], self.history[-1]
         # Updates do not change the name, which rules may read.
         for item in self.history[1:]:
-            self.inputs.assumed.append(same_name(first, item))
+            self.inputs.assumed.append(symbolic_rules.same_name(first, item))
         was_there, was = first.at(subject.steps)
         present, value = last.at(subject.steps)
         result = [was_there]

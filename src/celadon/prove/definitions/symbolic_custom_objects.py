@@ -186,7 +186,7 @@ class StructuralObject:
     # Values by schema.
 
     def _value(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Outcome:
-        """A value that is not null."""
+        """Return a value that is not null."""
         outcome = self._made(schema, path, steps, present)
         for case in outcome.cases:
             self._assume(both(present, case.guard), schema, case.value)
@@ -308,7 +308,7 @@ class StructuralObject:
         return frozenset({cut})
 
     def _nullable(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Outcome:
-        """An item or an entry, of which a null is a value of its own."""
+        """Return an item or an entry, of which a null is a value of its own."""
         if not schema.nullable:
             return self._value(schema, path, steps, present)
         is_null = self.inputs.presence(f"{path} null")

@@ -121,8 +121,9 @@ class DefinitionLook:
         value: Outcome,
         before: tuple[Formula, Outcome] | None,
     ) -> Formula | None:
-        """That a rule holds of a value, if that is there; None if it is not asked, or what it says
-        is not modelled. `before` is what the value was before an update, and where it was."""
+        """Return the formula that a rule holds of a value, if that is there; None if it is not
+        asked, or what it says is not modelled. `before` is what the value was before an update, and
+        where it was."""
         if rule.rule is None:
             return None
         present, scope = scope_of(rule, present, value, before)
@@ -138,8 +139,8 @@ class DefinitionLook:
     def rules_hold(
         self, about: StructuralObject, old: StructuralObject | None
     ) -> Iterator[Formula]:
-        """That all rules hold of all that is looked at of an object, as far as they are modelled.
-        `old` is what it was before an update. Raises NotModelled if there is too much."""
+        """Yield that all rules hold of all that is looked at of an object, as far as they are
+        modelled. `old` is what it was before an update. Raises NotModelled if there is too much."""
         rules = {id(node.schema): node.rules for node in nodes(about.kind)}
         done = 0
         while done < len(about.parts):
@@ -156,10 +157,7 @@ class DefinitionLook:
 
 
 def scope_of(
-    rule: CompiledRule,
-    present: Formula,
-    value: Outcome,
-    before: tuple[Formula, Outcome] | None,
+    rule: CompiledRule, present: Formula, value: Outcome, before: tuple[Formula, Outcome] | None
 ) -> tuple[Formula, dict[str, Outcome]]:
     """Return where a rule is asked, and its variables."""
     scope = {SELF: value}

@@ -25,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 import pycurl
 
+from celadon import private_files
 from celadon.records import dataclass
 from celadon.storage import contract
 from celadon.storage.etcd import etcd_messages as messages
@@ -33,7 +34,6 @@ from celadon.storage.keyspace import Keyspace
 # --- Etcd settings -----------------------------------------------------------
 #
 # How to reach a cluster of etcd: the settings of kube-apiserver's flags of the same names.
-
 
 DEFAULT_PORT: Final = 2379
 
@@ -86,7 +86,6 @@ class EtcdSettings:
 # INVARIANT (sent once): libcurl sends a request again by itself when a connection that it had
 # used before turns out to be dead. It cannot do that with a message that it reads piece by
 # piece from us and has no way to read once more.
-
 
 SILENT: Final = "the member of etcd did not answer in time"
 
@@ -214,7 +213,6 @@ class Exchange:
 # work leaves the connection, and everybody goes on with the next one. Calls that are under way
 # on a connection that was left may still finish; streams end.
 
-
 CALL_SECONDS: Final = 10.0
 """For an answer: more than etcd itself waits for a majority (7 s with its default timeouts)."""
 
@@ -305,7 +303,7 @@ class Connection:
             raise contract.ServiceUnavailable(SILENT) from None
 
     async def leave(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         self.is_left = True
         for stream in tuple(self._streams):
             stream.cancel()
@@ -318,7 +316,7 @@ class Connection:
 def _content(path: Path) -> bytes:
     """Return the content of a file that curl is given. Raises OSError, also for more than curl
     takes."""
-    content = path.read_bytes()
+    content = private_files.content(path)
     if len(content) > _MOST_GIVEN:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     return content
@@ -393,7 +391,7 @@ class EtcdConnections:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         tasks = [*self._leaving, asyncio.create_task(self.current.leave())]
         results = await asyncio.gather(*tasks, return_exceptions=True)
         failed = [result for result in results if isinstance(result, BaseException)]
@@ -493,12 +491,12 @@ class EtcdClient:
         self._connections.leave(self._connections.current)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Wait until nothing is under way any more."""
         await self._connections.close()
 
 
 def _after_all_with(prefix: bytes) -> bytes:
-    """The first key behind all that begin with the prefix."""
+    """Return the first key behind all that begin with the prefix."""
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes([stem[-1] + 1]) if stem else messages.EVERYTHING
 
@@ -614,7 +612,7 @@ class EtcdMirror:
         self._audience.begin_with(space)
 
     def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
-        """This process has done that, and nothing else happened, at a new revision."""
+        """Note that this process has done that, and nothing else happened, at a new revision."""
         if revision > self._space.revision:
             self._operations[revision] = operations
             self._catch_up()
@@ -632,7 +630,7 @@ class EtcdMirror:
         return Keyspace.restored(changes, start)
 
     async def _oldest(self, start: int) -> int:
-        """The oldest revision that etcd still has; `start` is older. Raises ServiceError."""
+        """Return the oldest revision that etcd still has; `start` is older. Raises ServiceError."""
         with suppress(TimeoutError):
             async with (
                 asyncio.timeout(CALL_SECONDS),

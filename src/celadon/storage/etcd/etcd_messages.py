@@ -112,8 +112,9 @@ class EtcdTransaction:
 
 @dataclass(frozen=True, slots=True)
 class TransactionAnswer:
-    """`changed`: for each operation, whether it did something. `key_values`: for each key that was
-    to be read in the other case, what is there. One of them is empty."""
+    """Holds the answer to a transaction. `changed`: for each operation, whether it did something.
+    `key_values`: for each key that was to be read in the other case, what is there. One of them is
+    empty."""
 
     revision: int
     succeeded: bool
@@ -123,8 +124,8 @@ class TransactionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """`value` is None for a key that has been deleted; `version` counts how often it was written
-    since it was created."""
+    """Holds a key and its value. `value` is None for a key that has been deleted; `version` counts
+    how often it was written since it was created."""
 
     key: bytes
     value: bytes | None
@@ -141,7 +142,7 @@ class KeyValue:
 
 @dataclass(frozen=True, slots=True)
 class RangeAnswer:
-    """`revision` is the current one, whichever was read."""
+    """Holds the answer to a range. `revision` is the current one, whichever was read."""
 
     revision: int
     key_values: tuple[KeyValue, ...]
@@ -295,7 +296,6 @@ def _read(name: str, answer: bytes) -> Any:  # noqa: ANN401
 #
 # Its servers say a status code of gRPC and a text (etcd `api/v3rpc/rpctypes/error.go`); the
 # texts of our errors are etcd's, because that is what an API server passes on to its clients.
-
 
 COMPACTED: Final = "etcdserver: mvcc: required revision has been compacted"
 _FULL: Final = "etcdserver: mvcc: database space exceeded"

@@ -29,7 +29,6 @@ from contextlib import suppress
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass, field, replace
@@ -53,14 +52,13 @@ from celadon.storage.keyspace import Keyspace, KeyspaceReads, Retention, Schedul
 # write a common key as the next one after the last time it looked; who succeeds compacts to the
 # revision of one interval ago. So etcd keeps between one and two intervals of history.
 
-
 KEY: Final = b"compact_rev_key"
 INTERVAL_SECONDS: Final = 300.0
 
 
 class CompactionByOne:
-    """`turn` is how often the key had been written when this process last looked, `revision` what
-    etcd's revision was then."""
+    """Lets one process compact the history. `turn` is how often the key had been written when this
+    process last looked, `revision` what etcd's revision was then."""
 
     def __init__(self, client: etcd_client.EtcdClient, interval: float = INTERVAL_SECONDS) -> None:
         self._client = client
@@ -111,7 +109,7 @@ class KeyOrder:
 
 
 class Turn:
-    """`last` are the newest turns of all keys."""
+    """Says whose turn it is to compact. `last` are the newest turns of all keys."""
 
     __slots__ = ("_former", "_keys", "_last", "_waiting")
 
@@ -139,12 +137,7 @@ class Turn:
             self._end()
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:
@@ -196,7 +189,6 @@ def _settle(future: asyncio.Future[bool], *, is_reached: bool) -> None:
 # `pkg/storage/etcd3/lease_manager.go`): what is written within the same minute goes at the same
 # time, so that there is not a lease for each key.
 
-
 LONGEST_USE: Final = 60
 """Seconds for which new keys are given the same lease."""
 
@@ -209,7 +201,8 @@ MOST_KEYS: Final = 1_000
 
 @dataclass(slots=True)
 class _Shared:
-    """`expires` by the clock; it was asked for after that clock was read."""
+    """Holds a lease that several keys share. `expires` by the clock; it was asked for after that
+    clock was read."""
 
     number: int
     expires: float
@@ -576,7 +569,7 @@ class EtcdStore(KeyspaceReads):
         raise Malformed(f"no change of {key} at revision {answer.revision}")
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
-        """The bytes that were submitted, if they are the same: readers know them already."""
+        """Return the bytes that were submitted, if they are the same: readers know them already."""
         sent = self._pending.get(key)
         if sent is None or sent.value is None or sent.value != value:
             return value

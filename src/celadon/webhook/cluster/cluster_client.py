@@ -95,7 +95,7 @@ class ClusterRefusal(ClusterError):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """`retry_after` as in a `ClusterRefusal`."""
+    """Holds a cluster's answer. `retry_after` as in a `ClusterRefusal`."""
 
     code: int
     body: bytes
@@ -236,7 +236,7 @@ class ClusterClient:
             await pool.aclose()
 
     async def _taken(self, request: _ClusterRequest, seconds: float) -> bytes:
-        """The body of the answer, if it is a good one. Raises ClusterError."""
+        """Return the body of the answer, if it is a good one. Raises ClusterError."""
         try:
             async with asyncio.timeout(seconds):
                 answer = await self._answered(request)
@@ -407,13 +407,11 @@ def _page(document: kube.JsonObject, size: int) -> Page:
 # for each of its versions. What Celadon knows of built-in resources, equivalent versions for
 # instance, it knows better than discovery does; only which of them are there is taken from it.
 
-
 AGGREGATED: Final = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 )
 LIST_KIND: Final = "APIGroupDiscoveryList"
-
 
 _GROUP_VERSION_KIND: Final[Shape] = {"group": str, "version": str, "kind": str}
 _AGGREGATED: Final[Shape] = {

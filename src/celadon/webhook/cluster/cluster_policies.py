@@ -41,7 +41,6 @@ from celadon.webhook.review_decisions import MutationRules, Rulebook, SourceStat
 # problems; if it never was, what is good in it counts. Only the webhook's own namespace is
 # looked at: whoever may write there decides for the whole cluster.
 
-
 Documents = Mapping[str, Sequence[kube.JsonObject]]
 """By kind, in order; each of KINDS is there."""
 
@@ -160,12 +159,12 @@ def _kind(value: object) -> str:
 # They come from the cluster's own kind and from ConfigMaps; what has one name twice counts
 # once.
 
-
 E = TypeVar("E", bound=PolicyEngine)
 
 
 class RegisteredPolicies(Generic[E]):
-    """`engine` has none of them; `kinds` are the kinds of a policy and of a binding."""
+    """Holds the policies that are registered in a cluster. `engine` has none of them; `kinds` are
+    the kinds of a policy and of a binding."""
 
     def __init__(
         self,
@@ -229,8 +228,8 @@ def _decoding(kind: str) -> registration.RememberedDecoding[Any]:
 def _first_of_each(
     kind: Iterable[kube.JsonObject], written: Iterable[kube.JsonObject]
 ) -> tuple[list[kube.JsonObject], list[str]]:
-    """The objects of the cluster's own kind, then those in ConfigMaps whose names are still free;
-    and what is wrong with the others."""
+    """Return the objects of the cluster's own kind, then those in ConfigMaps whose names are still
+    free; and what is wrong with the others."""
     result: dict[str, kube.JsonObject] = {}
     problems = []
     for objects, place in ((kind, "the cluster"), (written, "a configmap")):
@@ -410,7 +409,7 @@ class ClusterPolicies:
             yield f"params cannot be read: {unreadable_param.failure}"
 
     def _stale(self) -> tuple[str, ...]:
-        """Caches of policies that have heard nothing for too long."""
+        """Return caches of policies that have heard nothing for too long."""
         limit = self._settings.max_staleness
         return tuple(
             f"{cache.watched.name}, not known for {cache.age():.0f}s{_because(cache.failure)}"
@@ -520,7 +519,7 @@ class ClusterPolicies:
         return self._catalog
 
     def _param_resources(self, catalog: Catalog) -> Iterator[Resource]:
-        """The kinds of params that there are; others are waited for."""
+        """Yield the kinds of params that there are; others are waited for."""
         for kind in (*self._validating.param_kinds(), *self._mutating.param_kinds()):
             resource = catalog.by_gvk(kind)
             if resource is not None and resource.gvr != NAMESPACES:

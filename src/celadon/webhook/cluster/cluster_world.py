@@ -35,7 +35,6 @@ from celadon.webhook.review_decisions import ReviewConverter, Unanswerable, Unan
 # be asked is an answer, too: an error, as it is for policies inside of an API server. It is not
 # remembered. As k8s.io/apiserver `plugin/pkg/authorizer/webhook`.
 
-
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _REVIEW: Final[Shape] = {
     "status": {"allowed": bool, "denied": bool, "reason": str, "evaluationError": str}
@@ -47,7 +46,8 @@ MOST_ANSWERS: Final = 4096
 
 
 class RemoteAuthorizer:
-    """`clock` is monotonic. `asked` counts the questions that were sent."""
+    """Asks the cluster's authorizer. `clock` is monotonic. `asked` counts the questions that were
+    sent."""
 
     def __init__(self, client: cluster_client.ClusterClient, clock: Callable[[], float]) -> None:
         self._client = client

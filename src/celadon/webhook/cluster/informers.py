@@ -57,8 +57,9 @@ class Watched:
 
 
 class WatchedCollection:
-    """`run` keeps it current; `changed` is called whenever the objects are others. `is_absent` says
-    that the server does not know the resource: then there are none. `clock` is monotonic."""
+    """Keeps a copy of a collection. `run` keeps it current; `changed` is called whenever the
+    objects are others. `is_absent` says that the server does not know the resource: then there are
+    none. `clock` is monotonic."""
 
     def __init__(
         self,
@@ -186,7 +187,7 @@ class WatchedCollection:
             self._changed()
 
     def _hear_list(self) -> None:
-        """An absent resource is asked for less and less often."""
+        """Hear the list. An absent resource is asked for less and less often."""
         if self.is_absent:
             self._heard = self._clock()
         else:
@@ -244,7 +245,6 @@ def _is_too_new(status: JsonObject) -> bool:
 # policies. A kind of policy that the cluster is too old to know is no failure: then there are
 # none of it.
 
-
 REGISTRATION: Final = tuple(
     f"/apis/{ADMISSION_REGISTRATION}/{version}" for version in ("v1", "v1beta1", "v1alpha1")
 )
@@ -260,8 +260,9 @@ LONGEST_WATCH: Final = 300.0
 
 
 class ClusterCaches:
-    """`namespace` is where ConfigMaps with policies are looked for. No cache is silent for longer
-    than half of `max_staleness`, in seconds, unless the cluster is."""
+    """Keeps copies of what policies look up. `namespace` is where ConfigMaps with policies are
+    looked for. No cache is silent for longer than half of `max_staleness`, in seconds, unless the
+    cluster is."""
 
     def __init__(
         self,

@@ -44,7 +44,6 @@ class DecisionLogSettings:
 #
 # What must not be told: the contents of Secrets, in objects and in messages made of them.
 
-
 REDACTED: Final = "[redacted]"
 LEAST_CHARACTERS: Final = 4
 """Shorter values would blacken half of each message, and keep no secret."""
@@ -100,7 +99,8 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
 
 
 def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
-    """A Secret keeps its keys and loses its values; other objects are as they are."""
+    """Redact an object: a Secret keeps its keys and loses its values; other objects are as they
+    are."""
     if obj is None:
         return None
     if not secret:
@@ -125,13 +125,11 @@ _STDOUT: Final = 1
 
 
 class DecisionLog:
-    """`clock` is Unix time, `dice` gives numbers from 0 to 1."""
+    """Writes down the decisions on reviews. `clock` is Unix time, `dice` gives numbers from 0 to
+    1."""
 
     def __init__(
-        self,
-        settings: DecisionLogSettings,
-        clock: Callable[[], float],
-        dice: Callable[[], float],
+        self, settings: DecisionLogSettings, clock: Callable[[], float], dice: Callable[[], float]
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -225,7 +223,7 @@ class DecisionLog:
             self._is_broken = True
 
     def reopen_if_moved(self) -> None:
-        """Looked at every few seconds."""
+        """Reopen the file if it was moved; this is looked at every few seconds."""
         path = self._settings.path
         if path is None:
             return

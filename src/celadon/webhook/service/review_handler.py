@@ -39,7 +39,6 @@ from celadon.webhook.service.webhook_metrics import WebhookMetrics
 # Python would take (`NaN`); lone surrogates, which it refuses as well, are left to
 # `json.loads`.
 
-
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 _INFINITY: Final = float("inf")
@@ -102,10 +101,10 @@ Later: TypeAlias = Coroutine[None, None, apiserver.HttpAnswer]
 
 
 class ReviewHandler:
-    """`rulebook` gives what is in force, None if nothing was loaded yet, or is not known any more;
-    `missing` says what is waited for then; `most_bytes` is how large
-    a body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told
-    of requests that were denied."""
+    """Answers reviews over HTTP. `rulebook` gives what is in force, None if nothing was loaded yet,
+    or is not known any more; `missing` says what is waited for then; `most_bytes` is how large a
+    body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told of
+    requests that were denied."""
 
     def __init__(
         self,
@@ -309,7 +308,7 @@ class Answering(Protocol):
         ...
 
     def look(self) -> None:
-        """Called every few seconds, for files that others move."""
+        """Look for files that others move; this is called every few seconds."""
         ...
 
 
@@ -318,7 +317,6 @@ class Answering(Protocol):
 # What takes long to decide is decided in a fork of this process, one for each caller at a time, so
 # that small reviews need not wait for it. How long a review takes can be told beforehand from its
 # size, and from what those of the same caller have taken.
-
 
 DEAR_SECONDS: Final = 0.05
 """A review that takes so long is dear, and then those are that are half as large."""
@@ -367,8 +365,8 @@ class HeavyReviews:
             self._dear[request.remote_address] = min(dear, size // 2)
 
     def look(self) -> None:
-        """Called every few seconds: where reviews have come since then, the next one should find a
-        process that forks for it."""
+        """Look whether reviews have come since the last call, every few seconds: then the next one
+        should find a process that forks for it."""
         if self._is_asked:
             self._is_asked = False
             with contextlib.suppress(apiserver.ForkFailed):
@@ -511,7 +509,6 @@ def _heard_denial(denial: JsonObject) -> tuple[Request, Verdict]:
 # A review that has to ask others (`Unanswered`) goes on in a task of its own, up to its
 # deadline.
 
-
 AT_ONCE: Final = 8
 """Reviews that are decided before the network is looked at again."""
 
@@ -548,8 +545,8 @@ def seconds_to_answer(request: apiserver.HttpRequest, most: float) -> float:
 
 
 class ReviewQueue:
-    """`limit` reviews may wait or be decided at once, 0 is any number; `seconds` are for those
-    whose caller does not say. Belongs to the running loop."""
+    """Lets reviews wait for their turn. `limit` reviews may wait or be decided at once, 0 is any
+    number; `seconds` are for those whose caller does not say. Belongs to the running loop."""
 
     def __init__(
         self, handler: ReviewHandler, limit: int, seconds: float, heavy: HeavyReviews | None = None
@@ -569,7 +566,7 @@ class ReviewQueue:
         return len(self._waiting) + len(self._asking)
 
     def offer(self, request: apiserver.HttpRequest, reply: Reply) -> bool:
-        """Takes reviews, nothing else."""
+        """Take a review, and nothing else."""
         target = self._target(request)
         if target is None:
             return False

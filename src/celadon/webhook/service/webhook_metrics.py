@@ -29,7 +29,6 @@ from celadon.webhook.review_decisions import Finding, PolicySource
 #
 # What any webhook tells Prometheus about its reviews, whoever decides about them.
 
-
 _REVIEW_BOUNDS: Final = (
     *(1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
@@ -50,8 +49,8 @@ REFUSED: Final = Description(
 
 
 class ReviewMetrics:
-    """`in_flight` and `expires` (of the certificate, if there is one) are asked when somebody
-    reads."""
+    """Counts reviews. `in_flight` and `expires` (of the certificate, if there is one) are asked
+    when somebody reads."""
 
     def __init__(self, in_flight: Callable[[], int], expires: Callable[[], float] | None) -> None:
         self.seconds = Histogram(REVIEW_SECONDS, _REVIEW_BOUNDS)
@@ -72,7 +71,7 @@ class ReviewMetrics:
         self.http_requests.add((path, "200"))
 
     def not_answered(self, path: str, reason: str, code: int) -> None:
-        """An HTTP error took the place of a review."""
+        """Note that an HTTP error took the place of a review."""
         self.refused.add((path, reason))
         self.http_requests.add((path, str(code)))
 
@@ -132,7 +131,8 @@ WOULD_DENY: Final = Description(
 
 
 class WebhookMetrics:
-    """`in_flight` and `expires` are as for ReviewMetrics, which count in `reviews`."""
+    """Counts what a webhook does. `in_flight` and `expires` are as for ReviewMetrics, which count
+    in `reviews`."""
 
     def __init__(
         self,

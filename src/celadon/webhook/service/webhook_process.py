@@ -26,6 +26,7 @@ from typing import Final, Protocol
 import uvloop
 from cryptography import x509
 
+from celadon import private_files
 from celadon.admission import Request, Verdict
 from celadon.apiserver import HttpAnswer, HttpRequest, Workers, plain_text
 from celadon.apiserver.http import (
@@ -355,7 +356,7 @@ class Webhook:
             self.end()
 
     def end(self) -> None:
-        """The first call asks, the second insists."""
+        """End: the first call asks, the second insists."""
         delay = 0.0 if self.is_ending else self._settings.shutdown_delay
         say(LIFE, "the webhook ends", {"delaySeconds": delay})
         self.is_ending = True
@@ -415,7 +416,7 @@ def certificate_of(settings: TlsSettings, listen: Address) -> ServedCertificate 
             return None
         path = settings.certificate
         if path is not None:
-            return ServedCertificate(tls, path.read_bytes)
+            return ServedCertificate(tls, lambda: private_files.content(path))
         names = () if listen.is_wildcard else (listen.host,)
         pair = folder.server(names, now)
         return ServedCertificate(tls, lambda: pair.certificate)

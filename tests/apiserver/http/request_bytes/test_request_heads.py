@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.apiserver.http import request_bytes
 from celadon.apiserver.http.request_bytes import (
     MOST_HEADERS,
-    HeadReader,
-    RequestHead,
     RequestRefused,
     check_first_line,
     head_end,
+    read_head,
 )
-
-
-def read_head(head: bytes) -> RequestHead:
-    """By a connection that knows nothing."""
-    return HeadReader().read(head)
-
 
 LINE = b"GET / HTTP/1.1\r\n"
 HOST = b"Host: x\r\n"
@@ -192,19 +186,27 @@ AGAIN = HOST + b"Content-Length: 3\r\nConnection: close\r\n\r\n"
         b"GET / HTTP/1.0\r\n" + HOST + b"\r\n",
     ],
 )
-def test_a_connection_that_knows_headers_reads_all_heads_as_one_that_does_not(head: bytes) -> None:
-    reader = HeadReader()
-    reader.read(b"PUT /first HTTP/1.1\r\n" + AGAIN)
-    assert reader.read(head) == read_head(head)
-    assert reader.read(head) == read_head(head)
+def test_headers_that_are_known_are_read_as_those_that_are_not(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_head(b"PUT /first HTTP/1.1\r\n" + AGAIN)
+    known = read_head(head)
+    monkeypatch.setattr(request_bytes, "KNOWN_BYTES", 0)
+    assert read_head(head) == known
+
+
+def test_headers_that_came_before_are_shared_whatever_came_between() -> None:
+    first = read_head(b"PUT /first HTTP/1.1\r\n" + AGAIN)
+    other = read_head(b"PUT /other HTTP/1.1\r\n" + HOST + b"Content-Length: 7\r\n\r\n")
+    assert other.length == 7
+    assert read_head(b"PUT /first HTTP/1.1\r\n" + AGAIN).headers is first.headers
 
 
 def test_what_is_refused_is_refused_again() -> None:
-    reader = HeadReader()
-    reader.read(b"CONNECT x:1 HTTP/1.1\r\n\r\n")
+    read_head(b"CONNECT x:1 HTTP/1.1\r\n\r\n")
     for _ in range(2):
         with pytest.raises(RequestRefused, match="missing required Host"):
-            reader.read(b"GET / HTTP/1.1\r\n\r\n")
+            read_head(b"GET / HTTP/1.1\r\n\r\n")
 
 
 def test_more_headers_than_anybody_sends_are_refused() -> None:

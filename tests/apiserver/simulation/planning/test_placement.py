@@ -13,9 +13,12 @@ from celadon.apiserver.simulation.planning.node_filters import (
     Neighbours,
     NodeState,
     PodSort,
+    Rejection,
+    amounts,
     fit_of,
     matches_term,
     needs,
+    rejection_of,
     tolerates,
     unschedulable,
 )
@@ -432,3 +435,68 @@ def test_what_a_pod_costs_does_not_depend_on_the_others(
                 kept.take(fit_of(one, kept).fitting[0], one, {})
         looks.append(len(asked))
     assert looks[2] - looks[1] == 2 * (looks[1] - looks[0])
+
+
+SYSTEM = "kubernetes.io/os"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason", "message"),
+    [
+        ({"cpu": "3"}, "", ""),
+        (
+            {"cpu": "3500m"},
+            "OutOfcpu",
+            "Node didn't have enough resource: cpu, requested: 3500, used: 1000, capacity: 4000",
+        ),
+        (
+            {"cpu": "1", "nodeSelector": {"disk": "fast"}},
+            "NodeAffinity",
+            "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+        ),
+        (
+            {"cpu": "1", "port": 80},
+            "NodePorts",
+            "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod "
+            "ports",
+        ),
+        (
+            {"cpu": "1", "os": {"name": "windows"}},
+            "PodOSNotSupported",
+            "Failed to admit pod as the OS field doesn't match node OS",
+        ),
+        ({"cpu": "1", "os": {"name": "linux"}}, "", ""),
+        ({"cpu": "1", "lacks": "example.com/gpu"}, "", ""),
+    ],
+)
+def test_why_a_node_does_not_take_a_pod(more: dict[str, Any], reason: str, message: str) -> None:
+    rejection = rejected(**more)
+    assert rejection == (Rejection(reason, message) if reason else None)
+
+
+def rejected(
+    cpu: str, port: int = 0, lacks: str = "", labels: dict[str, str] | None = None, **spec: Any
+) -> Rejection | None:
+    """Why `node-1`, where a pod of one CPU has the port 80, does not take another pod."""
+    state = NodeState(node("node-1"))
+    taken = {"spec": {"containers": [{"ports": [{"hostPort": 80}]}]}}
+    state.take(taken, {"cpu": 1000})
+    ports = [{"hostPort": port}] if port else []
+    new = {"metadata": {"labels": labels or {}}, "spec": {"containers": [{"ports": ports}], **spec}}
+    requests = amounts({"cpu": cpu, **({lacks: "1"} if lacks else {})})
+    return rejection_of(new, requests, state)
+
+
+def test_a_label_that_names_another_system_is_refused() -> None:
+    rejection = rejected("1", labels={SYSTEM: "windows"})
+    assert rejection is not None
+    assert rejection.reason == "PodOSSelectorNodeLabelDoesNotMatch"
+    assert rejected("1", labels={SYSTEM: "linux"}) is None
+
+
+def test_a_node_takes_no_more_pods_than_it_has_room_for() -> None:
+    state = NodeState({"metadata": {"name": "n"}, "status": {"allocatable": {"pods": "1"}}})
+    assert rejection_of({}, {}, state) is None
+    state.take({}, {})
+    text = "Node didn't have enough resource: pods, requested: 1, used: 1, capacity: 1"
+    assert rejection_of({}, {}, state) == Rejection("OutOfpods", text)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import finished_at
+from celadon.apiserver.simulation.planning.pod_facts import Ending, ending_of, finished_at
 from celadon.kube import JsonObject
 
 
@@ -43,3 +43,66 @@ UNREADY = {"status": "False", "lastTransitionTime": at(30)}
 def test_when_a_pod_ended(meta: JsonObject, state: JsonObject, minute: int) -> None:
     pod = {"metadata": {"creationTimestamp": at(1), **meta}, "status": state}
     assert finished_at(pod).strftime("%M") == f"{minute:02}"
+
+
+def shell(script: str) -> list[str]:
+    return ["/bin/sh", "-c", script]
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        (["sleep", "30"], Ending(30, 0)),
+        (["/bin/sleep", "1.5m", "2"], Ending(92, 0)),
+        (["sleep", "infinity"], Ending(None, 0)),
+        (["sleep", "999999999d"], Ending(None, 0)),
+        (["/bin/true"], Ending(0, 0)),
+        (["false"], Ending(0, 1)),
+        (["echo", "a; exit 1"], Ending(0, 0)),
+        (shell(""), Ending(0, 0)),
+        (shell("exit 3"), Ending(0, 3)),
+        (shell("exit 257"), Ending(0, 1)),
+        (shell("false; exit"), Ending(0, 1)),
+        (shell("\n  echo 'failing; now' >&2\n  sleep 5\n\n  exit 42\n"), Ending(5, 42)),
+        (shell('echo "it is $(date)" > /dev/termination-log && sleep 1 && exit 2'), Ending(1, 2)),
+        (shell("false && sleep 5 || exit 4"), Ending(0, 4)),
+        (shell("true || exit 4"), Ending(0, 0)),
+        (shell("sleep 1h; false"), Ending(3600, 1)),
+        (["bash", "-c", "echo $0", "name"], Ending(0, 0)),
+    ],
+)
+def test_what_commands_tell_of_their_end(command: list[str], ending: Ending) -> None:
+    assert ending_of({"name": "app", "command": command}) == ending
+    assert ending_of({"name": "app", "args": command}) == ending
+    assert ending_of({"name": "app", "command": command[:1], "args": command[1:]}) == ending
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        [""],
+        ["server", "--port=80"],
+        ["exit", "1"],
+        [":"],
+        ["sleep"],
+        ["sleep", "$(PAUSE)"],
+        ["sleep", "-1"],
+        ["sh"],
+        ["sh", "script.sh"],
+        shell("exit $CODE"),
+        shell("exit -1"),
+        shell("sleep ²"),
+        shell("exit ²"),
+        shell("server & exit 1"),
+        shell("(exit 1)"),
+        shell("while true; do echo hello; sleep 10; done"),
+        shell("if [ -f /data ]; then exit 0; fi; exit 1"),
+        shell("exit 1 # always"),
+        shell("echo 'open; exit 1"),
+        shell("echo `exit 1`"),
+        shell("echo " + "a" * 1000),
+    ],
+)
+def test_most_commands_tell_nothing_of_their_end(command: list[str]) -> None:
+    assert ending_of({"name": "app", "command": command}) is None

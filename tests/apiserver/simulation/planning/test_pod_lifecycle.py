@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_facts import Sources, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
-    Sources,
     Step,
     duration,
     killed_status,
@@ -116,6 +115,36 @@ def test_a_pod_ends_by_itself(code: str, phase: str) -> None:
     assert life.condition("Ready") == ("False", reason, "")
 
 
+def commanded(*command: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"name": "app", "image": "i", "command": list(command), **more}]
+
+
+def test_a_command_that_tells_its_end() -> None:
+    life = Life(pod(containers=commanded("sh", "-c", "sleep 4; exit 3"), restartPolicy="Never"))
+    assert (life.phase, life.step.requeue_after) == ("Running", 4)
+    life.wait()
+    assert (life.phase, life.container()["state"]["terminated"]["exitCode"]) == ("Failed", 3)
+    life = Life(pod(containers=commanded("sleep", "infinity"), restartPolicy="Never"))
+    assert (life.phase, life.step.requeue_after) == ("Running", None)
+    life = Life(pod(containers=commanded("true")))
+    assert life.container()["restartCount"] == 1
+    assert life.reasons[-1] == "BackOff"
+    inits = commanded("false")
+    assert Life(pod(initContainers=inits, restartPolicy="Never")).phase == "Failed"
+
+
+def test_annotations_outdo_a_command() -> None:
+    told = {"run-for": "7s", "exit-code": "2"}
+    life = Life(pod(told, containers=commanded("false"), restartPolicy="Never"))
+    assert life.step.requeue_after == 7
+    life.wait()
+    assert life.container()["state"]["terminated"]["exitCode"] == 2
+
+
+def test_an_exit_code_that_is_none_is_as_if_it_were_not_there() -> None:
+    assert Life(pod({"exit-code": "\u00b2"}, restartPolicy="Never")).phase == "Succeeded"
+
+
 def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     life = Life(pod({"fail": "crash"}))
     assert life.phase == "Running"
@@ -132,6 +161,96 @@ def test_what_crashes_is_restarted_more_and_more_slowly() -> None:
     }
     assert status["lastState"]["terminated"]["reason"] == "Error"
     assert life.reasons.count("BackOff") == 8
+
+
+def test_ephemeral_containers_start_once_and_are_never_ready() -> None:
+    life = Life(pod(restartPolicy="Never"), Habits(run_for=60))
+    ephemerals = [
+        {"name": "debugger", "image": "busybox"},
+        {"name": "over", "image": "busybox", "command": ["false"]},
+    ]
+    life.pod["spec"]["ephemeralContainers"] = ephemerals
+    life.look()
+    debugger, over = life.pod["status"]["ephemeralContainerStatuses"]
+    assert (debugger["name"], list(debugger["state"])) == ("debugger", ["running"])
+    assert (debugger["ready"], "started" in debugger) == (False, False)
+    assert (over["state"]["terminated"]["exitCode"], over["restartCount"]) == (1, 0)
+    assert life.phase == "Running"
+    assert life.condition("Ready")[0] == "True"
+    life.wait()
+    debugger, over = life.pod["status"]["ephemeralContainerStatuses"]
+    assert debugger["state"]["terminated"]["exitCode"] == 137
+    assert over["restartCount"] == 0
+    assert life.phase == "Succeeded"
+
+
+CODES = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
+OTHERS = [{"action": "Restart", "exitCodes": {"operator": "NotIn", "values": [42]}}]
+
+
+@pytest.mark.parametrize(
+    ("pod_policy", "more", "code", "restarts"),
+    [
+        ("Never", {"restartPolicy": "Always"}, 0, True),
+        ("Never", {"restartPolicy": "OnFailure"}, 0, False),
+        ("Never", {"restartPolicy": "OnFailure"}, 3, True),
+        ("Always", {"restartPolicy": "Never"}, 3, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": CODES}, 42, True),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": CODES}, 3, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": OTHERS}, 42, False),
+        ("Never", {"restartPolicy": "Never", "restartPolicyRules": OTHERS}, 3, True),
+        ("OnFailure", {}, 3, True),
+    ],
+)
+def test_containers_have_policies_and_rules_of_restarts(
+    pod_policy: str, more: dict[str, Any], code: int, restarts: bool
+) -> None:
+    containers = commanded("sh", "-c", f"exit {code}", **more)
+    life = Life(pod(containers=containers, restartPolicy=pod_policy))
+    assert (life.container()["restartCount"] == 1) == restarts
+    assert (life.phase == "Running") == restarts
+
+
+def test_an_init_container_has_a_policy() -> None:
+    inits = commanded("false", restartPolicy="Never")
+    assert Life(pod(initContainers=inits)).phase == "Failed"
+    inits = commanded("false", restartPolicy="Never", restartPolicyRules=OTHERS)
+    assert Life(pod(initContainers=inits)).phase == "Pending"
+    inits = commanded("true", restartPolicy="OnFailure", restartPolicyRules=OTHERS)
+    assert Life(pod(initContainers=inits)).phase == "Running"
+
+
+def with_image(life: Life, image: str) -> None:
+    spec = life.pod["spec"]
+    life.pod["spec"] = {**spec, "containers": [{**spec["containers"][0], "image": image}]}
+    life.look()
+
+
+@pytest.mark.parametrize("policy", ["Always", "Never"])
+def test_a_container_with_a_new_image_is_made_anew(policy: str) -> None:
+    life = Life(pod(restartPolicy=policy), Habits(run_for=60))
+    with_image(life, "example.com/app:2")
+    status = life.container()
+    assert (status["image"], status["restartCount"]) == ("example.com/app:2", 1)
+    assert status["lastState"]["terminated"]["exitCode"] == 137
+    assert "Container app definition changed, will be restarted" in life.texts
+    with_image(life, "example.com/app:2")
+    assert (life.container()["restartCount"], life.texts) == (1, [])
+
+
+def test_a_new_image_is_tried_at_once() -> None:
+    life = Life(pod({"fail": "crash"}))
+    assert life.step.requeue_after == 10
+    life.pod["metadata"]["annotations"] = {}
+    with_image(life, "example.com/app:2")
+    assert life.container()["restartCount"] == 2
+    assert life.step.requeue_after is None
+
+
+def test_what_has_ended_for_good_does_not_come_back_with_a_new_image() -> None:
+    life = Life(pod(restartPolicy="Never", containers=commanded("true")))
+    with_image(life, "example.com/app:2")
+    assert (life.phase, life.container()["restartCount"]) == ("Succeeded", 0)
 
 
 def test_on_failure_only_failures_are_restarted() -> None:

@@ -17,12 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_facts import Sources, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
-    Sources,
     killed_status,
     next_step,
     running_containers,

@@ -154,6 +154,22 @@ CONTAINERS: list[tuple[dict[str, Any], list[str]]] = [
         {"env": [{"name": "a", "valueFrom": {"secretKeyRef": {"name": "s", "key": ""}}}]},
         [f"{C}.env[0].valueFrom.secretKeyRef.key: Required value"],
     ),
+    *(
+        (
+            {"envFrom": [{"prefix": prefix, "configMapRef": {"name": "m"}}]},
+            [f"{C}.envFrom[0].prefix: Invalid value: {message}" for message in messages],
+        )
+        for prefix, messages in (
+            ("", []),
+            (
+                "1a=",
+                [
+                    '"1a=": a valid environment variable name must consist only of printable ASCII '
+                    "characters other than '='",
+                ],
+            ),
+        )
+    ),
     (
         {"envFrom": [{}]},
         [f'{C}.envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`'],
@@ -525,6 +541,26 @@ SPECS: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("fields", "messages"), SPECS)
 def test_specs(fields: dict[str, Any], messages: list[str]) -> None:
     assert complaints(pod(**fields)) == messages
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("a", []),
+        (
+            "a" * 252,
+            [
+                f'spec.volumes[0].name: Invalid value: "v": PVC name "{"a" * 252}-v": must be no '
+                "more than 253 characters"
+            ],
+        ),
+    ],
+)
+def test_claims_of_a_pod_are_named_after_it(name: str, messages: list[str]) -> None:
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": 1}}}}
+    value = pod(**volume(ephemeral={"volumeClaimTemplate": claim}))
+    value["metadata"] = {**value["metadata"], "name": name}
+    assert complaints(value) == messages
 
 
 def test_variables_come_from_files_in_empty_directories() -> None:

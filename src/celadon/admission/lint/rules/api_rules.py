@@ -26,7 +26,6 @@ from celadon.late_patterns import late_pattern
 # without a status of its own. Mistakes in rules (`x-kubernetes-validations`) are shown where
 # they are in the rule.
 
-
 _HOISTED: Final = ("spec", "validation", "openAPIV3Schema")
 """Where the API server sees the schema that all versions share."""
 _MISTAKE: Final = late_pattern(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", re.ASCII)

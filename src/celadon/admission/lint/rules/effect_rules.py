@@ -198,7 +198,6 @@ BINDING_RULES: Final = (
     ),
 )
 
-
 _SECURITY_FIELDS: Final = frozenset(
     {
         "allowPrivilegeEscalation",
@@ -377,7 +376,6 @@ RULES: Final = (
 # estimate knows the sizes of lists and texts that `LargeObject` gives it, but multiplies nested
 # loops even where the inner lists share the size of the object. The bound of a program knows
 # the total, but takes every character for a list item.
-
 
 _ITEM_SIZE: Final = 512
 """Characters of JSON of a list item, on average: containers, rules, endpoints."""

@@ -89,7 +89,7 @@ def _is_made_for(bundle: Bundle, kind: GroupVersionKind, write: FieldWrite) -> b
 
 
 def _truth(bundle: Bundle, kind: GroupVersionKind, condition: Expr) -> bool | None:
-    """What a condition is for all objects of a kind; None where it may be either."""
+    """Return what a condition is for all objects of a kind; None where it may be either."""
     match condition:
         case Select(test_only=True):
             paths = list(path_in_object(condition))
@@ -121,7 +121,8 @@ def _truth(bundle: Bundle, kind: GroupVersionKind, condition: Expr) -> bool | No
 
 
 def _at(bundle: Bundle, kind: GroupVersionKind, path: MutationPath) -> MergeType | str | None:
-    """The type of a field; a text names the one that is not there, None says that nobody knows."""
+    """Return the type of a field; a text names the one that is not there, None says that nobody
+    knows."""
     type_ = merge_type(kind, bundle.custom.get(kind))
     for i, name in enumerate(path):
         if type_ is None:
@@ -242,7 +243,7 @@ def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
 
 
 def _constant(write: FieldWrite) -> tuple[str, Json] | None:
-    """The value of a scalar literal, with its type."""
+    """Return the value of a scalar literal, with its type."""
     if write.op not in ("", "add", "replace") or not isinstance(write.value, Literal):
         return None
     return type(write.value.value).__name__, write.value.value

@@ -42,7 +42,8 @@ _OPTIONAL_OF_REQUEST: Final = frozenset(
 
 
 def _reads(case: PolicyCase, root: str) -> Iterator[Access]:
-    """The first reads of fields right below a variable that may be null, one per expression."""
+    """Yield the first reads of fields right below a variable that may be null, one per
+    expression."""
     seen = set()
     for access in case.accesses:
         is_present = (root,) in access.facts.present

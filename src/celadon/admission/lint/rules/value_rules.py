@@ -90,10 +90,7 @@ def _status_warnings(bundle: Bundle) -> Iterator[Report]:
 
 
 def _status_warning(
-    case: PolicyCase,
-    expression: PolicyExpression,
-    kind: GroupVersionKind,
-    issue: Issue,
+    case: PolicyCase, expression: PolicyExpression, kind: GroupVersionKind, issue: Issue
 ) -> Report:
     text = issue.message.replace(f"{kind.kind}0", kind.kind)
     return Report(
@@ -140,7 +137,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, pattern: str) -> tuple
 
 
 def _is_foreign(bundle: Bundle, group: str) -> bool:
-    """A group that may be a CRD's or an aggregated server's."""
+    """Return whether a group may be a CRD's or an aggregated server's."""
     if any(resource.gvr.group == group for resource in bundle.catalog):
         return False
     return "." in group and not group.endswith(_BUILT_IN_SUFFIX)
@@ -188,7 +185,6 @@ TYPE_RULES: Final = (
         _unknown_resources,
     ),
 )
-
 
 _ANCHORS: Final = ("^", "$", "\\A", "\\z", "\\b", "(?i)^")
 _UNUSABLE: Final = frozenset({"UID", "creationTimestamp", "deletionTimestamp"})
@@ -259,7 +255,7 @@ def _constant(bundle: Bundle, case: Case, node: syntax.Expr) -> str:
 
 
 def _texts(node: syntax.Expr) -> set[str] | None:
-    """The values of a list of string literals."""
+    """Return the values of a list of string literals."""
     if node.__class__ is not syntax.ListLiteral or not node.elements:
         return None
     values = [
@@ -352,7 +348,7 @@ def _escapes(bundle: Bundle) -> Iterator[Report]:
 
 
 def _raw_name(bundle: Bundle, case: PolicyCase, path: Path) -> str | None:
-    """The declared field that an escaped name means, where no field has that name itself."""
+    """Return the declared field that an escaped name means, where no field has that name itself."""
     for kind in case.kinds:
         schema = bundle.schema(kind)
         parent = None if schema is None else field_schema(schema, path[1:-1])

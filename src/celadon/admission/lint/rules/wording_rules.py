@@ -121,7 +121,6 @@ RULES: Final = (
 #
 # CEL090: policies and webhooks for the files of an API server.
 
-
 _TYPES: Final = (
     (
         registration_types.ValidatingAdmissionPolicy,

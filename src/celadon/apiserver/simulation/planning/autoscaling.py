@@ -45,7 +45,7 @@ _NO_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """This is what is scaled: the object, how many replicas it has and is to have, whether it
+    """Holds what is scaled: the object, how many replicas it has and is to have, whether it
     selects pods, and the pods of its namespace."""
 
     object: JsonObject
@@ -519,7 +519,7 @@ def _request(pod: JsonObject, name: str) -> int:
 
 
 def _failure_of(metric: JsonObject) -> tuple[str, str]:
-    """The reason, and how the error of all metrics begins."""
+    """Return the reason, and how the error of all metrics begins."""
     kind = metric.get("type") or ""
     if kind == "Resource":
         name = metric["resource"]["name"]

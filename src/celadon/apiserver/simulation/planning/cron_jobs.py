@@ -376,7 +376,7 @@ _LIMITS: Final = {"successfulJobsHistoryLimit": COMPLETE, "failedJobsHistoryLimi
 
 
 def _end(job: JsonObject) -> str:
-    """The type of its last condition; empty if it has not ended."""
+    """Return the type of its last condition; empty if it has not ended."""
     return str((finished_condition(job) or {}).get("type", ""))
 
 

@@ -141,7 +141,7 @@ class _Sync:
     # As `constructHistory` of `update.go`. A template that comes back is not a new revision; its
     # number rises, so that it is the latest one.
     def _history(self) -> tuple[str, list[JsonObject]]:
-        """The hash of the template that is to be, and the revisions of others."""
+        """Return the hash of the template that is to be, and the revisions of others."""
         patch = template_patch(self.set)
         owned, adoptions = claimed_revisions(self.set, self.world.revisions)
         self.steps += adoptions
@@ -303,7 +303,7 @@ class _Sync:
     # The other half of `rollingUpdate`: here a new pod comes before the old one goes, so that nodes
     # are never without one.
     def _surge(self) -> None:
-        """New pods come beside old ones, no more than `max_surge` at once."""
+        """Let new pods come beside old ones, no more than `max_surge` at once."""
         surging = available = 0
         surplus: list[JsonObject] = []
         misplaced: list[JsonObject] = []

@@ -36,10 +36,7 @@ class Scale:
 
 
 def budget_plan(
-    budget: JsonObject,
-    pods: Sequence[JsonObject],
-    scales: Mapping[str, Scale | str],
-    now: datetime,
+    budget: JsonObject, pods: Sequence[JsonObject], scales: Mapping[str, Scale | str], now: datetime
 ) -> Plan:
     """Return the next steps of a budget that selects these pods. `scales` has what the owner of
     each wants, by the uid in the pod's reference; in place of one that is not known stands why."""

@@ -88,7 +88,7 @@ class TriggerTimes:
         self._times: dict[str, dict[str, str]] = {}
 
     def changed_at(self, item: str, service: JsonObject, pods: Iterable[JsonObject]) -> str:
-        """The first time since the last look; empty if nothing has changed."""
+        """Return the first time since the last look; empty if nothing has changed."""
         former = self._times.get(item, {})
         times = {"": metadata.creation_timestamp(service)}
         for pod in pods:
@@ -214,12 +214,7 @@ class _SliceWork:
 
     # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
     # as possible are touched, even if some stay half empty.
-    def _fill(
-        self,
-        slices: Sequence[JsonObject],
-        ports: list[Any],
-        by_key: JsonDict,
-    ) -> None:
+    def _fill(self, slices: Sequence[JsonObject], ports: list[Any], by_key: JsonDict) -> None:
         """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
         that change anyway, then into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
@@ -258,7 +253,7 @@ class _SliceWork:
     # As the placeholder of `reconcileByAddressType`: by it, a Service without endpoints differs
     # from one that nobody has looked at yet.
     def _hold_place(self) -> None:
-        """A Service without endpoints has one empty slice."""
+        """Hold the place with one empty slice, which a Service without endpoints has."""
         new = self._new([], [])
         deleted = self._deleted[0] if len(self._deleted) == 1 else None
         if deleted is not None and _is_like(deleted, new):
@@ -297,7 +292,7 @@ class _SliceWork:
     # As `finalize`: an update is cheaper for all who watch than a deletion and a creation. A
     # Service that is being deleted gets no new slices; those that it has go with it.
     def steps(self, failed: plans.ObjectEvent) -> Iterable[plans.Step]:
-        """A slice that would go takes the place of one that would come."""
+        """Return the steps. A slice that would go takes the place of one that would come."""
         reused = []
         for item in list(self._deleted):
             if self._created and _is_owned(item, self._service):
@@ -352,7 +347,7 @@ def _with_endpoints(slice_: JsonObject, endpoints: list[Any], labels: dict[str, 
 
 # As `getSliceToFill`.
 def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
-    """The slice that would be fullest with so many more, if they have room in any."""
+    """Return the slice that would be fullest with so many more, if they have room in any."""
     if count >= MAX_ENDPOINTS:
         return None
     left = {
@@ -586,7 +581,6 @@ _ADDRESS_LISTS: Final = ("addresses", "notReadyAddresses")
 #
 # As k8s.io/kubernetes `pkg/controller/endpointslicemirroring`. Each set of ports, in each
 # family of addresses, has one slice; upstream has endpoints in it in any order.
-
 
 MIRRORED_ADDRESSES: Final = 1000
 """In one slice (`--mirroring-max-endpoints-per-subset`)."""

@@ -30,8 +30,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FailureRuling:
-    """`action` is that of the rule which matched; empty if none did. `message` is why the Job
-    fails, if it does for this pod."""
+    """Says what the failure policy of a Job does about a pod. `action` is that of the rule which
+    matched; empty if none did. `message` is why the Job fails, if it does for this pod."""
 
     action: str = ""
     message: str = ""
@@ -298,7 +298,7 @@ class _Sync:
     # What has been decided in an earlier round stands, even if the counts would now say something
     # else; then policies come before limits, since they say more precisely why.
     def _ending(self) -> JsonDict | None:
-        """The condition by which the Job ends, if it does."""
+        """Return the condition by which the Job ends, if it does."""
         present = self._present(CRITERIA_MET)
         if present is None:
             failure = self._present(FAILURE_TARGET)
@@ -407,8 +407,8 @@ class _Sync:
     # As `getPodsWithDelayedDeletionPerIndex`. The count of failures lives in annotations of pods
     # only, so the last failed pod must not be lost before it is handed on.
     def _delayed(self, total: int) -> dict[int, JsonObject]:
-        """The last failed pod of each index that is to be tried again: it stays until there is
-        another one, which takes over how often the index has failed."""
+        """Return the last failed pod of each index that is to be tried again: it stays until there
+        is another one, which takes over how often the index has failed."""
         settled = job_indexes.merged(
             self.succeeded_indexes,
             self.failed_indexes or (),
@@ -691,7 +691,7 @@ class _Sync:
     # As `enactJobFinished`; the condition waits until no pod runs any longer
     # (`delayTerminalCondition`).
     def _end(self, ending: JsonObject) -> JsonDict | None:
-        """The last condition; None while pods are still ending."""
+        """Return the last condition; None while pods are still ending."""
         if self.terminating:
             return None
         kind = FAILED if ending["type"] in {FAILED, FAILURE_TARGET} else COMPLETE

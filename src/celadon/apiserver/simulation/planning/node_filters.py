@@ -19,7 +19,7 @@ from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
-from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
+from celadon.kube.well_known_values import OPERATING_SYSTEM, PREFERRED_TERMS, REQUIRED_TERMS
 from celadon.records import dataclass, field
 
 # --- Neighbours --------------------------------------------------------------
@@ -532,7 +532,8 @@ class PodAffinity:
         return None
 
     def _is_near(self, state: NodeState) -> bool:
-        """The first of pods that want to be together may run anywhere."""
+        """Return whether a pod may run near. The first of pods that want to be together may run
+        anywhere."""
         for term, places in zip(self._near, self._with, strict=True):
             place = state.labels.get(term.topology)
             if place is None or (place not in places and not self._is_first):
@@ -541,7 +542,7 @@ class PodAffinity:
 
 
 def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
-    """The values of its topology where pods are that it matches."""
+    """Return the values of its topology where pods are that it matches."""
     counts = neighbours.counted(term.sort)
     return frozenset(
         state.labels[term.topology]
@@ -688,3 +689,43 @@ def before_filters(nodes: int, reason: str) -> str:
 def takes_room(pod: JsonObject) -> bool:
     """Tell whether the pod is on a node and has not ended."""
     return bool(node_of(pod)) and not has_ended(pod)
+
+
+# --- Rejection ---------------------------------------------------------------
+#
+# Why the kubelet of a node does not take a pod that somebody has put there: binding asks nobody.
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Says in the kubelet's words why it does not run a pod, or no longer."""
+
+    reason: str
+    message: str
+
+
+# As `predicateAdmitHandler` of `pkg/kubelet/lifecycle/predicate.go`. What it does for critical
+# pods, to stop others, is left out, and nothing is lacking that a node does not list.
+def rejection_of(
+    pod: JsonObject, requests: Mapping[str, int], state: NodeState
+) -> Rejection | None:
+    """Return why a node does not take a pod, which requests so much, beside those that it has
+    taken; None if it does."""
+    system = state.labels.get(OPERATING_SYSTEM, "linux")
+    if metadata.labels(pod).get(OPERATING_SYSTEM, system) != system:
+        text = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"
+        return Rejection("PodOSSelectorNodeLabelDoesNotMatch", text)
+    if ((pod.get("spec") or {}).get("os") or {}).get("name", system) != system:
+        text = "Failed to admit pod as the OS field doesn't match node OS"
+        return Rejection("PodOSNotSupported", text)
+    used = {**state.used, PODS_RESOURCE: len(state.pods)}
+    for name, value in {PODS_RESOURCE: 1, **requests}.items():
+        capacity = state.allocatable.get(name)
+        if capacity is not None and value and value > capacity - used.get(name, 0):
+            text = f"{name}, requested: {value}, used: {used.get(name, 0)}, capacity: {capacity}"
+            return Rejection(f"OutOf{name}", f"Node didn't have enough resource: {text}")
+    refusals = (("NodeAffinity", _node_affinity(pod, state)), ("NodePorts", _ports(pod, state)))
+    for name, refusal in refusals:
+        if refusal is not None:
+            return Rejection(name, f"Predicate {name} failed: {refusal.reasons[0]}")
+    return None

@@ -48,7 +48,7 @@ def best_node(
 def _tolerated(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
 ) -> Scores:
-    """The fewer taints it would rather avoid, the better."""
+    """Score nodes: the fewer taints a pod would rather avoid, the better."""
     tolerations: Sequence[JsonObject] = [
         toleration
         for toleration in facts.spec_of(pod).get("tolerations") or ()
@@ -87,7 +87,7 @@ def _node_affinity(
 def _spread(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
 ) -> Scores:
-    """The fewer pods like it there are in the same places, the better."""
+    """Score nodes: the fewer pods like it there are in the same places, the better."""
     topology_spread_constraints = facts.spec_of(pod).get("topologySpreadConstraints") or ()
     soft = [
         constraint
@@ -154,7 +154,7 @@ def _pod_affinity(
 def _least_allocated(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
 ) -> Scores:
-    """The more would be left, the better."""
+    """Score nodes: the more would be left, the better."""
     needs = node_filters.needs(pod)
     requests = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
     result: dict[str, float] = {}
@@ -289,7 +289,8 @@ def _refusal_without(
 
 
 def _importance(pod: JsonObject) -> tuple[int, str]:
-    """The most important pod first: of higher priority, then that has run for longer."""
+    """Return what pods are sorted by: the most important first, of higher priority, then that has
+    run for longer."""
     return -priority_of(pod), str(facts.status_of(pod).get("startTime") or "~")
 
 

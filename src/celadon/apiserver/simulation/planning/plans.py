@@ -45,14 +45,14 @@ class ObjectEvent:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`object` is whole: what is to be stored, or what is to go. `done` is told when the step has
-    succeeded, `failed` when it has not; a created object's name, which may come from the server,
-    stands in `done` as `CREATED_NAME`. An object that is there already is no failure if
-    `may_exist`; one that is gone never is where it is to be deleted. What depends on it goes before
-    it if `is_foreground`. `otherwise` makes what is written in its place when something was
-    refused before, of the error. What only needs the status to be written, if there is one to
-    write, `follows_status`: it is done though something else was refused. `follow` gives the
-    step that comes after a creation, of what the server has made."""
+    """Says what a controller does next. `object` is whole: what is to be stored, or what is to go.
+    `done` is told when the step has succeeded, `failed` when it has not; a created object's name,
+    which may come from the server, stands in `done` as `CREATED_NAME`. An object that is there
+    already is no failure if `may_exist`; one that is gone never is where it is to be deleted. What
+    depends on it goes before it if `is_foreground`. `otherwise` makes what is written in its place
+    when something was refused before, of the error. What only needs the status to be written, if
+    there is one to write, `follows_status`: it is done though something else was refused. `follow`
+    gives the step that comes after a creation, of what the server has made."""
 
     verb: Verb
     object: JsonObject
@@ -67,7 +67,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`requeue_after` is in how many seconds to look again though nothing has changed."""
+    """Holds what a controller does about one object. `requeue_after` is in how many seconds to look
+    again though nothing has changed."""
 
     steps: tuple[Step, ...] = ()
     requeue_after: float | None = None

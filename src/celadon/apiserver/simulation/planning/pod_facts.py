@@ -1,5 +1,5 @@
 """Predicates on pods that controllers share: ready, available, active, finished since when, owned
-by whom.
+by whom; what they lack before they can start, and what their commands say of their end.
 
 As k8s.io/kubernetes `pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`, and for the
 time of an end `pkg/controller/job/backoff_utils.go`.
@@ -7,8 +7,11 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
@@ -105,7 +108,7 @@ def controller_of(obj: JsonObject) -> JsonDict:
 
 
 def node_of(pod: JsonObject) -> str:
-    """The name of the node that it is assigned to; empty if there is none."""
+    """Return the name of the node that it is assigned to; empty if there is none."""
     return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
@@ -209,3 +212,190 @@ def read_time(text: str) -> datetime:
     """Return the time that an object's text tells. Objects have been through validation, so the
     text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+# --- Configuration -----------------------------------------------------------
+#
+# What a pod needs of ConfigMaps and Secrets before its containers start.
+#
+# As k8s.io/kubernetes `makeEnvironmentVariables` of `pkg/kubelet/kubelet_pods.go`, and `SetUpAt`
+# and `MakePayload` of `pkg/volume/{configmap,secret,projected}`.
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Finds the ConfigMaps and Secrets of a pod's namespace by their names."""
+
+    config_map: Callable[[str], JsonObject | None]
+    secret: Callable[[str], JsonObject | None]
+
+    def lacking(self, kind: str, name: str, keys: Iterable[str] = ()) -> tuple[str, str] | None:
+        """Return the error about what is not there, and the key that is missing, if only one is;
+        None if all is there."""
+        result = (self.config_map if kind == "ConfigMap" else self.secret)(name)
+        if result is None:
+            return f'{kind.lower()} "{name}" not found', ""
+        present = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
+        missing = next((key for key in keys if key not in present), None)
+        return None if missing is None else ("", missing)
+
+
+_KINDS: Final = (("configMap", "ConfigMap"), ("secret", "Secret"))
+
+
+def unmounted_volumes(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield the name of each volume that cannot be mounted, and why."""
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        parts = (volume.get("projected") or {}).get("sources") or (volume,)
+        reasons = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
+        if reasons:
+            texts = ", ".join(reasons)
+            yield volume["name"], f"[{texts}]" if len(reasons) > 1 else texts
+
+
+def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
+    for field_, kind in _KINDS:
+        value = part.get(field_)
+        if value is None or value.get("optional"):
+            continue
+        name = value.get("secretName") or value.get("name") or ""
+        keys = [item["key"] for item in value.get("items") or ()]
+        lacking = sources.lacking(kind, name, keys)
+        if lacking is not None:
+            reason, key = lacking
+            of_key = {
+                "ConfigMap": f"configmap references non-existent config key: {key}",
+                "Secret": f"references non-existent secret key: {key}",
+            }
+            yield reason or of_key[kind]
+
+
+def why_unconfigured(pod: JsonObject, container: JsonObject, sources: Sources) -> str:
+    """Return why the environment of a container cannot be made; empty if it can."""
+    for source in container.get("envFrom") or ():
+        for field_, kind in _KINDS:
+            value = source.get(f"{field_}Ref")
+            lacking = _lacking(sources, kind, value)
+            if lacking is not None:
+                return lacking[0]
+    for variable in container.get("env") or ():
+        for field_, kind in _KINDS:
+            value = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
+            lacking = _lacking(sources, kind, value)
+            if value is not None and lacking is not None:
+                reason, key = lacking
+                place = f"{kind} {metadata.namespace(pod)}/{value.get('name')}"
+                return reason or f"couldn't find key {key} in {place}"
+    return ""
+
+
+def _lacking(sources: Sources, kind: str, value: JsonObject | None) -> tuple[str, str] | None:
+    if value is None or value.get("optional"):
+        return None
+    return sources.lacking(kind, value.get("name") or "", [value["key"]] if "key" in value else ())
+
+
+# --- Commands ----------------------------------------------------------------
+#
+# No program runs, but a few say by their names and arguments alone how long they take and with
+# which code they end: `sleep`, `true`, `false`, `echo`, `printf`, and a script of a shell that has
+# only these and `exit`.
+
+_SHELLS: Final = frozenset(("sh", "bash", "ash", "dash"))
+_AT_ONCE: Final = {"true": 0, ":": 0, "echo": 0, "printf": 0, "false": 1}
+"""Programs and built-in commands of shells that take no time, with their exit codes."""
+_ONLY_IN_SHELLS: Final = frozenset((":", "exit"))
+_LONGEST_COMMAND: Final = 1000
+"""In characters: a longer one is not read, since pods are looked at on the event loop."""
+_LONGEST_PAUSE: Final = 1e9
+"""In seconds, some thirty years: what sleeps for longer runs on."""
+
+_WORD: Final = r"""(?:[^\s;&|<>()#'"\\`]|'[^']*+'|"[^"\\`]*+")++"""
+_TOKEN: Final = re.compile(
+    rf"""[ \t]++
+    |(?P<operator>&&|\|\||[;\n])[;\s]*+
+    |\d?>>?[ \t]*+(?:&\d|{_WORD})     # where the output goes
+    |(?P<word>{_WORD})""",
+    re.VERBOSE,
+)
+_PAUSE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", re.ASCII)
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Says in how many seconds a program ends by itself, None for never, and with which code."""
+
+    seconds: float | None
+    code: int
+
+
+def ending_of(container: JsonObject) -> Ending | None:
+    """Return how the container's command ends; None if that cannot be told without running it.
+    Arguments without a command are read as if the image had no entrypoint."""
+    words = (*(container.get("command") or ()), *(container.get("args") or ()))
+    return _ending_of(words) if 0 < sum(map(len, words)) <= _LONGEST_COMMAND else None
+
+
+@lru_cache(maxsize=1024)
+def _ending_of(command: tuple[str, ...]) -> Ending | None:
+    program = _program(command)
+    statements: list[tuple[str, list[str]]] | None = [("", list(command))]
+    if program in _SHELLS and len(command) > 2 and command[1] == "-c":
+        statements = _statements(command[2])
+    elif program in _ONLY_IN_SHELLS:
+        statements = None
+    if statements is None:
+        return None
+    seconds, code = 0.0, 0
+    for operator, words in statements:
+        if (operator == "&&" and code) or (operator == "||" and not code):
+            continue
+        name = _program(words)
+        if name == "exit":
+            number = words[1] if len(words) > 1 else str(code)
+            return Ending(seconds, int(number) % 256) if _is_number(number) else None
+        pause = _pause(words[1:]) if name == "sleep" else 0.0
+        if pause is None or name not in {"sleep", *_AT_ONCE}:
+            return None
+        seconds, code = seconds + pause, _AT_ONCE.get(name, 0)
+        if seconds > _LONGEST_PAUSE:
+            return Ending(None, 0)
+    return Ending(seconds, code)
+
+
+def _statements(script: str) -> list[tuple[str, list[str]]] | None:
+    """Return the words of each command, with the operator before it; None for a script that has
+    more than a row of simple commands."""
+    result: list[tuple[str, list[str]]] = [(";", [])]
+    place = 0
+    while place < len(script):
+        token = _TOKEN.match(script, place)
+        if token is None:
+            return None
+        place = token.end()
+        if token["word"]:
+            result[-1][1].append(re.sub("['\"]", "", token["word"]))
+        elif token["operator"]:
+            result.append((token["operator"], []))
+    return [(operator, words) for operator, words in result if words]
+
+
+def _program(command: Sequence[str]) -> str:
+    return command[0].rpartition("/")[2]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 3
+
+
+def _pause(arguments: Sequence[str]) -> float | None:
+    """Return the seconds that `sleep` takes; infinity is one of them. None if its arguments are
+    unknown."""
+    if any(argument in {"infinity", "inf"} for argument in arguments):
+        return float("inf")
+    parts = [_PAUSE.fullmatch(argument) for argument in arguments]
+    found = [part for part in parts if part is not None]
+    if not found or len(found) < len(parts):
+        return None
+    return sum(float(part[1]) * _SECONDS[part[2]] for part in found)

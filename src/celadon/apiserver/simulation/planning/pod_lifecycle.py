@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
+from celadon.apiserver.simulation.planning.pod_facts import (
+    Sources,
+    ending_of,
+    read_time,
+    time_text,
+    unmounted_volumes,
+    why_unconfigured,
+)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -24,7 +31,6 @@ from celadon.records import dataclass, field
 # --- Behaviour ---------------------------------------------------------------
 #
 # What annotations say of the containers of a pod.
-
 
 DOMAIN: Final = "simulation.celadon.dev"
 READY_AFTER: Final = f"{DOMAIN}/ready-after"
@@ -73,6 +79,11 @@ class Behaviour:
     exit_code: int = 0
     is_pulled: bool = True
 
+    def with_end_of(self, container: JsonObject) -> Behaviour:
+        """Return this behaviour with the end that the container's command tells, if it does."""
+        ending = ending_of(container)
+        return self if ending is None else Behaviour(self.ready_after, ending.seconds, ending.code)
+
 
 @dataclass(frozen=True, slots=True)
 class Habits:
@@ -84,8 +95,8 @@ class Habits:
     def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
         """Return how a container behaves that is no init container."""
         on_pod = metadata.annotations(pod)
-        runs_on = restart_policy(pod) == "Always"
-        usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
+        run_for = None if restart_policy(pod, container) == "Always" else self.run_for
+        usual = Behaviour(self.ready_after, run_for).with_end_of(container)
         named = on_pod.get(CONTAINERS, "")
         if named and container["name"] not in named.split(","):
             return usual
@@ -95,7 +106,7 @@ class Habits:
         """Return how an init container behaves: it has done its work at once, or is a sidecar and
         runs on."""
         on_pod = metadata.annotations(pod)
-        usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
+        usual = Behaviour(0.0, None if is_sidecar(container) else 0.0).with_end_of(container)
         is_named = container["name"] in on_pod.get(CONTAINERS, "").split(",")
         return _told(on_pod, usual) if is_named else usual
 
@@ -109,102 +120,22 @@ def _told(on_pod: Mapping[str, str], usual: Behaviour) -> Behaviour:
         ready = None if never else duration(on_pod[READY_AFTER]) or 0.0
     if RUN_FOR in on_pod:
         run = duration(on_pod[RUN_FOR])
-    code = on_pod.get(EXIT_CODE, "0")
-    exit_code = int(code) if code.isdigit() and len(code) <= 3 else 0
+    code = on_pod.get(EXIT_CODE, "")
+    exit_code = int(code) if code.isdecimal() and len(code) <= 3 else usual.exit_code
     if on_pod.get(FAIL) == "crash":
         return Behaviour(ready, 0.0, exit_code or 1)
     return Behaviour(ready, run, exit_code, is_pulled=on_pod.get(FAIL) != "pull")
 
 
-def restart_policy(pod: JsonObject) -> str:
-    """Return the restart policy of the pod."""
-    return str((pod.get("spec") or {}).get("restartPolicy") or "Always")
+def restart_policy(pod: JsonObject, container: JsonObject) -> str:
+    """Return the restart policy of a container: its own, or that of its pod."""
+    of_pod = (pod.get("spec") or {}).get("restartPolicy")
+    return str(container.get("restartPolicy") or of_pod or "Always")
 
 
 def is_sidecar(container: JsonObject) -> bool:
     """Tell whether an init container runs on beside the others."""
     return container.get("restartPolicy") == "Always"
-
-
-# --- Configuration -----------------------------------------------------------
-#
-# What a pod needs of ConfigMaps and Secrets before its containers start.
-#
-# As k8s.io/kubernetes `makeEnvironmentVariables` of `pkg/kubelet/kubelet_pods.go`, and `SetUpAt`
-# and `MakePayload` of `pkg/volume/{configmap,secret,projected}`.
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Finds the ConfigMaps and Secrets of a pod's namespace by their names."""
-
-    config_map: Callable[[str], JsonObject | None]
-    secret: Callable[[str], JsonObject | None]
-
-    def lacking(self, kind: str, name: str, keys: Iterable[str] = ()) -> tuple[str, str] | None:
-        """Return the error about what is not there, and the key that is missing, if only one is;
-        None if all is there."""
-        result = (self.config_map if kind == "ConfigMap" else self.secret)(name)
-        if result is None:
-            return f'{kind.lower()} "{name}" not found', ""
-        present = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
-        missing = next((key for key in keys if key not in present), None)
-        return None if missing is None else ("", missing)
-
-
-_KINDS: Final = (("configMap", "ConfigMap"), ("secret", "Secret"))
-
-
-def _unmounted(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
-    """Yield the name of each volume that cannot be mounted, and why."""
-    for volume in (pod.get("spec") or {}).get("volumes") or ():
-        parts = (volume.get("projected") or {}).get("sources") or (volume,)
-        reasons = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
-        if reasons:
-            texts = ", ".join(reasons)
-            yield volume["name"], f"[{texts}]" if len(reasons) > 1 else texts
-
-
-def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
-    for field_, kind in _KINDS:
-        value = part.get(field_)
-        if value is None or value.get("optional"):
-            continue
-        name = value.get("secretName") or value.get("name") or ""
-        keys = [item["key"] for item in value.get("items") or ()]
-        lacking = sources.lacking(kind, name, keys)
-        if lacking is not None:
-            reason, key = lacking
-            of_key = {
-                "ConfigMap": f"configmap references non-existent config key: {key}",
-                "Secret": f"references non-existent secret key: {key}",
-            }
-            yield reason or of_key[kind]
-
-
-def _unconfigured(pod: JsonObject, container: JsonObject, sources: Sources) -> str:
-    """Return why the environment of a container cannot be made; empty if it can."""
-    for source in container.get("envFrom") or ():
-        for field_, kind in _KINDS:
-            value = source.get(f"{field_}Ref")
-            lacking = _lacking(sources, kind, value)
-            if lacking is not None:
-                return lacking[0]
-    for variable in container.get("env") or ():
-        for field_, kind in _KINDS:
-            value = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
-            lacking = _lacking(sources, kind, value)
-            if value is not None and lacking is not None:
-                reason, key = lacking
-                place = f"{kind} {metadata.namespace(pod)}/{value.get('name')}"
-                return reason or f"couldn't find key {key} in {place}"
-    return ""
-
-
-def _lacking(sources: Sources, kind: str, value: JsonObject | None) -> tuple[str, str] | None:
-    if value is None or value.get("optional"):
-        return None
-    return sources.lacking(kind, value.get("name") or "", [value["key"]] if "key" in value else ())
 
 
 # --- Containers --------------------------------------------------------------
@@ -251,15 +182,20 @@ def _moved(
     behaviour: Behaviour,
     list_path: str,
 ) -> JsonDict:
-    """The status of a container now. It may start, end and start again at one and the same time,
-    but the second restart waits."""
+    """Return the status of a container now. It may start, end and start again at one and the same
+    time, but the second restart waits."""
     result = dict(former or _fresh(container))
     field_path = f"{list_path}{{{container['name']}}}"
     # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
     # order.
     while True:
         state = result["state"]
-        if "running" in state:
+        is_outdated = _is_outdated(container, result, list_path)
+        if "running" in state and is_outdated:
+            text = f"Container {container['name']} definition changed, will be restarted"
+            progress.tell("Normal", "Killing", text, field_path)
+            result = _ended(result, _KILLED, time_text(progress.now))
+        elif "running" in state:
             began = read_time(state["running"]["startedAt"])
             age = (progress.now - began).total_seconds()
             if behaviour.run_for is None or age < behaviour.run_for:
@@ -268,19 +204,19 @@ def _moved(
                 return {**result, "ready": _is_ready(progress, behaviour, age), "started": True}
             result = _ended(result, behaviour.exit_code, time_text(progress.now))
             continue
-        if "terminated" in state:
+        elif "terminated" in state:
             code = state["terminated"]["exitCode"]
             if not _restarts(progress.pod, container, code, list_path):
                 return result
             wait = _backoff(result["restartCount"], state["terminated"], progress.now)
-            if wait > 0:
+            if wait > 0 and not is_outdated:
                 return _backing_off(progress, container, result, wait, field_path)
         # The container waits for its next start (`CrashLoopBackOff`); how it ended stands in
         # `lastState`.
         elif "reason" in state["waiting"] and result["lastState"]:
             last = result["lastState"]["terminated"]
             wait = _backoff(result["restartCount"], last, progress.now)
-            if wait > 0:
+            if wait > 0 and not is_outdated:
                 progress.waits.append(wait)
                 return result
             result = {**result, "state": result["lastState"]}
@@ -288,11 +224,22 @@ def _moved(
             return _unpulled(progress, container, result, field_path)
         lacking = ""
         if progress.sources is not None:
-            lacking = _unconfigured(progress.pod, container, progress.sources)
+            lacking = why_unconfigured(progress.pod, container, progress.sources)
         if lacking:
             was = former["state"] if former is not None else {}
             return _held_up(progress, container, result, was, lacking, field_path)
         result = _started(progress, container, result, field_path)
+
+
+# As `containerChanged` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`: of a container that has
+# been made only the image can change.
+def _is_outdated(container: JsonObject, status: JsonObject, list_path: str) -> bool:
+    """Tell whether a container that may start again was made with another image."""
+    return (
+        (list_path == _OWN or is_sidecar(container))
+        and "containerID" in status
+        and status.get("image") != (container.get("image") or "")
+    )
 
 
 # As `convertToAPIContainerStatuses` of `kubelet_pods.go` for a container of which the runtime knows
@@ -319,12 +266,25 @@ def _is_ready(progress: _Progress, behaviour: Behaviour, age: float) -> bool:
 
 
 def _restarts(pod: JsonObject, container: JsonObject, code: int, list_path: str) -> bool:
-    policy = restart_policy(pod)
+    if list_path == _EPHEMERAL:
+        return False
+    policy, has_rule = restart_policy(pod, container), _has_restart_rule(container, code)
     # An init container that failed runs again even under `OnFailure`; one that succeeded is done
     # for good, unless it is a sidecar, which runs as long as the pod does.
     if list_path == _INIT:
-        return is_sidecar(container) or (code != 0 and policy != "Never")
-    return policy == "Always" or (policy == "OnFailure" and code != 0)
+        return is_sidecar(container) or (code != 0 and (has_rule or policy != "Never"))
+    return has_rule or policy == "Always" or (policy == "OnFailure" and code != 0)
+
+
+# As `FindMatchingContainerRestartRule` of `pkg/api/v1/pod/util.go`.
+def _has_restart_rule(container: JsonObject, code: int) -> bool:
+    """Tell whether a rule of the container wants a restart after this exit code."""
+    rules = [rule.get("exitCodes") or {} for rule in container.get("restartPolicyRules") or ()]
+    return any(
+        (code in (rule.get("values") or ())) == (rule.get("operator") == "In")
+        for rule in rules
+        if rule
+    )
 
 
 def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
@@ -343,7 +303,8 @@ def _held_up(
     reason: str,
     field_path: str,
 ) -> JsonDict:
-    """A container that cannot be made: nothing is told of what has been told before."""
+    """Return the status of a container that cannot be made: nothing is told of what has been told
+    before."""
     progress.lacks = True
     waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": reason}}
     if was != waiting:
@@ -392,6 +353,7 @@ def _started(
         "state": {"running": {"startedAt": time_text(progress.now)}},
         "lastState": status["state"] if again else {},
         "restartCount": restarts,
+        "image": image,
         "imageID": f"{_without_tag(image)}@sha256:{_digest(image)}",
         "containerID": f"containerd://{_digest(seed)}",
         **(allocated if is_since("1.33") else {}),
@@ -417,15 +379,12 @@ def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
     }
     if "containerID" in status:
         ended["containerID"] = status["containerID"]
-    return {**status, "state": {"terminated": ended}, "ready": False, "started": False}
+    started = {"started": False} if "started" in status else {}
+    return {**status, "state": {"terminated": ended}, "ready": False, **started}
 
 
 def _backing_off(
-    progress: _Progress,
-    container: JsonObject,
-    status: JsonObject,
-    wait: float,
-    field_path: str,
+    progress: _Progress, container: JsonObject, status: JsonObject, wait: float, field_path: str
 ) -> JsonDict:
     progress.waits.append(wait)
     pause = min(FIRST_BACKOFF * 2.0 ** min(status["restartCount"] - 1, 10), LAST_BACKOFF)
@@ -460,9 +419,15 @@ def _unpulled(
 
 # --- Pods --------------------------------------------------------------------
 
-
 _INIT: Final = "spec.initContainers"
 _OWN: Final = "spec.containers"
+_EPHEMERAL: Final = "spec.ephemeralContainers"
+_STATUSES: Final = {
+    _INIT: "initContainerStatuses",
+    _OWN: "containerStatuses",
+    _EPHEMERAL: "ephemeralContainerStatuses",
+}
+"""The field of a pod's status that is about each list of containers."""
 _OF_KUBELET: Final = (
     "PodReadyToStartContainers",
     "Initialized",
@@ -495,11 +460,7 @@ class Step:
 
 
 def next_step(
-    pod: JsonObject,
-    where: Addresses,
-    habits: Habits,
-    now: datetime,
-    sources: Sources | None = None,
+    pod: JsonObject, where: Addresses, habits: Habits, now: datetime, sources: Sources | None = None
 ) -> Step:
     """Return what comes next for a pod that runs, or is about to. Without `sources`, all that it
     needs is there."""
@@ -507,7 +468,7 @@ def next_step(
     former = pod.get("status") or {}
     spec = pod.get("spec") or {}
     if sources is not None and not former.get("podIP"):
-        unmounted = list(_unmounted(pod, sources))
+        unmounted = list(unmounted_volumes(pod, sources))
         if unmounted:
             return _without_volumes(progress, where, unmounted)
     inits, is_initialized = _init_statuses(progress, spec, former, habits)
@@ -520,14 +481,18 @@ def next_step(
             owns.append(_moved(progress, container, result, behaviour, _OWN))
         else:
             owns.append(result or _fresh(container, "PodInitializing"))
+    ephemerals = _ephemeral_statuses(progress, spec, former)
     phase = _phase(pod, inits, owns, is_initialized=is_initialized)
     if phase in ("Succeeded", "Failed"):
         ended = time_text(now)
         # Sidecars are stopped when the containers that count have ended, and their exit codes are
         # not looked at.
         inits = [_ended(init, 0, ended) if "running" in init["state"] else init for init in inits]
+        ephemerals = [_stopped(ephemeral, ended) for ephemeral in ephemerals]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
+    if ephemerals:
+        status["ephemeralContainerStatuses"] = ephemerals
     again = min(progress.waits, default=None)
     return Step(status, progress.events, again, progress.lacks)
 
@@ -582,6 +547,22 @@ def _init_statuses(
     return result, is_initialized
 
 
+def _ephemeral_statuses(
+    progress: _Progress, spec: JsonObject, former: JsonObject
+) -> list[JsonObject]:
+    """Start the ephemeral containers, which wait for nothing and are never started again. Nothing
+    asks whether they are ready."""
+    by_name = _by_name(former.get("ephemeralContainerStatuses"))
+    runs_on = Behaviour(None, None)
+    result: list[JsonObject] = []
+    for container in spec.get("ephemeralContainers") or ():
+        behaviour = runs_on.with_end_of(container)
+        present = by_name.get(container["name"])
+        status = _moved(progress, container, present, behaviour, _EPHEMERAL)
+        result.append({key: value for key, value in status.items() if key != "started"})
+    return result
+
+
 # As `getPhase` of `kubelet_pods.go`.
 def _phase(
     pod: JsonObject,
@@ -592,7 +573,7 @@ def _phase(
 ) -> str:
     if not is_initialized:
         codes = [init["state"].get("terminated", {}).get("exitCode", 0) for init in inits]
-        return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
+        return "Failed" if any(codes) else "Pending"
     states = [status["state"] for status in owns]
     if all("terminated" in state for state in states):
         codes = [state["terminated"]["exitCode"] for state in states]
@@ -759,7 +740,7 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield the place in the spec and the name of each container that runs."""
     status = pod.get("status") or {}
-    for field_, text in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
+    for text, field_ in _STATUSES.items():
         for item in status.get(field_) or ():
             if "running" in (item.get("state") or {}):
                 yield text, item["name"]
@@ -769,13 +750,22 @@ def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = ""
     """Return the status of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
     result: JsonDict = {**former, "phase": "Failed"}
-    for field_ in ("initContainerStatuses", "containerStatuses"):
+    for field_ in _STATUSES.values():
         if former.get(field_):
             result[field_] = [_stopped(item, now) for item in former[field_]]
     if reason:
         result |= {"reason": reason, "message": message}
     inits, owns = result.get("initContainerStatuses") or (), result.get("containerStatuses") or ()
     return {**result, "conditions": _conditions(pod, "Failed", inits, owns, now)}
+
+
+# As `rejectPod` of `pkg/kubelet/kubelet.go`.
+def rejected_status(pod: JsonObject, now: str, reason: str, message: str) -> JsonObject:
+    """Return the status of a pod that its node does not take."""
+    text = f"Pod was rejected: {message}"
+    failed = {"phase": "Failed", "reason": reason, "message": text, "startTime": now}
+    observed = {"observedGeneration": metadata.generation(pod)} if is_since(OBSERVED_SINCE) else {}
+    return {**(pod.get("status") or {}), **failed, **observed}
 
 
 def _stopped(status: JsonObject, now: str) -> JsonObject:

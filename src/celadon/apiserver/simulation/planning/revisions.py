@@ -13,6 +13,7 @@ from typing import Any, Final
 from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import Step, Verb
 from celadon.kube import JsonObject, metadata
+from celadon.kube.go import sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.workload_controllers import owner_reference, safe_digits
@@ -23,13 +24,14 @@ _FNV_START: Final = 0x811C9DC5
 
 
 def template_patch(workload: JsonObject) -> JsonDict:
-    """Return the patch that a revision of the workload holds. Releases before 1.34 write a time in
-    it that is not set."""
+    """Return the patch that a revision of the workload holds, as Go writes a map. Releases before
+    1.34 write a time in it that is not set."""
     template = facts.spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
         meta = {"creationTimestamp": None, **metadata.metadata(template)}
         template = {**template, "metadata": meta}
-    return {"spec": {"template": {**template, "$patch": "replace"}}}
+    result: JsonDict = sorted_members({"spec": {"template": {**template, "$patch": "replace"}}})
+    return result
 
 
 def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:

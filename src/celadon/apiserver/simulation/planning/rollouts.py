@@ -306,7 +306,7 @@ def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Seque
 
 
 def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[JsonObject]:
-    """The largest first; of those that are as large, the newest or the oldest."""
+    """Sort sets, the largest first; of those that are as large, the newest or the oldest."""
     aged = by_age(sets)
     if newest_first:
         aged.reverse()
@@ -393,7 +393,7 @@ def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
 def deployment_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
 ) -> JsonDict:
-    """The counts of its ReplicaSets, and whether enough pods are available."""
+    """Return the counts of its ReplicaSets, and whether enough pods are available."""
     sets = (*old, *(() if new is None else (new,)))
     former = deployment.get("status") or {}
 

@@ -212,8 +212,8 @@ class _Sync:
     # --- revisions ---
 
     def _revisions(self) -> tuple[JsonObject, JsonObject, int]:
-        """The one that pods have had so far, the one that they are to get, and how many names of
-        revisions were taken."""
+        """Return the revision that pods have had so far, the one that they are to get, and how many
+        names of revisions were taken."""
         history, adoptions = claimed_revisions(self.set, self.world.revisions)
         self.steps += adoptions
         collisions: int = facts.status_of(self.set).get("collisionCount") or 0
@@ -394,7 +394,7 @@ class _Sync:
             self._wait()
 
     def _roll(self, members: Sequence[_Member | None]) -> None:
-        """The last pod that is not up to date goes, when all after it are available."""
+        """Roll on: the last pod that is not up to date goes, when all after it are available."""
         strategy = self.spec.get("updateStrategy") or {}
         least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
         for member in reversed(members[least:]):

@@ -71,7 +71,7 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
 
 # As `pvc_protection_controller.go`: a claim stays as long as a pod may have its volume mounted.
 def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
-    """A claim that is being deleted goes when no pod on a node names it."""
+    """Let a claim that is being deleted go when no pod on a node names it."""
     is_protected = CLAIM_PROTECTION in metadata.finalizers(claim)
     if not is_protected or any(map(node_of, users_of(claim, pods))):
         return plans.NOTHING_TO_DO
@@ -205,7 +205,7 @@ class _Claim:
 
     # As `FindMatchingVolume`: the smallest one wastes least.
     def _best(self) -> JsonObject | None:
-        """The smallest of the volumes that would do."""
+        """Return the smallest of the volumes that would do."""
         fitting = [
             volume
             for volume in self.world.volumes
@@ -235,7 +235,7 @@ class _Claim:
     # As `bind`. Both writes may be interrupted, so their order matters: a volume that names a claim
     # is taken, whoever looks at it next.
     def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
-        """The volume names the claim first, then the claim the volume."""
+        """Bind: the volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
         claim_reference = reference_to(self.claim)
         present = spec.get("claimRef")

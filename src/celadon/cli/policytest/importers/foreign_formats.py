@@ -32,9 +32,7 @@ _FORMATS: Final = (
     _Format(kyverno_tests.is_kyverno_test, kyverno_tests.SHAPE, kyverno_tests.rewritten),
     _Format(small_formats.is_kaptest, {}, small_formats.rewritten_kaptest),
     _Format(
-        small_formats.is_kubescape_test,
-        small_formats.SHAPE,
-        small_formats.rewritten_kubescape,
+        small_formats.is_kubescape_test, small_formats.SHAPE, small_formats.rewritten_kubescape
     ),
     _Format(
         small_formats.is_cel_go_test, small_formats.CEL_GO_SHAPE, small_formats.rewritten_cel_go
@@ -77,7 +75,7 @@ def foreign_tests(text: documents.Text, expect: str = "") -> list[Rewritten]:
 
 
 def _misshapen(chunk: Chunk, value: object, wrong: Misfit) -> Rewritten:
-    """A test that is not run, and why."""
+    """Return a test that is not run, and why."""
     way = Rewriting(chunk, value)
     way.say(wrong.path, str(wrong))
     return way.done("")
@@ -121,7 +119,7 @@ def given_tests(arguments: Sequence[str], expect: str = "") -> GivenTests:
 
 
 def _paths(arguments: Sequence[str]) -> Iterator[str | documents.Problem]:
-    """The files to look at; those of hidden folders only if their names say what they are."""
+    """Yield the files to look at; those of hidden folders only if their names say what they are."""
     for path in documents.expand_paths(arguments, tests=True):
         if (
             isinstance(path, documents.Problem)

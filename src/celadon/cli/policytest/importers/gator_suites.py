@@ -41,7 +41,6 @@ from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS as CONSTRAINTS
 # kind, a name and an owner; what it makes may be expanded again. Mutators are not asked. As
 # github.com/open-policy-agent/gatekeeper `pkg/expansion/system.go`, `expandResource`.
 
-
 _KIND: Final = "ExpansionTemplate"
 _DEEPEST: Final = 30
 """How often something may be expanded again, as upstream's `maxRecursionDepth`."""
@@ -66,7 +65,7 @@ def expanded(
 
 
 def _made(value: JsonObject, spec: JsonObject) -> Iterator[JsonObject]:
-    """The object that one template makes, if it applies."""
+    """Yield the object that one template makes, if it applies."""
     group, _, version = str(value["apiVersion"]).rpartition("/")
     if not any(
         group in (item.get("groups") or ())
@@ -195,7 +194,7 @@ def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - an
 
 
 class _Gator:
-    """This rewrites one test of a suite."""
+    """Rewrites one test of a suite."""
 
     def __init__(self, chunk: Chunk, suite: JsonObject, path: Path) -> None:
         self._suite = suite
@@ -223,7 +222,7 @@ class _Gator:
         return way.done(f"{suite}: {name}" if suite else name)
 
     def _prepare(self, test: JsonObject) -> None:
-        """Reads the template, the constraint and what expands objects."""
+        """Read the template, the constraint and what expands objects."""
         template = self._named(self._path, test, "template", _TEMPLATE)
         constraint = self._named(self._path, test, "constraint", _CONSTRAINT)
         if template is None or constraint is None:
@@ -281,12 +280,7 @@ class _Gator:
                 self._assertion(assertion_path, assertion, name + suffix, about, value)
 
     def _assertion(
-        self,
-        path: Path,
-        assertion: JsonObject,
-        name: str,
-        about: Document,
-        value: JsonObject,
+        self, path: Path, assertion: JsonObject, name: str, about: Document, value: JsonObject
     ) -> None:
         """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
@@ -326,14 +320,9 @@ class _Gator:
             )
 
     def _review(
-        self,
-        path: Path,
-        name: str,
-        request: JsonObject,
-        value: JsonObject,
-        expect: JsonObject,
+        self, path: Path, name: str, request: JsonObject, value: JsonObject, expect: JsonObject
     ) -> None:
-        """A case about a request, as far as an API server would send it."""
+        """Add a case about a request, as far as an API server would send it."""
         fields = request_fields(request)
         if fields.get("operation") == "UPDATE" and "oldObject" not in fields:
             text = "an UPDATE without an `oldObject`: no API server sends such a request"
@@ -346,7 +335,7 @@ class _Gator:
         self._rewriting.add({"name": name, **value, **fields, "expect": expect}, path)
 
     def _named(self, path: Path, value: JsonObject, field: str, shape: Shape) -> Document | None:
-        """The one object of the file that a field names, if it has this shape."""
+        """Return the one object of the file that a field names, if it has this shape."""
         name = value.get(field)
         if not isinstance(name, str):
             self._rewriting.say(path, f"`{field}`, a file, is needed")
@@ -413,7 +402,7 @@ def _expected(assertion: JsonObject) -> JsonObject | str:
 
 
 def _native_source(template: JsonObject) -> JsonObject | None:
-    """The CEL of a template; None if it has none."""
+    """Return the CEL of a template; None if it has none."""
     for target in (template.get("spec") or {}).get("targets") or ():
         for code in target.get("code") or ():
             if code.get("engine") == ENGINE and isinstance(code.get("source"), Mapping):
@@ -423,12 +412,9 @@ def _native_source(template: JsonObject) -> JsonObject | None:
 
 
 def _policy(
-    name: str,
-    constraint: JsonObject,
-    source: JsonObject,
-    match: JsonObject,
+    name: str, constraint: JsonObject, source: JsonObject, match: JsonObject
 ) -> Iterator[JsonDict]:
-    """The policy of one constraint, and its binding."""
+    """Yield the policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
     scope = match.get("scope")

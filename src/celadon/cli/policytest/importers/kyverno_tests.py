@@ -149,7 +149,7 @@ class _Kyverno:
         self._user()
 
     def _leave_out(self, path: Path, result: JsonObject, reason: str) -> None:
-        """A case for each resource that is named, as if it were run."""
+        """Leave out a case for each resource that is named, as if it were run."""
         policy = result.get("policy", "policy")
         outcome = result.get("result", result.get("status", ""))
         names = result.get("resources") or [result.get("resource") or result.get("kind", "")]
@@ -193,7 +193,7 @@ class _Kyverno:
                 yield document.value, ("variables",)
 
     def _file(self, field: str) -> Document | None:
-        """The one document of the file that a field names."""
+        """Return the one document of the file that a field names."""
         if not isinstance(self._test[field], str):
             self._rewriting.say((field,), "a file is expected here")
             return None
@@ -249,8 +249,8 @@ class _Kyverno:
             way.add({**case, "expect": self._expected(path, document, verdict, after)}, path)
 
     def _named(self, path: Path, result: JsonObject) -> list[tuple[Document, str]]:
-        """The resources of a result, with the subresource that is meant; all of its kind if it
-        names none. One that is not there is said."""
+        """Return the resources of a result, with the subresource that is meant; all of its kind if
+        it names none. One that is not there is said."""
         kind = result.get("kind")
         of_kind = [
             resource for resource in self._resources if kind in (None, "", resource.value["kind"])

@@ -87,8 +87,8 @@ class Rewriting:
         self.objects.problems.append(problem_at(self._source, path, text, help))
 
     def leave_out(self, name: str, path: Path, reason: str) -> None:
-        """A case that cannot be said in a PolicyTest: it is skipped, for a reason that the report
-        names; the others are run."""
+        """Leave out a case that cannot be said in a PolicyTest: it is skipped, for a reason that
+        the report names; the others are run."""
         place = Place(self.file, self._source.line(path))
         expect = case_results.Expectation(case_results.CaseVerdict.ADMIT, place)
         case = case_results.Case(name, place, expect, self._source, skip=reason)
@@ -128,7 +128,7 @@ class Rewriting:
                 self.say((*path, index), "a map is expected here")
 
     def files(self, path: Path) -> list[str]:
-        """The file names of a list; what is none is said."""
+        """Return the file names of a list; what is none is said."""
         files = self._source.value_at(path)
         if files is None:
             return []

@@ -143,7 +143,7 @@ class _Kubescape:
         self._rewriting.add({"name": _name_of(test), **value, "expect": verdict.value}, path)
 
     def _only(self, file: str) -> Document | None:
-        """The one object of a file."""
+        """Return the one object of a file."""
         if file not in self._templates:
             documents = self._read(file)
             self._templates[file] = documents[0] if len(documents) == 1 else None
@@ -184,7 +184,7 @@ def _step(text: str, change: str) -> int | str:
 
 
 def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> None:  # noqa: ANN401
-    """Sets a part of a JSON value in place."""
+    """Set a part of a JSON value in place."""
     first, rest = steps[0], steps[1:]
     if isinstance(first, int):
         if not isinstance(value, list) or first > len(value):
@@ -209,7 +209,6 @@ def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> No
 # The request is asked again, of the policies beside the file; its `response` is what is
 # expected. So are the files kept that gator and kwctl are given. Format: `admission.k8s.io/v1`,
 # kind `AdmissionReview`.
-
 
 _TAKEN: Final = {
     "object": "object",
@@ -345,7 +344,7 @@ def _add(way: Rewriting, path: Path, section: JsonObject, test: JsonObject) -> N
 
 
 def _variables(value: JsonObject) -> JsonDict:
-    """The input as values by the names of variables."""
+    """Return the input as values by the names of variables."""
     result: JsonDict = {}
     for name, member in value.items():
         *above, last = str(name).split(".")
@@ -418,7 +417,6 @@ def _evaluated(expression: object) -> object:
 # asked: an `object` alone is a CREATE, with an `oldObject` an UPDATE, an `oldObject` alone a
 # DELETE. kaptest evaluates policies without bindings; here one is assumed, with the test's
 # `param`, where there is none. Format: the README of github.com/pfnet/kaptest.
-
 
 _SUITES: Final = ("testSuites", "vapTestSuites", "mapTestSuites")
 _POLICIES: Final = ("validatingAdmissionPolicies", "policies")
@@ -541,7 +539,7 @@ class _Kaptest:
         return result
 
     def _object(self, path: Path, test: JsonObject, field: str) -> Document | None:
-        """The object that a field names by kind and name."""
+        """Return the object that a field names by kind and name."""
         if field not in test:
             return None
         place, value = (*path, field), test[field]
@@ -568,7 +566,7 @@ class _Kaptest:
         return {ours: user[theirs] for theirs, ours in _USER_FIELDS.items() if user.get(theirs)}
 
     def _around(self, path: Path, test: JsonObject, policy: str) -> JsonObject:
-        """The param, and the binding that looks it up."""
+        """Return the param, and the binding that looks it up."""
         kind = next(
             (
                 document.value_at(("spec", "paramKind", "kind"))
@@ -635,7 +633,6 @@ def _fits(document: Document, data: JsonObject) -> bool:
 #
 # They stand beside policies and are seen, so that nobody takes them for tests that were run.
 # Format: kyverno.github.io/chainsaw, `chainsaw.kyverno.io/v1alpha1`.
-
 
 _GROUP: Final = "chainsaw.kyverno.io/"
 _REASON: Final = "a test of Chainsaw: its steps need a cluster"

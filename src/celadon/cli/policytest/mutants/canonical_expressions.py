@@ -67,7 +67,6 @@ def with_parts(node: syntax.Expr, put: Callable[[syntax.Expr], syntax.Expr]) -> 
 # The rules are those of the language: `&&` is false where either side is, `||` true where
 # either side is, whatever the other side does; of two errors the left one counts.
 
-
 _MOST_ATOMS: Final = 7
 """Of which each has three outcomes."""
 _TRUE: Final = "t"
@@ -179,8 +178,8 @@ def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[
 def _digits(
     table: Mapping[tuple[str, ...], str], outcomes: list[tuple[str, ...]], indices: list[int]
 ) -> str:
-    """The outcomes in order, atoms that make no difference left out; errors by the numbers of the
-    atoms that are left."""
+    """Return the outcomes in order, atoms that make no difference left out; errors by the numbers
+    of the atoms that are left."""
     numbers = {str(old): str(new) for new, old in enumerate(indices)}
     rows = product(
         *(outcomes[i] if i in indices else outcomes[i][:1] for i in range(len(outcomes)))
@@ -247,7 +246,8 @@ class _Canonical:
         )
 
     def _without_tables(self, node: syntax.Expr) -> syntax.Expr:
-        """Combinations stay what they are, so that those around them see their conditions."""
+        """Return a node without tables. Combinations stay what they are, so that those around them
+        see their conditions."""
         node = with_parts(node, self._without_tables if is_logic(node) else self.of)
         match node:
             case syntax.Call(_, name, None, (left, right)) if name in _MIRRORED:
@@ -342,7 +342,6 @@ def _is_int(node: syntax.Literal) -> bool:
 # that stands in the place of another, with parts of the old one in it. Whether the result
 # compiles is found out by compiling it: `1 - 'a'` is nobody's mistake.
 
-
 _COMPARISONS: Final = {
     syntax.LESS: (syntax.LESS_EQUALS, syntax.GREATER_EQUALS),
     syntax.LESS_EQUALS: (syntax.LESS, syntax.GREATER),
@@ -394,7 +393,7 @@ def node_changes(tree: SourceNode) -> Iterator[NodeChange]:
 
 
 class _Changes:
-    """`ids` are those that no node of the tree has."""
+    """Makes the changes of an expression. `ids` are those that no node of the tree has."""
 
     def __init__(self, ids: Iterator[int]) -> None:
         self._ids = ids
@@ -512,7 +511,8 @@ _MOST_PLACES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AlteredExpression:
-    """`new` stands where `old` was, at `start`; `text` is the whole."""
+    """Holds an expression with a change in it. `new` stands where `old` was, at `start`; `text` is
+    the whole."""
 
     kind: AlterationKind
     text: str
@@ -547,7 +547,7 @@ class _Altering:
                 yield self._written(change, changed, flat)
 
     def _replaced(self, change: NodeChange) -> syntax.Expr:
-        """The root of the changed tree."""
+        """Return the root of the changed tree."""
         old, new = change.old, change.new
         while (parent := self._parents.get(id(old))) is not None:
             old, new = parent, _with_part(parent, old, new)
@@ -585,8 +585,8 @@ class _Altering:
                 yield f"{was[: match.start()]}{other}{was[match.end() :]}"
 
     def _pieces(self, new: syntax.Expr) -> Iterator[str]:
-        """A new node as text, its old parts as they stand in the text: as they are, then each in
-        parentheses."""
+        """Yield a new node as text, its old parts as they stand in the text: as they are, then each
+        in parentheses."""
         place = self._places.get(id(new))
         if place is not None:
             yield self._slice(place)

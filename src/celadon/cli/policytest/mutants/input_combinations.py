@@ -38,7 +38,6 @@ from celadon.records import dataclass
 # > 3` that is 3, of `object.spec.a + object.spec.b == 'ab'` it is 'ab' for both. What a loop
 # makes of a list has the places of the list for its origin.
 
-
 _RELATIONS: Final = frozenset(
     {
         syntax.EQUALS,
@@ -75,10 +74,10 @@ _BOUND: Final[Mapping[str, Path]] = {name: (name,) for name in ("request", "name
 
 @dataclass(slots=True)
 class Inputs:
-    """`related` are the places, each with the literals that it is compared with; of `keys` nobody
-    knows whether they are such, or items of a list. `names` are the variables that are read
-    (`object`, `request` ...), `literals` all that is written out, `questions` what an authorizer is
-    asked: a field of the question, and its value."""
+    """Holds what expressions read. `related` are the places, each with the literals that it is
+    compared with; of `keys` nobody knows whether they are such, or items of a list. `names` are the
+    variables that are read (`object`, `request` ...), `literals` all that is written out,
+    `questions` what an authorizer is asked: a field of the question, and its value."""
 
     related: dict[Path, list[Any]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -222,7 +221,6 @@ class InputReader:
 # are parts of texts, which may be put together again, and what is opposite to a number. The
 # fewer inputs there are, the more values each has.
 
-
 _ALL_VALUES: Final = 64
 """Values of all inputs together, of which each has its share."""
 _LEAST_VALUES: Final = 6
@@ -240,7 +238,7 @@ _WORD: Final = late_pattern(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """This is what may stand at a place; `second` says that it stands in an item behind the one
+    """Holds what may stand at a place; `second` says that it stands in an item behind the one
     that is there, of the first list on the way. None is nothing."""
 
     place: Path
@@ -292,7 +290,7 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
 
 
 def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
-    """The literals, then what is like them."""
+    """Yield the literals, then what is like them."""
     yield from related
     numbers = [
         int(item) for item in related if isinstance(item, int) and not isinstance(item, bool)
@@ -316,7 +314,6 @@ def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
 # --- Policy inputs -----------------------------------------------------------
 #
 # What the parts of a policy read: which inputs an alteration can show in.
-
 
 _Part = tuple[str, int]
 """A list of the policy, and the index of an item: its expressions belong together."""
@@ -386,7 +383,7 @@ _Changed = Callable[[Case], Case | None]
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """`changes` make it something else than it is."""
+    """Holds one input of a policy. `changes` make it something else than it is."""
 
     name: str
     changes: tuple[_Changed, ...]
@@ -484,8 +481,8 @@ class InputCombinations:
                 yield place_text(place)
 
     def _replacing(self, base: request_pool.Generated, group: Inputs) -> request_pool.Generated:
-        """The same request as an UPDATE, where the object before it is read and that is possible:
-        nothing can be different in an object that is not there."""
+        """Return the same request as an UPDATE, where the object before it is read and that is
+        possible: nothing can be different in an object that is not there."""
         if base.case.old is None and any(place[0] == "oldObject" for place in group.related):
             for case in request_pool.asked_otherwise(base.case):
                 generated = self._pool.taken(case, base.origin) if case.old is not None else None

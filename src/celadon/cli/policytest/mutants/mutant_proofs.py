@@ -43,8 +43,8 @@ def can_prove() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`case` is a request on which the two differ. If there is none, `is_proved` says that there is
-    none anywhere, or in what `bound` says."""
+    """Tells whether a mutant differs at all. `case` is a request on which the two differ. If there
+    is none, `is_proved` says that there is none anywhere, or in what `bound` says."""
 
     case: Case | None = None
     is_proved: bool = False
@@ -90,7 +90,7 @@ class MutantProofs:
         return Proof(is_proved=answer.finding is Finding.SAME)
 
     def _bound(self, alteration: Alteration | None) -> BoundPolicy:
-        """The policy and its bindings, with an alteration."""
+        """Return the policy and its bindings, with an alteration."""
         from celadon.prove import BoundPolicy
 
         assert self._policy is not None
@@ -100,7 +100,7 @@ class MutantProofs:
         return BoundPolicy(policy, [binding for binding in bindings if binding is not None])
 
     def _case(self, example: Example, subresource: str) -> Case | None:
-        """A request as a case of the test."""
+        """Return a request as a case of the test."""
         request = example.request
         is_deletion = request.operation is Operation.DELETE
         old_manifest = example.old_manifest if is_deletion else example.manifest
@@ -124,7 +124,7 @@ class MutantProofs:
 
 
 def _altered(document: Document, alteration: Alteration | None) -> JsonObject | None:
-    """A policy or binding, with the alteration if that is of it; None if it is gone."""
+    """Return a policy or binding, with the alteration if that is of it; None if it is gone."""
     if alteration is None or not is_original(document, alteration.document):
         return document.value
     return alteration.altered
@@ -151,7 +151,7 @@ def solved_requests(
     definitions: Sequence[JsonObject],
     param_kind: GroupVersionKind | None,
 ) -> Iterator[Solved]:
-    """Requests for a validating policy; none without a solver."""
+    """Yield requests for a validating policy; none without a solver."""
     if importlib.util.find_spec("z3") is None or name not in policy_set.policies:
         return
     from celadon.prove import BoundPolicy, TellingRequests
@@ -171,8 +171,8 @@ def solved_requests(
 
 
 def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | None:
-    """The same as the search has requests; None for what it does not have: deletions, users of
-    groups, several params."""
+    """Return the same as the search has requests; None for what it does not have: deletions, users
+    of groups, several params."""
     if example.manifest is None:
         return None
     request = example.request

@@ -76,7 +76,7 @@ from celadon.kube.resources import Catalog
 
 
 def telling_expectations(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
-    """Expectations that hold for what is wanted, the shortest first."""
+    """Yield expectations that hold for what is wanted, the shortest first."""
     fields = _verdict(outcome)
     if not fields:
         yield outcome.verdict.value
@@ -222,7 +222,7 @@ class CaseWriter:
         yield _whole(generated.case, cluster)
 
     def _raw(self, origin: Case) -> dict[str, Json] | None:
-        """The case as its file has it."""
+        """Return the case as its file has it."""
         document = self._document
         for i, case in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
@@ -231,7 +231,7 @@ class CaseWriter:
         return None
 
     def _like(self, raw: JsonObject, case: Case, origin: Case) -> dict[str, Json] | None:
-        """The case of the file with what is different."""
+        """Return the case of the file with what is different."""
         result = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
         base = self.read(
             {**result, "name": "base", "operation": "CREATE", "patch": [], "expect": "admit"}
@@ -314,7 +314,6 @@ def _answer(answer: AuthorizerAnswer) -> JsonDict:
 # What it finds is a killing case. That it finds nothing is a proof within its bound, which it
 # tells: all combinations of so many inputs with so many values (`input_combinations`).
 
-
 MOST_REQUESTS: Final = 150
 """Requests that are compared before combinations are."""
 _MOST_PROPOSALS: Final = 20
@@ -322,14 +321,14 @@ _MOST_PROPOSALS: Final = 20
 _MOST_HIDDEN: Final = 5
 """Of those that make a difference which the answer does not show."""
 
-
 _INSIDE: Final = frozenset({"validations", "mutations", "auditAnnotations"})
 
 
 class Difference(NamedTuple):
-    """`case` is the text of a killing case, empty if there is none. `requests` came to the policy
-    and made no difference; `differs` says that others did, though no case could tell. `spaces` are
-    the combinations that were asked without finding a case."""
+    """Tells what was found when a mutant was looked for. `case` is the text of a killing case,
+    empty if there is none. `requests` came to the policy and made no difference; `differs` says
+    that others did, though no case could tell. `spaces` are the combinations that were asked
+    without finding a case."""
 
     case: str
     requests: int
@@ -391,8 +390,8 @@ class DifferenceSearch:
         return next(filter(None, cases), "")
 
     def _requests(self, alteration: Alteration, spaces: list[Space]) -> Iterator[Generated]:
-        """Some that are likely to make a difference, then all combinations within bounds, which
-        are put to `spaces`."""
+        """Yield some requests that are likely to make a difference, then all combinations within
+        bounds, which are put to `spaces`."""
         identities = set()
         for generated in self._pool.first(MOST_REQUESTS):
             identities.add(id(generated))
@@ -416,7 +415,6 @@ class DifferenceSearch:
 #
 # What is proved holds for any request to the clusters of the tests, not only for those of a
 # search.
-
 
 _LOGIC: Final = "both come to the same for any values"
 _OBJECT: Final = "the API server makes the same of both"
@@ -442,8 +440,8 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
 
 
 def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
-    """The policy of matching is about objects that are sent in another version, or another group,
-    than rules name."""
+    """Return what the policy of matching is about: objects that are sent in another version, or
+    another group, than rules name."""
     value: Any = alteration.document.value_at(alteration.path[:-1])
     constraints: JsonObject = value or {}
     rules = [

@@ -39,7 +39,6 @@ from celadon.records import dataclass
 # Each change leaves an object that the API server would take: the last rule, the last operation
 # or the last validation stays where it is.
 
-
 ABSENT: Final = object()
 """What is in the place of something that is left out."""
 
@@ -54,8 +53,9 @@ _FIELD_CHANGES_LISTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """`value` is what stands at a path of the document instead, `ABSENT` for nothing. `of` is
-    what is left out, where the value is a list that is shorter by that."""
+    """Changes one field of a document. `value` is what stands at a path of the document instead,
+    `ABSENT` for nothing. `of` is what is left out, where the value is a list that is shorter by
+    that."""
 
     kind: Kind
     path: Path
@@ -181,8 +181,9 @@ _AROUND: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """`value` is what stands at a path of a document instead; `ABSENT` for nothing, an empty path
-    for all of it. `expression` is how, where that is an expression."""
+    """Changes a policy or one of its bindings in one place. `value` is what stands at a path of a
+    document instead; `ABSENT` for nothing, an empty path for all of it. `expression` is how, where
+    that is an expression."""
 
     kind: AlterationKind
     document: Document
@@ -248,7 +249,7 @@ def _expressions(document: Document) -> Iterator[Path]:
 
 
 def _with_value(holder: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A copy of a list or a map with something else deep inside."""
+    """Return a copy of a list or a map with something else deep inside."""
     step, rest = path[0], path[1:]
     result: Any = holder.copy()
     if rest:
@@ -418,7 +419,7 @@ class _Value:
 
 
 def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: ANN401 - any JSON
-    """A value as JSON; a word where a word was."""
+    """Return a value as JSON; a word where a word was."""
     start, end = document.chunk.span((*document.path, *path))
     whole = document.chunk.text
     old_text = whole[start:end].rstrip()

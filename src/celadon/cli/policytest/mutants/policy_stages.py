@@ -126,13 +126,12 @@ def _changed(
 # tell the policies apart; where they are not, the case is run as any other. Of what is equal in
 # `shown` nobody can be told apart by what a client or the audit log gets to see.
 
-
 _LOOKED: frozenset[admission.Outcome] = frozenset({admission.Outcome.EVALUATED})
 
 
 class Glance:
-    """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
-    are the policies that were evaluated."""
+    """Shows how one request was decided. `sent` is None for what cannot be asked. `seen` is equal
+    for what looks the same; `reached` are the policies that were evaluated."""
 
     __slots__ = ("_text", "_verdict", "reached", "seen", "sent")
 
@@ -252,7 +251,6 @@ def _without_cost(decision: admission.Decision) -> admission.Decision:
 # change at once, whatever it does. What is expected of an altered policy, and what it shows,
 # therefore has the one text in the place of the other.
 
-
 _QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
 """What stands before and behind an expression, as `celadon.admission` puts it."""
 
@@ -298,7 +296,7 @@ def as_original(text: str, alteration: Alteration) -> str:
 
 
 def _texts(alteration: Alteration) -> tuple[str, str] | None:
-    """The original expression and the altered one."""
+    """Return the original expression and the altered one."""
     original = alteration.document.value_at(alteration.path)
     if alteration.expression is None or not isinstance(original, str):
         return None
@@ -313,8 +311,9 @@ def _quoting(text: str, old: str, new: str) -> str:
 
 @dataclass(slots=True)
 class Stage:
-    """`documents` are the policy and its bindings; those that stand in the test itself are part of
-    the test, and stay. `glances` are at the cases, with the policy as it is."""
+    """Holds a policy as it is now, and what is seen of it. `documents` are the policy and its
+    bindings; those that stand in the test itself are part of the test, and stay. `glances` are at
+    the cases, with the policy as it is."""
 
     test: case_results.PolicyTest
     bench: Bench

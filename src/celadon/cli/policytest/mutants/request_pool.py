@@ -50,7 +50,6 @@ from celadon.records import dataclass
 # `request` stand the user and whether it is a dry run; what a request is called comes from its
 # object.
 
-
 _PLACE: Final = "generated"
 _NAMESPACE: Final = ("v1", "Namespace")
 _NAMES: Final[Mapping[Path, Path]] = {
@@ -74,8 +73,8 @@ def asked_otherwise(case: Case) -> Iterator[Case]:
 
 @dataclass(slots=True)
 class CaseChanges:
-    """`param_kind` is the version and kind of params, if the policy has any. Documents that are the
-    same are one, so that settings are shared."""
+    """Changes the cases of a test. `param_kind` is the version and kind of params, if the policy
+    has any. Documents that are the same are one, so that settings are shared."""
 
     _bench: Bench
     _param_kind: tuple[str, str] | None
@@ -144,7 +143,7 @@ class CaseChanges:
     def _latest(
         self, case: Case, kind: tuple[str, str] | None, name: str = ""
     ) -> JsonObject | None:
-        """The last object of a kind that the case or its test brings."""
+        """Return the last object of a kind that the case or its test brings."""
         result = [
             document.value
             for document in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
@@ -214,7 +213,6 @@ def _is_like(obj: JsonObject, value: JsonObject) -> bool:
 #
 # What a policy and its bindings ask of a request: kinds, labels, users, places and values.
 
-
 _MOST_KINDS: Final = 8
 _MOST_USERS: Final = 8
 _MOST_OTHERS: Final = 4
@@ -227,9 +225,9 @@ User = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReadPolicy:
-    """`kinds` with the operations that are asked about; `namespaces` are labels of Namespaces that
-    may make a difference; `object_labels` those that selectors want, `object_wishes` all values of
-    them that selectors name."""
+    """Holds what a policy reads. `kinds` with the operations that are asked about; `namespaces` are
+    labels of Namespaces that may make a difference; `object_labels` those that selectors want,
+    `object_wishes` all values of them that selectors name."""
 
     kinds: tuple[tuple[GroupVersionKind, frozenset[Operation]], ...]
     places: ReadPlaces

@@ -39,7 +39,6 @@ from celadon.records import dataclass
 #
 # What a kubelet does with a running container: probes and lifecycle handlers.
 
-
 SCHEMES: Final = ("HTTP", "HTTPS")
 _ZERO_SLEEP: Final = wording(
     ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.", v1_32=""
@@ -125,7 +124,7 @@ def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
 def _handler(
     path: FieldPath, handler: JsonObject, kinds: tuple[str, ...], grace_period: int
 ) -> Errors:
-    """The first kind that is given counts; others are too many."""
+    """Check a handler. The first kind that is given counts; others are too many."""
     # As `validateHandler` of `pkg/apis/core/validation`.
     present = [kind for kind in kinds if handler.get(kind) is not None]
     if not present:
@@ -176,7 +175,6 @@ def _http(path: FieldPath, action: JsonObject) -> Errors:
 # --- Volume mounts -----------------------------------------------------------
 #
 # Where the volumes of a pod appear in a container.
-
 
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_READ_ONLY: Final = ("Disabled", "Enabled", "IfPossible")
@@ -404,8 +402,8 @@ def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
         yield from by_gate(RESTART_RULES, _restart_policy(path, container), sidecars)
     elif rules:
         detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
-        none = [fieldpath.forbidden(path.child("restartPolicyRules"), detail)]
-        yield from by_gate(RESTART_ALL, _restart_policy(path, container), none)
+        errors = [fieldpath.forbidden(path.child("restartPolicyRules"), detail)]
+        yield from by_gate(RESTART_ALL, _restart_policy(path, container), errors)
 
 
 def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:

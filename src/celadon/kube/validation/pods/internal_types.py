@@ -99,7 +99,7 @@ def internal_value(obj: JsonObject, type_: str) -> JsonDict:
 
 
 def _claim_template(template: JsonObject | None) -> JsonDict | None:
-    """A template of claims, whose metadata lies open as that of pods does."""
+    """Return a template of claims, whose metadata lies open as that of pods does."""
     if template is None:
         return None
     spec = internal_value(template.get("spec") or {}, CLAIM_SPEC)
@@ -251,7 +251,7 @@ _SCALAR_POINTERS: Final = ("*s", "*n", "*b")
 
 
 def _scalar_type(field: Field, package: str, struct: str) -> str:
-    """The type of a scalar without a name."""
+    """Return the type of a scalar without a name."""
     if field.type == "*n":
         fields = schema_packs.of_type("schemas", f"io.k8s.api.{package}.v1.{struct}")["fields"]
         if fields.get(field.key) == "i":
@@ -281,7 +281,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
 
 
 def _quantity(value: Any) -> GoData:
-    """An amount, which knows by itself whether it is equal to another."""
+    """Return an amount, which knows by itself whether it is equal to another."""
     written = _canonical(value)
     number, scale, form, literal = _amount_inside(written) if written else (0, 0, "", "")
     amount = go_struct(
@@ -307,7 +307,7 @@ def _quantity(value: Any) -> GoData:
 
 
 def _canonical(value: Any) -> str:
-    """An amount as it is stored; empty for none."""
+    """Return an amount as it is stored; empty for none."""
     try:
         return "" if value is None else str(parse_amounts(str(value)))
     except QuantityError:
@@ -436,7 +436,6 @@ _SPECIAL: Final[Mapping[str, Callable[[Any], GoData]]] = {
 # As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
 # it is what github.com/google/go-cmp reports (`celadon.kube.go.go_cmp`).
 
-
 MOST_COMPARED: Final = 10_000
 """Lines that are compared each with each, to say what has changed."""
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -449,8 +448,8 @@ _VOLUME: Final = "core.v1.PersistentVolumeSpec"
 
 
 def _as_stored(obj: JsonObject, type_: str) -> JsonDict:
-    """A part of an object that was stored: lists and maps that were empty are none. Validation may
-    have been shown what came empty on both sides, where that counts as equal."""
+    """Return a part of an object that was stored: lists and maps that were empty are none.
+    Validation may have been shown what came empty on both sides, where that counts as equal."""
     kinds = {field.key: field.type for field in fields_of(type_)}
     return {key: _stored(value, kinds.get(key, "x")) for key, value in obj.items()}
 
@@ -474,8 +473,8 @@ def is_same_pod_spec(value: JsonObject, other: JsonObject) -> bool:
 
 
 def _with_requests(spec: JsonObject) -> JsonObject:
-    """A new spec as its defaults leave it: where limits are an empty map, requests are one, too,
-    which JSON does not show."""
+    """Return a new spec as its defaults leave it: where limits are an empty map, requests are one,
+    too, which JSON does not show."""
     result = dict(spec)
     for field in ("containers", "initContainers"):
         result[field] = [_with_own_requests(item) for item in spec.get(field) or ()] or spec.get(

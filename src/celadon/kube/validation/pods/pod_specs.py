@@ -52,7 +52,6 @@ from celadon.late_patterns import late_pattern
 # As k8s.io/kubernetes `pkg/apis/core/validation`. Profiles of seccomp and AppArmor have fields now;
 # an annotation that stands beside its field must say the same.
 
-
 _OF_PROFILES: Final = (
     well_known_values.SECCOMP_OF_POD,
     well_known_values.SECCOMP_OF_CONTAINER,
@@ -171,7 +170,7 @@ def profiles_match(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) 
 def _containers_match(
     path: FieldPath, kind: ProfileKind, notes: Mapping[str, str], spec: JsonObject
 ) -> Errors:
-    """The profile of AppArmor that a pod has is that of containers without one."""
+    """Check that the profile of AppArmor that a pod has is that of containers without one."""
     of_pod = (spec.get("securityContext") or {}).get(kind.field) if kind is APPARMOR else None
     for container_path, container in _containers(path, spec):
         profile = (container.get("securityContext") or {}).get(kind.field) or of_pod
@@ -397,7 +396,7 @@ def _hostname_override(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _placement(path: FieldPath, spec: JsonObject) -> Errors:
-    """The fields that come last: names of other objects, and what the scheduler looks at."""
+    """Check the fields that come last: names of other objects, and what the scheduler looks at."""
     for field in ("serviceAccountName", "nodeName"):
         if spec.get(field):
             yield from dns_subdomain(path.child(field), spec[field])
@@ -431,7 +430,7 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _group(path: FieldPath, spec: JsonObject) -> Errors:
-    """The pods that a pod is scheduled with: a PodGroup, in 1.35 a part of a Workload."""
+    """Check the pods that a pod is scheduled with: a PodGroup, in 1.35 a part of a Workload."""
     group, workload = spec.get("schedulingGroup"), spec.get("workloadRef")
     if group is not None:
         name, pod_group_name_path = (

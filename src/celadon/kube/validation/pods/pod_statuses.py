@@ -229,7 +229,7 @@ def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> field_checks.E
 
 
 def _extended_claim(claim: JsonObject, spec: JsonObject) -> field_checks.Errors:
-    """The claim that was made for extended resources of the pod's containers."""
+    """Check the claim that was made for extended resources of the pod's containers."""
     # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
     path = _STATUS.child("extendedResourceClaimStatus")
     containers = {

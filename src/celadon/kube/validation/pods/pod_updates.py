@@ -122,7 +122,7 @@ def _gates(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _with_old_fields(spec: JsonObject, before: JsonObject) -> JsonDict:
-    """The new spec with the old one's values where they may change."""
+    """Return the new spec with the old one's values where they may change."""
     made_anew = {*FREE_FIELDS, *CONTAINER_LISTS}
     result = {key: value for key, value in spec.items() if key not in made_anew}
     result.update((field, before[field]) for field in FREE_FIELDS if before.get(field))
@@ -137,7 +137,7 @@ def _with_old_fields(spec: JsonObject, before: JsonObject) -> JsonDict:
 
 
 def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
-    """The same for where a pod may run: what waits for a gate can still become choosier."""
+    """Return the same for where a pod may run: what waits for a gate can still become choosier."""
     result = {key: value for key, value in spec.items() if key != "nodeSelector"}
     if before.get("nodeSelector"):
         result["nodeSelector"] = before["nodeSelector"]
@@ -202,7 +202,6 @@ def _only_adds(term: JsonObject, old: JsonObject) -> bool:
 #
 # As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodEphemeralContainersUpdate` and
 # `ValidatePodResize`.
-
 
 ONLY_AMOUNTS: Final = "only cpu and memory resources are mutable"
 _NOWHERE: Final = FieldPath("")
@@ -443,8 +442,8 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
 
 
 def _with_old(container: JsonObject, was: JsonObject) -> JsonDict:
-    """The new container with the old one's cpu and memory; upstream forgets about its devices, so
-    that one with devices is never as it was."""
+    """Return the new container with the old one's cpu and memory; upstream forgets about its
+    devices, so that one with devices is never as it was."""
     resources, old_resources = (item.get("resources") or {} for item in (container, was))
     parts = ("limits", "requests")
     fixed = {

@@ -232,8 +232,8 @@ def pod_requirements(
 def _room_for_containers(
     path: FieldPath, spec: JsonObject, value: JsonObject
 ) -> field_checks.Errors:
-    """A pod asks for as much as its containers together, and none may have more than it. Before
-    1.34 it asked for nothing of what it did not name."""
+    """Check that there is room for the containers. A pod asks for as much as they do together, and
+    none may have more than it. Before 1.34 it asked for nothing of what it did not name."""
     # As `validatePodResourceConsistency` of `pkg/apis/core/validation`.
     requests, limits = value.get("requests") or {}, value.get("limits") or {}
     if not is_since("1.34"):

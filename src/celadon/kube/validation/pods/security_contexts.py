@@ -23,7 +23,6 @@ from celadon.late_patterns import late_pattern
 #
 # As k8s.io/kubernetes `pkg/apis/core/validation`.
 
-
 NOT_ON_WINDOWS: Final = "cannot be set for a windows pod"
 NOT_ON_LINUX: Final = "windows options cannot be set for a linux pod"
 MAX_CREDENTIAL_KIB: Final = 64

@@ -105,7 +105,6 @@ def user_annotations(path: FieldPath, annotations: JsonObject | None) -> Errors:
 #
 # As k8s.io/kubernetes `pkg/apis/core/validation`, `validateProjectionSources`.
 
-
 KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
 

@@ -35,7 +35,6 @@ from celadon.late_patterns import late_pattern
 # Pods and PersistentVolumes have the same, save what `persistent_volumes` adds. As
 # k8s.io/kubernetes `pkg/apis/core/validation`.
 
-
 CACHING_MODES: Final = ("None", "ReadOnly", "ReadWrite")
 DISK_KINDS: Final = ("Dedicated", "Managed", "Shared")
 MANAGED: Final = "Managed"
@@ -57,7 +56,6 @@ _ISCSI_NAMES: Final = {
 }
 """What targets and initiators are called, by the first letters of their names: with the end as a
 group, where it is reached. So nothing is read twice; what is passed over could not reach it."""
-
 
 Rule = Callable[[FieldPath, JsonObject], Errors]
 
@@ -252,7 +250,6 @@ def storage_os(path: FieldPath, value: JsonObject, *, lasting: bool = False) -> 
 # What a PersistentVolumeClaim wants, also that of an ephemeral volume.
 #
 # As k8s.io/kubernetes `pkg/apis/core/validation`.
-
 
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 ALONE: Final = "ReadWriteOncePod"
