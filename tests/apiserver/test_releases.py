@@ -9,6 +9,7 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.operation.runtime_config import feature_gates
 from celadon.kube.resources import DEFAULT_PLUGINS
 from tests.apiserver.asking import ask, make, said
 from tests.apiserver.in_process import Running
@@ -284,5 +285,230 @@ def test_where_the_kinds_of_definitions_are_registered(release: str, line: int) 
     try:
         message = json.loads(ask(running, "POST", kinds, other).body)["message"]
         assert message.endswith(f'pkg/apiserver/apiserver.go:{line}"')
+    finally:
+        running.close()
+
+
+EVERY_GATE = "AllAlpha=true,AllBeta=true"
+
+
+def with_gates(release: str, gates: str = "", **more: Any) -> Running:
+    named = feature_gates(gates, release)
+    return Running(Settings(version=release, all_versions=True, gates=named, **more))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_server_with_every_gate_starts(release: str) -> None:
+    """Of mutating policies 1.30 knows the gate, and no kind."""
+    running = with_gates(release, EVERY_GATE)
+    try:
+        policies = "/apis/admissionregistration.k8s.io/v1alpha1/mutatingadmissionpolicies"
+        assert ask(running, "GET", policies).code == (200 if release >= "1.32" else 404)
+    finally:
+        running.close()
+
+
+def test_contexts_of_scheduling_have_a_status_of_their_own() -> None:
+    running = with_gates("1.31")
+    place = f"{DEVICES}/v1alpha3/namespaces/default/podschedulingcontexts"
+    status = {"resourceClaims": [{"name": "c", "unsuitableNodes": ["n"]}]}
+    context = {"metadata": {"name": "c"}, "spec": {"selectedNode": "n"}, "status": status}
+    try:
+        assert (
+            "resourceClaims" not in json.loads(ask(running, "POST", place, context).body)["status"]
+        )
+        kept = json.loads(ask(running, "PUT", f"{place}/c/status", context).body)
+        assert kept["status"] == status
+        changed = json.loads(ask(running, "PUT", f"{place}/c", {**context, "status": {}}).body)
+        assert changed["status"] == status
+        gone = json.loads(ask(running, "DELETE", f"{place}/c").body)
+        assert (gone["kind"], gone["status"]) == ("PodSchedulingContext", status)
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(("release", "is_kept"), [("1.31", True), ("1.32", False)])
+def test_access_of_administrators_is_older_than_its_gate(release: str, is_kept: bool) -> None:
+    version = "v1alpha3" if release == "1.31" else "v1beta1"
+    request = {"name": "r", "deviceClassName": "c", "adminAccess": True}
+    claim = {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [request]}}}
+    running = with_gates(release)
+    try:
+        claims = f"{DEVICES}/{version}/namespaces/default/resourceclaims"
+        made = json.loads(ask(running, "POST", claims, claim).body)
+        assert ("adminAccess" in made["spec"]["devices"]["requests"][0]) is is_kept
+    finally:
+        running.close()
+
+
+CLAIM_1_30 = {"resourceClassName": "c", "allocationMode": "Immediate"}
+IMMUTABLE_1_30 = [
+    (
+        "resourceclaims",
+        CLAIM_1_30,
+        {**CLAIM_1_30, "resourceClassName": "d"},
+        'resource.ResourceClaimSpec{ResourceClassName:"d", ParametersRef:'
+        '(*resource.ResourceClaimParametersReference)(nil), AllocationMode:"Immediate"}',
+    ),
+    (
+        "resourceclaimtemplates",
+        {"spec": CLAIM_1_30},
+        {"spec": {**CLAIM_1_30, "resourceClassName": "d"}},
+        'Spec:resource.ResourceClaimSpec{ResourceClassName:"d", ParametersRef:'
+        '(*resource.ResourceClaimParametersReference)(nil), AllocationMode:"Immediate"}}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("resource", "before", "after", "printed"), IMMUTABLE_1_30)
+def test_claims_of_1_30_that_may_not_change(
+    resource: str, before: dict[str, Any], after: dict[str, Any], printed: str
+) -> None:
+    running = with_gates("1.30")
+    place = f"{DEVICES}/v1alpha2/namespaces/default/{resource}"
+    try:
+        assert ask(running, "POST", place, {"metadata": {"name": "c"}, "spec": before}).code == 201
+        changed = {"metadata": {"name": "c"}, "spec": after}
+        code, message = said(ask(running, "PUT", f"{place}/c", changed))
+        assert (code, f"{printed}: field is immutable" in message) == (422, True)
+    finally:
+        running.close()
+
+
+PODS = "/api/v1/namespaces/default/pods"
+ONE_OF = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+
+
+@pytest.mark.parametrize(
+    ("release", "claim", "error"),
+    [
+        (
+            "1.30",
+            {"name": "a", "source": {}},
+            "spec.resourceClaims[0].source: Invalid value: core.ClaimSource{ResourceClaimName:"
+            f"(*string)(nil), ResourceClaimTemplateName:(*string)(nil)}}: {ONE_OF}",
+        ),
+        (
+            "1.31",
+            {"name": "a"},
+            'spec.resourceClaims[0]: Invalid value: core.PodResourceClaim{Name:"a", '
+            "ResourceClaimName:(*string)(nil), ResourceClaimTemplateName:(*string)(nil)}: "
+            f"{ONE_OF}",
+        ),
+    ],
+)
+def test_what_a_pod_says_of_its_claims(release: str, claim: dict[str, Any], error: str) -> None:
+    running = with_gates(release, EVERY_GATE, plugins=DEFAULT_PLUGINS - {"ServiceAccount"})
+    spec = {"containers": [{"name": "c", "image": "i"}], "resourceClaims": [claim]}
+    try:
+        pod = {"metadata": {"name": "p"}, "spec": spec}
+        assert said(ask(running, "POST", PODS, pod)) == (422, f'Pod "p" is invalid: {error}')
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "sent", "held"),
+    [
+        ("1.33", "0.5", "{value: 5, scale: -1}, Format"),
+        ("1.33", "500m", '{value: 500, scale: -3}, s: "500m", Format'),
+        ("1.33", "1000m", "{value: 1000, scale: -3}, Format"),
+        ("1.34", "1000m", '"1"'),
+    ],
+)
+def test_amounts_of_changed_pods_are_shown_as_they_were_sent(
+    release: str, sent: str, held: str
+) -> None:
+    def pod(amount: str) -> dict[str, Any]:
+        resources = {"requests": {"cpu": amount}}
+        container = {"name": "c", "image": "i", "resources": resources}
+        return {"metadata": {"name": "p"}, "spec": {"containers": [container]}}
+
+    running = with_gates(release, plugins=DEFAULT_PLUGINS - {"ServiceAccount"})
+    try:
+        assert ask(running, "POST", PODS, pod("2")).code == 201
+        code, message = said(ask(running, "PUT", f"{PODS}/p", pod(sent)))
+        assert (code, held in message.replace("\u00a0", " ")) == (422, True)
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(("release", "count"), [("1.32", 2), ("1.33", 1)])
+def test_addresses_that_a_service_had(release: str, count: int) -> None:
+    """Before 1.33 they are judged as new ones, `None` behind another address, too."""
+    services = "/api/v1/namespaces/default/services"
+    service = {"metadata": {"name": "s"}, "spec": {"clusterIP": "None", "ports": [{"port": 80}]}}
+    running = with_gates(release)
+    try:
+        made = json.loads(ask(running, "POST", services, service).body)
+        made["spec"]["clusterIPs"] = ["None", "None"]
+        _, message = said(ask(running, "PUT", f"{services}/s", made))
+        assert message.count("Invalid value") == count
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(("release", "generation"), [("1.30", 2), ("1.31", 1)])
+def test_what_an_update_of_a_definition_loses_is_counted(release: str, generation: int) -> None:
+    """Fields to select by are dropped in 1.30, where their gate is off, after the generation."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "selectableFields": [{"jsonPath": ".a"}],
+    }
+    names = {"kind": "Thing", "plural": "things"}
+    spec = {"group": "e.com", "names": names, "scope": "Cluster", "versions": [version]}
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    running = with_gates(release)
+    try:
+        made = make(running, definitions, {"metadata": {"name": "things.e.com"}, "spec": spec})
+        made["spec"]["versions"][0]["selectableFields"] = version["selectableFields"]
+        del made["metadata"]["resourceVersion"]
+        again = json.loads(
+            ask(
+                running,
+                "PATCH",
+                f"{definitions}/things.e.com",
+                made,
+                content_type="application/merge-patch+json",
+            ).body
+        )
+        assert again["metadata"]["generation"] == generation
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "distinct", "is_kept"),
+    [("1.34", True, True), ("1.34", False, False), ("1.35", False, False)],
+)
+def test_what_a_claim_asks_for_is_a_use_for_its_status(
+    release: str, distinct: bool, is_kept: bool
+) -> None:
+    """Of a gate that is off: 1.34 keeps by mistake what asks for distinct devices, which it then
+    takes for a use. When devices were allocated it keeps with another gate."""
+    constraint = {"distinctAttribute": "a.e.com/b"} if distinct else {"matchAttribute": "a.e.com/b"}
+    request = {"name": "r", "exactly": {"deviceClassName": "c", "allocationMode": "All"}}
+    spec = {"devices": {"requests": [request], "constraints": [constraint]}}
+    device = {"driver": "d.e.com", "pool": "p", "device": "d"}
+    allocated = {**device, "request": "r", "consumedCapacity": {"memory": "1Gi"}}
+    allocation = {
+        "devices": {"results": [allocated]},
+        "allocationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    claims = f"{DEVICES}/v1/namespaces/default/resourceclaims"
+    running = with_gates(release)
+    try:
+        claim = {"metadata": {"name": "c"}, "spec": spec}
+        assert ask(running, "POST", claims, claim).code == 201
+        change = {"status": {"allocation": allocation}}
+        merge = "application/merge-patch+json"
+        answer = ask(running, "PATCH", f"{claims}/c/status", change, content_type=merge)
+        kept = json.loads(answer.body)["status"]["allocation"]
+        assert ("consumedCapacity" in kept["devices"]["results"][0]) is is_kept
+        assert ("allocationTimestamp" in kept) is (release == "1.35")
     finally:
         running.close()

@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from celadon.apiserver.operation.runtime_config import feature_gates
 from celadon.kube.releases import answering_as
 from tests.fuzz import (
     applies,
@@ -126,7 +127,14 @@ def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[
     """Complaints of a campaign beside a real server, with the fields of the release of that one."""
     release = release_of(server)
     without = options.disable_admission_plugins.split(",")
-    ours = InProcess(release, without=without, bare=options.bare)
+    gates = feature_gates(options.feature_gates, release)
+    ours = InProcess(
+        release,
+        without=without,
+        bare=options.bare,
+        gates=gates,
+        all_versions=not options.default_versions,
+    )
     tried = BESIDE[name](ours, server, options.seed, options.count)
     try:
         while True:
@@ -176,6 +184,10 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--feature-gates", default="", metavar="GATES", help="what it is told")
+    real.add_argument(
+        "--default-versions", action="store_true", help="it serves no more than by default"
+    )
     real.add_argument("--bare", action="store_true", help="it has no controllers beside it")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"

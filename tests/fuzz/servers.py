@@ -76,18 +76,27 @@ class Server(Protocol):
 
 
 class InProcess:
-    """Our server, without a network; it serves each version of what a release knows. As beside it a
-    kube-apiserver has no controllers, nothing is deleted that was not asked for."""
+    """Our server, without a network; it serves each version of what a release knows, or those of
+    the default. As beside it a kube-apiserver has no controllers, nothing is deleted that was not
+    asked for."""
 
     def __init__(
-        self, release: str = DEFAULT, *, without: Collection[str] = (), bare: bool = False
+        self,
+        release: str = DEFAULT,
+        *,
+        without: Collection[str] = (),
+        bare: bool = False,
+        gates: Mapping[str, bool] = MappingProxyType({}),
+        all_versions: bool = True,
     ) -> None:
         """`without` are admission plugins that the other server does not have; one that is `bare`
-        has no controllers but its own."""
+        has no controllers but its own; `gates` are feature gates that are not as by default there,
+        and without `all_versions` it serves those of the default."""
         self._running = Running(
             Settings(
                 version=release,
-                all_versions=True,
+                all_versions=all_versions,
+                gates=gates,
                 controller_names=frozenset() if bare else ON_BY_DEFAULT - _ELSEWHERE,
                 plugins=DEFAULT_PLUGINS.difference(without),
             )

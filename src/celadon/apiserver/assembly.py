@@ -43,6 +43,7 @@ from celadon.apiserver.authz.authorizer_chain import Standings
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,
+    has_kinds,
     mutating_view,
     validating_view,
 )
@@ -242,8 +243,9 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    if MUTATING.policy in plugins.names and core.settings.has_gate(MUTATING.policy):
-        mutating = mutating_view(core.objects, version, _static(core, MUTATING.policy), compiled)
+    name = MUTATING.policy
+    if name in plugins.names and core.settings.has_gate(name) and has_kinds(MUTATING):
+        mutating = mutating_view(core.objects, version, _static(core, name), compiled)
     if VALIDATING.policy in plugins.names:
         static = _static(core, VALIDATING.policy)
         validating = validating_view(core.objects, version, static, compiled)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver import http_messages
-from celadon.kube import JsonObject, StatusDetails, StatusError, status
+from celadon.kube import JsonObject, StatusError, status
 from celadon.kube.go import client_json, go_json, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
@@ -245,19 +245,12 @@ def _require_route(header: str, types: Sequence[str], *, collection: bool) -> No
     """Require what a route offers. The router knows whole types and `*/*`, to the letter."""
     media_types = {part.partition(";")[0].strip(" ") for part in header.split(",")}
     if header and media_types.isdisjoint((ANY_TYPE, *types)):
-        raise _unroutable((*types, *map(_streamed, STREAM_TYPES)) if collection else types)
+        streamed = map(_streamed, STREAM_TYPES) if collection else ()
+        raise status.no_route_answers((*types, *streamed))
 
 
 def _streamed(media_type: str) -> str:
     return f"{media_type};stream=watch"
-
-
-def _unroutable(types: Sequence[str]) -> StatusError:
-    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(types)}"
-    details = StatusDetails()
-    return status.Unroutable(
-        status.Status(message=message, reason="NotAcceptable", details=details, code=406)
-    )
 
 
 def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import decimal
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import field, replace
 from decimal import Decimal
@@ -603,6 +604,16 @@ def note_sent(canonical: str, text: str) -> None:
     sent = _sent.get()
     if sent is not None:
         sent[canonical] = text
+
+
+@contextlib.contextmanager
+def quantities_of_store() -> Iterator[None]:
+    """Within it nothing is known of how quantities were written: stores have canonical ones."""
+    token = _sent.set(None)
+    try:
+        yield
+    finally:
+        _sent.reset(token)
 
 
 def sent_as(canonical: str) -> str:

@@ -258,6 +258,22 @@ class Unroutable(StatusError):
     """A refusal of the router, which comes before anything is known of the resource."""
 
 
+def no_route_reads() -> StatusError:
+    """415 of the router, for a type of bodies that no route of the path reads."""
+    return _unroutable(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+
+
+def no_route_answers(media_types: Sequence[str]) -> StatusError:
+    """406 of the router; `media_types` are those that the routes answer in which are left."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(media_types)}"
+    return _unroutable(406, "NotAcceptable", message)
+
+
+def _unroutable(code: int, reason: str, message: str) -> StatusError:
+    failed = Status(message=message, reason=reason, details=StatusDetails(), code=code)
+    return Unroutable(failed)
+
+
 def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
     """415; `media_types` are those that can be read."""
     message = (

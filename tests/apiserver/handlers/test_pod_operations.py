@@ -166,6 +166,18 @@ def test_pods_that_wait_need_no_budget(running: Running) -> None:
     assert ask(running, "GET", f"{PODS}/a")[0] == 404
 
 
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_a_pod_says_why_it_goes_before_its_deletion_is_refused(
+    running: Running, is_dry: bool
+) -> None:
+    pod(running, "a")
+    dry_run = ["All"] if is_dry else None
+    code, answer = evict(running, "a", propagationPolicy="Foo", dryRun=dry_run)
+    assert (code, answer["details"]["causes"][0]["field"]) == (422, "propagationPolicy")
+    conditions = ask(running, "GET", f"{PODS}/a")[1]["status"].get("conditions", ())
+    assert any(item["type"] == "DisruptionTarget" for item in conditions) is not is_dry
+
+
 def test_evictions_are_as_dry_as_their_requests(running: Running) -> None:
     pod(running, "a")
     options = {"deleteOptions": {"dryRun": ["a", "b"]}}

@@ -251,6 +251,26 @@ def test_what_is_no_name(running: Running, method: str, name: str, why: str) -> 
     assert said(answer) == (400, f"Name parameter invalid: {why}")
 
 
+NAMED = '{"metadata":{"name":".."}}'
+WRONG_FIRST = [
+    ("PUT", "text/plain", "{}", 415),
+    ("PUT", "application/json", "{}", "the name of the object (.. based on URL) was"),
+    ("PUT", "application/json", NAMED, "Name parameter invalid"),
+    ("PATCH", "application/apply-patch+yaml", "{}", 422),
+    ("PATCH", "application/merge-patch+json", "{}", "Name parameter invalid"),
+    ("DELETE", "text/plain", "{}", 415),
+]
+
+
+@pytest.mark.parametrize(("method", "content_type", "body", "expected"), WRONG_FIRST)
+def test_a_body_and_options_are_read_before_the_name(
+    running: Running, method: str, content_type: str, body: str, expected: int | str
+) -> None:
+    path = "/api/v1/namespaces/default/configmaps/.."
+    code, message = said(ask(running, method, path, body.encode(), content_type=content_type))
+    assert code == expected or (code == 400 and message.startswith(str(expected)))
+
+
 FORMS = [
     ("text/html", 406, f"only the following media types are accepted: {ACCEPTED}"),
     ("application/*", 200, ""),

@@ -542,6 +542,12 @@ def test_fields_are_only_selected_of_a_schema() -> None:
     ]
 
 
+def test_fields_of_a_schema_that_cannot_be_read_need_a_path() -> None:
+    schema = {"type": "object", "additionalItems": True}
+    one = {"selectableFields": [{}], "schema": {"openAPIV3Schema": schema}}
+    assert "spec.versions[1].selectableFields[0].jsonPath: Required value" in texts({}, one)
+
+
 def test_what_is_stored_may_use_what_only_this_version_has() -> None:
     demands = Demands(
         stored_rules=frozenset({"rule"}),

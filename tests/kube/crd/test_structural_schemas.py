@@ -8,6 +8,7 @@ import pytest
 
 from celadon.kube.crd.structural_schemas import structural_errors
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.releases import answering_as
 
 Json = dict[str, Any]
 TEXT: Json = {"type": "string"}
@@ -106,6 +107,14 @@ ROWS: list[tuple[Json, list[str]]] = [
         ],
     ),
 ]
+
+
+def test_branches_of_1_30_do_not_say_that_there_are_no_more_properties() -> None:
+    node = {"type": "object", "not": {"additionalProperties": False}}
+    assert of(node) == []
+    with answering_as("1.30"):
+        error = "not.additionalProperties: Forbidden: must be undefined to be structural"
+        assert of(node) == [f"s.properties[a].{error}"]
 
 
 @pytest.mark.parametrize(("node", "errors"), ROWS)

@@ -123,3 +123,21 @@ def test_custom_resources_stay() -> None:
     given = {"spec": {"b": 1, "a": 2}, "kind": "Widget", "apiVersion": "example.com/v1"}
     assert list(in_message_order(given)) == ["spec", "kind", "apiVersion"]
     assert list(in_message_order(given)["spec"]) == ["b", "a"]
+
+
+def test_schemas_in_places_for_schemas_or_something_else() -> None:
+    given = {"required": ["a"], "type": "object"}
+    lists = {"items": [given, given], "type": "array", "dependencies": {"b": ["c"], "a": given}}
+    schema = {"additionalProperties": given, "items": given, "properties": {"a": lists}}
+    version = {"schema": {"openAPIV3Schema": {**schema, "additionalItems": False}}, "name": "v1"}
+    definition = {"kind": "CustomResourceDefinition", "spec": {"versions": [version]}}
+    made = in_message_order({**definition, "apiVersion": "apiextensions.k8s.io/v1"})
+    ordered = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert list(ordered) == ["items", "properties", "additionalProperties", "additionalItems"]
+    assert list(ordered["items"]) == list(ordered["additionalProperties"]) == ["type", "required"]
+    inside = ordered["properties"]["a"]
+    assert list(inside) == ["type", "items", "dependencies"]
+    assert [list(item) for item in inside["items"]] == [["type", "required"]] * 2
+    assert list(inside["dependencies"]) == ["a", "b"]
+    assert list(inside["dependencies"]["a"]) == ["type", "required"]
+    assert ordered["additionalItems"] is False

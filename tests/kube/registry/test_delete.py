@@ -160,6 +160,28 @@ GRACES: list[tuple[dict[str, Any], str, int | None, int]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("grace", "end"),
+    [
+        (4_000_000_000, "2153-09-01T19:05:56Z"),
+        (1 << 34, "1986-10-08T14:17:46Z"),
+        (1 << 40, "1795-10-22T14:01:49Z"),
+        ((1 << 63) - 1, "2026-11-30T11:59:15Z"),
+    ],
+)
+def test_time_is_counted_in_nanoseconds_of_64_bits(grace: int, end: str) -> None:
+    spec = {"nodeName": "n"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+    kept = marked(pod, DeleteOptions(grace=grace), "2026-11-30T11:59:16Z")
+    assert kept is not None
+    assert kept["metadata"]["deletionTimestamp"] == end
+    assert kept["metadata"]["deletionGracePeriodSeconds"] == grace
+    with answering_as("1.30"):
+        for shorter in range(grace - 1, grace - 40, -1):
+            again = marked(kept, DeleteOptions(grace=shorter % (1 << 40)), end)
+            kept = again or kept
+
+
 @pytest.mark.parametrize(("spec", "phase", "asked", "given"), GRACES)
 def test_how_long_a_pod_has(
     spec: dict[str, Any], phase: str, asked: int | None, given: int

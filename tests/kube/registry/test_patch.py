@@ -16,6 +16,7 @@ from celadon.kube.registry.patch import (
     read_patched,
     three_way_patched,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from tests.kube.registry.targets import target
@@ -216,6 +217,19 @@ def test_types_of_patches_are_taken_to_the_letter(content_type: str, message: st
     with pytest.raises(StatusError) as caught:
         patch_type(content_type, CONFIG_MAPS)
     assert (caught.value.code, str(caught.value)) == (415, message)
+
+
+@pytest.mark.parametrize(
+    ("release", "has_body", "code"),
+    [("1.33", False, 406), ("1.33", True, 415), ("1.34", False, 415)],
+)
+def test_the_router_before_1_34_needs_a_body_to_miss_a_type(
+    release: str, has_body: bool, code: int
+) -> None:
+    with answering_as(release), pytest.raises(StatusError) as caught:
+        patch_type("text/plain", CONFIG_MAPS, has_body=has_body)
+    nothing = "406: Not Acceptable\n\nAvailable representations: "
+    assert (caught.value.code, str(caught.value)) == (code, nothing if code == 406 else ROUTED)
 
 
 def test_a_strategic_patch_that_says_null_changes_nothing() -> None:

@@ -410,6 +410,45 @@ def test_revisions_of_1_30(data: dict[str, int] | None, shown: str) -> None:
         assert f"data: Invalid value: {shown}: field is immutable" in update_complaints(new, old)
 
 
+@pytest.mark.parametrize("release", ["1.33", "1.36"])
+def test_the_group_of_a_source_that_had_one_is_not_judged(release: str) -> None:
+    def claim(group: str) -> dict[str, object]:
+        source = {"apiGroup": group, "kind": "K", "name": "n"}
+        amount = {"requests": {"storage": "1Gi"}}
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": amount, "dataSourceRef": source}
+        return obj("v1", "PersistentVolumeClaim", spec=spec)
+
+    with answering_as(release):
+        errors = update_complaints(claim("a:b"), claim("e.com"))
+    assert errors
+    assert not any("apiGroup:" in error for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "shown"),
+    [
+        (
+            "v1alpha3",
+            "1.31",
+            'resource.ResourceSliceSpec{Driver:"d.e.com", Pool:resource.ResourcePool{Name:"p", '
+            'Generation:1, ResourceSliceCount:1}, NodeName:"n", NodeSelector:'
+            "(*core.NodeSelector)(nil), AllNodes:true, Devices:[]resource.Device{resource.Device{"
+            'Name:"d", Basic:(*resource.BasicDevice)(0xc000000000)}}}',
+        ),
+        ("v1beta1", "1.32", '"null"'),
+    ],
+)
+def test_slices_in_two_places(version: str, release: str, shown: str) -> None:
+    pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
+    places = {"nodeName": "n", "allNodes": True}
+    devices = [{"name": "d", "basic": {}}]
+    spec = {"driver": "d.e.com", "pool": pool, **places, "devices": devices}
+    with answering_as(release):
+        found = complaints(admitted(obj(f"resource.k8s.io/{version}", "ResourceSlice", spec=spec)))
+    detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required"
+    assert f"spec: Invalid value: {shown}: {detail}" in found
+
+
 def test_devices_without_properties() -> None:
     pool = {"name": "p", "resourceSliceCount": 1, "generation": 1}
     spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d"}]}

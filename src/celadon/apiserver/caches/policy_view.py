@@ -174,6 +174,15 @@ class PolicyView(Generic[E]):
         return combined
 
 
+def has_kinds(kinds: PolicyKinds) -> bool:
+    """Return whether the release has policies of these kinds. Gates are older: 1.30 knows that of
+    mutating policies."""
+    return any(
+        resource.gvr.group_resource == kinds.policies.group_resource
+        for resource in known_resources(all_versions=True)
+    )
+
+
 def validating_view(
     objects: ObjectStore,
     version: str,

@@ -185,7 +185,8 @@ class PodOperations:
         eviction = _in_dry_run(eviction, [*call.options.dry_run])
         await self.admission.admit(call, Operation.CREATE, eviction, None)
         resource, stored = self._pod(namespace, name)
-        options = delete.delete_options(sent or {}, {})
+        # The deletion refuses what is wrong with its options, and comes last.
+        refusal, options = _deletion_options(sent or {})
         dry_run = call.dry_run or bool(options.dry_run)
         if not _may_go_without_budget(stored.object):
             await self._spend(call, stored.object, namespace, dry_run=dry_run)
@@ -193,9 +194,12 @@ class PodOperations:
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
+        if not dry_run:
+            await self._marked(call, resource, namespace, name)
+        if refusal is not None:
+            raise refusal
         if dry_run:
             return WriteResult(201, DONE)
-        await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
         unconditional = replace(options, preconditions={})
         await self.deleter.evict(replace(call, endpoint=endpoint), unconditional)
@@ -310,6 +314,16 @@ def _require_readable(eviction: JsonObject) -> None:
         raise status.invalid(
             EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, reason)]
         )
+
+
+def _deletion_options(sent: JsonObject) -> tuple[StatusError | None, delete.DeleteOptions]:
+    """Return the options of a deletion, and why they are refused; then only those that count
+    before it."""
+    try:
+        return None, delete.delete_options(sent, {})
+    except StatusError as error:
+        dry_run = tuple(sent.get("dryRun") or ())
+        return error, delete.DeleteOptions(dry_run, preconditions=sent.get("preconditions") or {})
 
 
 def _in_dry_run(eviction: JsonObject, requested: list[str]) -> JsonObject:

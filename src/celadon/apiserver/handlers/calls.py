@@ -137,8 +137,10 @@ class Call:
 
     @remembered
     def patch_type(self) -> str:
-        """Return the type of a patch. Raises StatusError 415 for what is none."""
-        return patch.patch_type(self.request.header("content-type"), self.target)
+        """Return the type of a patch. Raises StatusError 415 or 406 for what is none."""
+        request = self.request
+        content_type = request.header("content-type")
+        return patch.patch_type(content_type, self.target, has_body=bool(request.body))
 
     @remembered
     def options(self) -> WriteOptions:

@@ -48,6 +48,7 @@ class Deleter:
         """Delete an object. Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
+        status.require_name(call.target.name)
         return await self._delete(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:

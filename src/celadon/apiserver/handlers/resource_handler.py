@@ -26,7 +26,6 @@ from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sen
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.resource_endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.response_forms import Forms, has_blueprints
 from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
@@ -166,8 +165,6 @@ class Verbs:
             return pod_log(call, self.connector.world, split_streams=split)
         _check_method(call)
         step = await call.work.step(_wanted, call)
-        if endpoint.verb in NAMED_VERBS:
-            kube.status.require_name(endpoint.name)
         _check_body(call)
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)

@@ -234,6 +234,7 @@ class Writer:
         assert call.options is not None  # refused before the body is read
         context = self._context(call)
         incoming = await call.work.step(self._read_update, call, context)
+        status.require_name(call.target.name)
         if self._stored(call) is None:
             strategy = strategy_of(call.target, STRATEGIES)
             creates = strategy.created_by_update and strategy.creates_through(call.target)
@@ -251,6 +252,7 @@ class Writer:
     async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
+        status.require_name(call.target.name)
         is_new = call.options.apply and self._stored(call) is None
         if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
             return await self._create(call)

@@ -82,7 +82,7 @@ def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldErr
     result = []
     if schema.list_type == "set":
         again = _second_occurrences(value)
-        result += [duplicate(path.index(i), _shown(value[i])) for i in again]
+        result += [duplicate(path.index(i), go_text.json_value(value[i])) for i in again]
     elif schema.list_type == "map":
         result += _in_map_list(value, schema.list_map_keys, path)
     if schema.items is not None:
@@ -91,15 +91,11 @@ def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldErr
     return result
 
 
-def _shown(value: Any) -> object:
-    return go_text.GoValue(value, "") if isinstance(value, list | dict) else value
-
-
 def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
     for i, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             detail = "must be an object for an array of list-type map"
-            return [invalid(path.index(i), _shown(item), detail)]
+            return [invalid(path.index(i), go_text.json_value(item), detail)]
     named = [
         {key: member[key] for key in sorted(keys) if key in member}
         for member in (x or {} for x in value)

@@ -306,7 +306,7 @@ def _selectable(
     reason = structural_schemas.unreadable(schema)
     if reason is not None:
         yield fieldpath.invalid(path.child("schema", "openAPIV3Schema"), "", reason)
-        return
+        fields = [field for field in fields if not field.get("jsonPath")]  # paths lead nowhere
     yield from definition_parts.selectable_errors(fields, schema, place, many=many)
 
 

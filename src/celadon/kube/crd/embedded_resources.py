@@ -14,7 +14,7 @@ from typing import Final
 
 from celadon.kube import name_rules
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, invalid, required
-from celadon.kube.go.go_text import sorted_members
+from celadon.kube.go.go_text import json_value
 from celadon.kube.json_types import Json, JsonDict
 from celadon.kube.names import ApiVersionError, parse_api_version
 from celadon.kube.schemas.schema_packs import OBJECT_META, Schema
@@ -89,7 +89,7 @@ def unreadable_resource(obj: Json, schema: Schema) -> FieldError | None:
     for path, item in _embedded(obj, schema, ROOT):
         for name in _TYPE_FIELDS:
             if name in item and not isinstance(item[name], str):
-                return invalid(path.child(name), item[name], "must be a string")
+                return invalid(path.child(name), json_value(item[name]), "must be a string")
         trouble = _unreadable_metadata(item, path)
         if trouble is not None:
             return trouble
@@ -115,7 +115,7 @@ def _type_errors(value: object, path: FieldPath) -> Iterable[FieldError]:
     """Yield what is wrong with an `apiVersion` or a `kind`; the end of the path says which of both
     it is."""
     if not isinstance(value, str):
-        yield invalid(path, value, "must be a string")
+        yield invalid(path, json_value(value), "must be a string")
     elif not value:
         yield invalid(path, value, "must not be empty")
     elif path.steps[-1] == "kind":
@@ -141,7 +141,7 @@ def _unreadable_metadata(obj: JsonDict, path: FieldPath) -> FieldError | None:
     try:
         _read(obj.get("metadata"))
     except DecodeError as error:
-        return invalid(path.child("metadata"), sorted_members(obj["metadata"]), str(error))
+        return invalid(path.child("metadata"), json_value(obj["metadata"]), str(error))
     return None
 
 

@@ -27,7 +27,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.crd.typed_data import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
 from celadon.kube.go import go_url as net_url
-from celadon.kube.go.go_text import GoValue, quote, shown_integer, sorted_members
+from celadon.kube.go.go_text import json_value, quote, shown_integer
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
 from celadon.kube.library.format_and_regex import FORMATS as NAMED
@@ -264,7 +264,7 @@ def required(name: FieldPath, key: str) -> FieldError:
 
 def not_in_enum(name: FieldPath, value: Json, choices: Choices) -> FieldError:
     """Return the error about a value that is none of the choices."""
-    return FieldError(ErrorType.NOT_SUPPORTED, _path(name), _shown(value), choices.listed)
+    return FieldError(ErrorType.NOT_SUPPORTED, _path(name), json_value(value), choices.listed)
 
 
 def too_long(name: FieldPath, limit: int) -> FieldError:
@@ -353,13 +353,7 @@ def forbidden_match(name: FieldPath) -> FieldError:
 
 
 def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
-    return fieldpath.invalid(_path(name), _shown(value), detail)
-
-
-def _shown(value: Json) -> object:
-    """Return a value as Go shows it: lists and maps of a custom resource may hold anything, and Go
-    says so."""
-    return GoValue(sorted_members(value), "") if isinstance(value, list | dict) else value
+    return fieldpath.invalid(_path(name), json_value(value), detail)
 
 
 def _about_nothing(detail: str) -> FieldError:

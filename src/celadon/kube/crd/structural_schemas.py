@@ -26,9 +26,10 @@ from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
+from celadon.kube.go.go_text import json_value
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.library.environments import environment
-from celadon.kube.releases import current_release
+from celadon.kube.releases import current_release, is_since
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.schemas.schema_packs import Absent, Schema
 from celadon.kube.schemas.struct_decoding import Steps, StrayField
@@ -300,7 +301,8 @@ def _branch(
             detail = f"must be {empty_in_branch} to be structural"
             errors.append(fieldpath.forbidden(path.child(name), detail))
     absent = [name for name in _ABSENT_IN_BRANCHES if value.get(name) is not None]
-    if value.get("additionalProperties") not in (None, False):
+    allowed = (None, False) if is_since("1.31") else (None,)
+    if value.get("additionalProperties") not in allowed:
         absent.append("additionalProperties")
     for name in absent:
         detail = "must be undefined to be structural"
@@ -451,14 +453,14 @@ class _Check:
         value: Any = fresh(schema.default)
         if self.pruned and around is None and pruned_part(value, schema) != value:
             drop_unknown_metadata(value, schema)
-            self.errors.append(fieldpath.invalid(path, _by_key(value), _UNKNOWN_FIELDS))
+            self.errors.append(fieldpath.invalid(path, json_value(value), _UNKNOWN_FIELDS))
         if self.rules_of is None:
             return
         if around is not None:
             faults = _metadata_errors(around.object(value), around.schema)
             if faults:
                 detail = f"must result in valid metadata: {fieldpath.aggregate(faults)}"
-                self.errors.append(fieldpath.invalid(path, _by_key(value), detail))
+                self.errors.append(fieldpath.invalid(path, json_value(value), detail))
                 return
         errors = (
             (_metadata_errors(value, schema) if around is None else [])
@@ -511,13 +513,6 @@ def _named(error: FieldError) -> FieldError:
 
 def _placed(path: FieldPath, error: FieldError) -> FieldError:
     return FieldError(error.type, path.join(error.path), error.value, error.detail)
-
-
-def _by_key(value: Any) -> Any:
-    """Return a value as Go shows it: the members of maps in the order of their keys."""
-    if isinstance(value, dict):
-        return {key: _by_key(member) for key, member in sorted(value.items())}
-    return [_by_key(item) for item in value] if isinstance(value, list) else value
 
 
 # --- Pruning -----------------------------------------------------------------

@@ -71,22 +71,30 @@ class Drops(NamedTuple):
 @per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> Drops:
     """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
-    fields that are changed through the status subresource."""
+    fields that are changed through the status subresource. Before 1.35 what a claim asks for was a
+    use of a gate for its status, too, and the other way round."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
+    elsewhere: dict[str, list[Way]] = {}
+    is_used_as_a_whole = gvk.kind == "ResourceClaim" and not is_since("1.35")
     for path, rule in defaulting_rules.placed_rules(
         defaulting_rules.listed_rules(gvk, "create"), gates
     ):
         is_lost = not status and "lost" in rule
+        key = f"{rule.get('gate')} {path if rule.get('alone') else ''}"
         if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
-            apart = path if rule.get("alone") else ""
-            by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
-    drops = tuple(_drop(same, gates) for same in by_gate.values())
+            by_gate.setdefault(key, []).append((path, rule))
+        elif is_used_as_a_whole and _is_drop(rule):
+            elsewhere.setdefault(key, []).append(_way(path, rule))
+    drops = tuple(_drop(same, elsewhere.get(key, ()), gates) for key, same in by_gate.items())
     every = [way for drop in drops for way in drop.ways]
     return Drops(drops, _branches(every), any(drop.lost for drop in drops))
 
 
-def _drop(same: Sequence[tuple[str, Rule]], gates: frozenset[str]) -> Drop:
-    ways = tuple(_way(path, rule) for path, rule in same)
+def _drop(
+    same: Sequence[tuple[str, Rule]], elsewhere: Iterable[Way], gates: frozenset[str]
+) -> Drop:
+    """`elsewhere` are fields that use the gate, too, and are not dropped with these."""
+    ways = (*(_way(path, rule) for path, rule in same), *elsewhere)
     return Drop(
         ways,
         defaulting_rules.compile_rules([{**rule, "path": path} for path, rule in same], gates),

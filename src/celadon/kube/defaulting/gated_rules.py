@@ -120,6 +120,7 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
         "DRADeviceBindingConditions": (
             f"{results}bindingConditions",
             f"{results}bindingFailureConditions",
+            "status.allocation.allocationTimestamp",
         ),
         "DRAResourceClaimDeviceStatus": ("status.devices",),
     }
@@ -222,11 +223,15 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _DROPPED_SINCE: Final = {
     "ContainerRestartRules": "1.34",
+    "DRAAdminAccess": "1.32",
     "tolerations": "1.35",
     "v1/PersistentVolume": "1.31",
 }
-"""Gates of fields that are older than the gate, and which validation refused before; fields of
-claims that were kept while their gate was off; kinds of which nothing was dropped."""
+"""Gates of fields that are older than the gate; fields of claims that were kept while their gate
+was off; kinds of which nothing was dropped."""
+
+_DROPPED_UNTIL: Final = {"allocationTimestamp": "1.35"}
+"""Fields that later releases leave, whatever their gate says."""
 
 _GONE: Final = {"delete": True}
 
@@ -251,7 +256,8 @@ def _action(field: str) -> Rule:
 
 
 def _is_dropped(name: str) -> bool:
-    return is_since(_DROPPED_SINCE.get(name, "1.30"))
+    is_left = name in _DROPPED_UNTIL and is_since(_DROPPED_UNTIL[name])
+    return is_since(_DROPPED_SINCE.get(name, "1.30")) and not is_left
 
 
 ON_BY_DEFAULT: Final = frozenset(gate for fields in _FIELDS.values() for gate in fields)

@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import BINARY_SUFFIXES, Quantity, parse, sent_as
+from celadon.kube.quantity import Quantity, parse, sent_as
 from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
@@ -356,6 +356,12 @@ class GoValue:
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 
+def json_value(value: object) -> object:
+    """Return decoded JSON as an error shows it: its lists and maps may hold anything, which Go
+    tells, and have their members by name."""
+    return GoValue(sorted_members(value)) if isinstance(value, list | dict) else value
+
+
 _STRUCTS: Final[Mapping[str, str]] = {
     "admissionregistration.AuditAnnotation": "Key string; ValueExpression string",
     "apiextensions.CustomResourceColumnDefinition": """Name string; Type string; Format string;
@@ -405,6 +411,7 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
+    "core.ClaimSource": "ResourceClaimName *string; ResourceClaimTemplateName *string",
     "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
     "core.EventSource": "Component string; Host string",
     "core.HostIP": "IP string",
@@ -458,8 +465,11 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Selector *v1.LabelSelector; MaxUnavailable *intstr.IntOrString;
         UnhealthyPodEvictionPolicy *policy.UnhealthyPodEvictionPolicyType""",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
-    "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
-        NodeSelector *core.NodeSelector; Controller string <1.32""",
+    "resource.AllocationResult": """ResourceHandles []resource.ResourceHandle <1.31;
+        AvailableOnNodes *core.NodeSelector <1.31; Shareable bool <1.31;
+        Devices resource.DeviceAllocationResult 1.31; NodeSelector *core.NodeSelector 1.31;
+        Controller string 1.31 <1.32""",
+    "resource.Device": "Name string; Basic *resource.BasicDevice",
     "resource.DeviceAttribute": """IntValue *int64; BoolValue *bool; StringValue *string;
         VersionValue *string""",
     "resource.DeviceClaim": """Requests []resource.DeviceRequest;
@@ -486,9 +496,17 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Config []resource.DeviceAllocationConfiguration""",
     "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
         Device string; AdminAccess *bool 1.32; Tolerations []resource.DeviceToleration 1.33""",
-    "resource.ResourceClaimSpec": "Devices resource.DeviceClaim; Controller string <1.32",
+    "resource.ResourceClaimSpec": """ResourceClassName string <1.31;
+        ParametersRef *resource.ResourceClaimParametersReference <1.31;
+        AllocationMode string <1.31; Devices resource.DeviceClaim 1.31;
+        Controller string 1.31 <1.32""",
     "resource.ResourceClaimTemplateSpec": """ObjectMeta v1.ObjectMeta;
         Spec resource.ResourceClaimSpec""",
+    "resource.ResourcePool": "Name string; Generation int64; ResourceSliceCount int64",
+    "resource.ResourceSliceSpec": """Driver string; Pool resource.ResourcePool; NodeName string;
+        NodeSelector *core.NodeSelector; AllNodes bool; Devices []resource.Device""",
+    "resource.ResourceHandle": """DriverName string; Data string;
+        StructuredData *resource.StructuredResourceHandle""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "storage.VolumeAttachmentSource": """PersistentVolumeName *string;
@@ -731,23 +749,6 @@ def _printed_amount(amount: Quantity, text: str) -> str:
         f"scale:{amount.scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)({exact})}}, "
         f's:{quote(text)}, Format:"{amount.format.value}"}}'
     )
-
-
-_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-
-
-def amount_parts(text: str) -> tuple[int, int, str]:
-    """Return the number of an amount, its power of ten, and how Go calls the way that it is
-    written."""
-    if text[-2:] in BINARY_SUFFIXES:
-        return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
-    if text[-1:] in _DECIMAL:
-        digits, scale, form = text[:-1], _DECIMAL[text[-1]], "DecimalSI"
-    else:
-        digits, _, exponent = text.lower().partition("e")
-        scale, form = int(exponent or 0), "DecimalExponent" if exponent else "DecimalSI"
-    whole, _, fraction = digits.partition(".")
-    return int(f"{whole}{fraction}"), scale - len(fraction), form
 
 
 def _printed_int_or_string(value: Any) -> str:

@@ -152,7 +152,8 @@ def _schema(value: object, field: str) -> JsonDict:
 
 
 _WRAPPED_LIST: Final = JsonShape(_wrapped, _unwrapped)
-_EXTENSIONS: Final = "apiextensions.v1.JSONSchemaPropsOr"
+_SCHEMA: Final = "apiextensions.v1.JSONSchemaProps"
+_EXTENSIONS: Final = f"{_SCHEMA}Or"
 
 JSON_SHAPES: Final[Mapping[str, JsonShape]] = {
     _EXTENSIONS + "Array": JsonShape(
@@ -258,6 +259,8 @@ def _orders(name: str) -> dict[str, Order | None]:
 def _order_of(field: MessageField) -> Order | None:
     plain = field.type in SCALARS or field.type in PAYLOADS or field.type in JSON_SHAPES
     each: Order | None = None if plain else _order_for(field.type)
+    if field.type.startswith(_EXTENSIONS):
+        each = functools.partial(_schemas, each=_order_for(_SCHEMA))
     if field.mapped:
         return _sorted_texts if each is None else functools.partial(_map, each=each)
     if field.repeated and each is not None:
@@ -269,6 +272,11 @@ def _list(value: object, shared: SharedParts, each: Order) -> Any:
     if id(value) in shared:
         return shared[id(value)][1]
     return [each(item, shared) for item in value] if isinstance(value, list) else value
+
+
+def _schemas(value: object, shared: SharedParts, each: Order) -> Any:
+    """Order a schema, or a list of schemas; whether there may be more, and texts, stay."""
+    return _list(value, shared, each) if isinstance(value, list) else each(value, shared)
 
 
 def _sorted_texts(value: object, _: SharedParts) -> object:

@@ -386,8 +386,15 @@ def _shorten(meta: JsonDict, grace: int, now: str) -> None:
 
 
 def _later(time: str, seconds: int) -> str:
-    moved = datetime.strptime(time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=seconds)
-    return moved.strftime(_TIME)
+    """Return a time so many seconds later, as Go counts them: in nanoseconds, of 64 bits. What lies
+    beyond all years is not counted."""
+    nanoseconds = (seconds * 10**9 + (1 << 63)) % (1 << 64) - (1 << 63)
+    began = datetime.strptime(time, _TIME).replace(tzinfo=UTC)
+    try:
+        moved = began + timedelta(microseconds=nanoseconds // 1000)
+    except OverflowError:
+        return time
+    return f"{moved:%Y-%m-%dT%H:%M:%SZ}".rjust(len(time), "0")
 
 
 # --- the store ---

@@ -52,11 +52,12 @@ from celadon.kube.registry.request_bodies import (
 )
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
+from celadon.kube.releases import is_since
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
 from celadon.kube.schemas.struct_decoding import decode, raw_ways, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
-from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
+from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
 from celadon.records import dataclass
 
@@ -94,9 +95,10 @@ class Patched:
         return status.invalid(GroupKind("", ""), "", [error])
 
 
-def patch_type(content_type: str, target: Target) -> str:
+def patch_type(content_type: str, target: Target, *, has_body: bool = True) -> str:
     """Return the media type of a patch, from the header as it was sent: to the letter. 415 for a
-    type that the kind does not have, in the words of the router or, behind it, of the handler."""
+    type that the kind does not have, in the words of the router or, behind it, of the handler.
+    Before 1.34 the router looked for an answer's type first where no body came: 406."""
     media_type = content_type.partition(";")[0]
     types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
     if media_type in types:
@@ -104,11 +106,9 @@ def patch_type(content_type: str, target: Target) -> str:
     media_types = (part.partition(";")[0].strip() for part in content_type.split(","))
     if target.resource.custom or any(media_type in types for media_type in media_types):
         raise status.unsupported_media_type(types)
-    message = "415: Unsupported Media Type"
-    failed = Status(
-        message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
-    )
-    raise Unroutable(failed)
+    if has_body or is_since("1.34"):
+        raise status.no_route_reads()
+    raise status.no_route_answers(())
 
 
 def patched(

@@ -229,7 +229,11 @@ EMPTY_IS_NOT_NONE: Final = frozenset(
 stored objects have none."""
 
 COUNTED_AS_SENT: Final = frozenset(
-    {GroupKind("discovery.k8s.io", "EndpointSlice"), GroupKind("resource.k8s.io", "ResourceSlice")}
+    {
+        GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
+        GroupKind("discovery.k8s.io", "EndpointSlice"),
+        GroupKind("resource.k8s.io", "ResourceSlice"),
+    }
 )
 """Kinds of which what an update loses makes a new generation, too: it is counted before."""
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_text import parse_int, quote
+from celadon.kube.go.go_text import GoValue, parse_int, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
@@ -81,7 +81,8 @@ def _server_version(path: FieldPath, server: JsonObject) -> Errors:
         yield from _joined(decodable_version_path, version, _version_faults(version))
     if encoding not in (decodable or ()):
         detail = f"decodableVersions must include encodingVersion {encoding}"
-        yield fieldpath.invalid(path.child("decodableVersions"), decodable, detail)
+        printed = GoValue(decodable, "[]string")
+        yield fieldpath.invalid(path.child("decodableVersions"), printed, detail)
     for decodable_version_path, version in items(server, "servedVersions", path):
         yield from _joined(decodable_version_path, version, _version_faults(version))
         if version not in (decodable or ()):

@@ -208,12 +208,11 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
     if validation.repeated_until and not is_since(validation.repeated_until):
         if naming is not None:
             yield from new_object_meta(meta, naming)
-        yield from validation.create(obj)
+        yield from _as_new(obj, old, validation)
     if validation.changes is not None and naming is not None:
         yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
         yield from standard_finalizers(meta, naming)
-        as_new = validation.as_new
-        yield from validation.create(obj) if as_new is None else as_new(obj, old)
+        yield from _as_new(obj, old, validation)
         if not is_sound:
             yield from validate_object_meta_update(meta, before)
         yield from standard_finalizers(meta, naming)
@@ -221,6 +220,12 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         return
     errors = _changed_otherwise(obj, old, validation, is_sound=is_sound)
     yield from _once(errors) if validation.says_once else errors
+
+
+def _as_new(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors:
+    """Yield what is wrong with a changed object that is judged as a new one."""
+    as_new = validation.as_new
+    return validation.create(obj) if as_new is None else as_new(obj, old)
 
 
 def _once(errors: Errors) -> Errors:

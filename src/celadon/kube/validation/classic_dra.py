@@ -16,6 +16,7 @@ from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY, SEMVER
 from celadon.kube.library.environments import environment
@@ -63,7 +64,9 @@ def claim(obj: JsonObject) -> Errors:
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a changed ResourceClaim: what it asks for must stay."""
-    yield from immutable(SPEC, obj.get("spec"), old.get("spec"))
+    if obj.get("spec") != old.get("spec"):
+        printed = GoValue(obj.get("spec"), "resource.ResourceClaimSpec")
+        yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     yield from claim(obj)
 
 
@@ -76,7 +79,11 @@ def claim_template(obj: JsonObject) -> Errors:
 
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error when the spec changes, and what is wrong with the template."""
-    yield from immutable(SPEC, obj.get("spec"), old.get("spec"))
+    spec = obj.get("spec") or {}
+    if spec != (old.get("spec") or {}):
+        whole = {"ObjectMeta": spec.get("metadata"), "Spec": spec.get("spec")}
+        printed = GoValue(spec, "resource.ResourceClaimTemplateSpec", whole=whole)
+        yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     yield from claim_template(obj)
 
 
@@ -113,7 +120,8 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     if reserved:
         yield from _may_reserve(obj, before)
     if allocation is not None and was is not None and allocation != was:
-        yield fieldpath.invalid(path, allocation, IMMUTABLE)
+        printed = GoValue(allocation, "resource.AllocationResult")
+        yield fieldpath.invalid(path, printed, IMMUTABLE)
     yield from resource_claim_statuses.deallocated(status, before)
 
 

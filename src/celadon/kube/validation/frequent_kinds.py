@@ -73,6 +73,7 @@ CORE: Final[Mapping[str, Validation]] = {
         persistent_volumes.claim,
         update=persistent_volumes.claim_update,
         status=persistent_volumes.claim_status,
+        as_new=persistent_volumes.claim_as_new,
         repeated_until="1.35",
     ),
     "ResourceQuota": Validation(

@@ -378,8 +378,8 @@ class Validation:
 
     Without `update`, a changed object must be what a new one must be. `status` is about an update
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
-    `changes` instead of `update`: a changed object is judged as a new one, its metadata first (by
-    `as_new` where that is not as `create` does), and then compared, its metadata first.
+    `changes` instead of `update`: a changed object is judged as a new one, its metadata first, and
+    then compared, its metadata first. `as_new` does the former where that is not as `create` does.
     `fixed` is what may not change of kinds that say so between both looks at metadata; `update`
     (or `create`) follows.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own

@@ -43,14 +43,20 @@ def claim(obj: JsonObject) -> field_checks.Errors:
     yield from volumes.claim_spec(field_checks.SPEC, obj.get("spec") or {})
 
 
+def claim_as_new(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
+    """Validate a changed claim as a new one; its source may be of any group, if it was of one."""
+    before = old.get("spec") or {}
+    sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
+    had_group = any(source.get("apiGroup") is not None for source in sources)
+    return volumes.claim_spec(field_checks.SPEC, obj.get("spec") or {}, any_group=had_group)
+
+
 def claim_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     """Validate an update of a claim: the size may grow; whatever else changes is told by its
     difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
-    had_group = any(source.get("apiGroup") is not None for source in sources)
-    yield from volumes.claim_spec(field_checks.SPEC, spec, any_group=had_group)
+    yield from claim_as_new(obj, old)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
     was, fixed = _compared(spec, before, bound=bound)

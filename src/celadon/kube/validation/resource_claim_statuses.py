@@ -70,6 +70,8 @@ def claim_status(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     if allocation is not None and was is not None:
         if allocation != was:
             printed = internal_value(allocation, "resource.v1.AllocationResult")
+            if allocation.get("controller"):  # until 1.31
+                printed["Controller"] = allocation["controller"]
             yield fieldpath.invalid(
                 path, GoValue(printed, "resource.AllocationResult"), field_checks.IMMUTABLE
             )

@@ -244,7 +244,8 @@ def _older_place(spec: JsonObject) -> Errors:
     if not places:
         yield fieldpath.required(SPEC, OLDER_PLACE)
     elif places > 1:
-        yield fieldpath.invalid(SPEC, None, OLDER_PLACE)
+        printed = None if is_since("1.32") else GoValue(spec, "resource.ResourceSliceSpec")
+        yield fieldpath.invalid(SPEC, printed, OLDER_PLACE)
 
 
 def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:

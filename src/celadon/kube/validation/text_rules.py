@@ -378,8 +378,8 @@ def older_address(
     path: FieldPath, value: str, old_values: Collection[str] = ()
 ) -> field_checks.Errors:
     """Yield what is wrong with an IP address in a field from before 1.33. `old_values` are those
-    that it had before: they stay valid."""
-    if value in old_values:
+    that it had before: since 1.33 they stay valid."""
+    if value in old_values and is_since("1.33"):
         return field_checks.NO_ERRORS
     result = ip_address(value)
     return (
@@ -393,7 +393,7 @@ def older_range(
     path: FieldPath, value: str, old_values: Collection[str] = ()
 ) -> field_checks.Errors:
     """Yield what is wrong with a range in CIDR notation, as `older_address` does."""
-    if value in old_values:
+    if value in old_values and is_since("1.33"):
         return field_checks.NO_ERRORS
     result = cidr(value)
     return (

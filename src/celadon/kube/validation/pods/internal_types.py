@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.kube.go.go_cmp import reported_difference
-from celadon.kube.go.go_text import GoValue, amount_parts
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.go.go_types import embedded_struct, type_name
 from celadon.kube.go.go_values import (
     GoData,
@@ -30,11 +30,10 @@ from celadon.kube.go.go_values import (
 )
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
-from celadon.kube.quantity import QuantityError, parse_amounts
+from celadon.kube.quantity import QuantityError, parse_amounts, quantities_of_store, sent_as
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
-from celadon.late_patterns import late_pattern
 
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields that a pod has in `v1` and its security context inside."""
@@ -284,7 +283,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
 def _quantity(value: Any) -> GoData:
     """Return an amount, which knows by itself whether it is equal to another."""
     written = _canonical(value)
-    number, scale, form = amount_parts(written) if written else (0, 0, "")
+    number, scale, form, literal = _amount_inside(written) if written else (0, 0, "", "")
     amount = go_struct(
         "resource.int64Amount",
         {"value": go_number(number, "int64"), "scale": go_number(scale, "resource.Scale")},
@@ -293,7 +292,7 @@ def _quantity(value: Any) -> GoData:
     members = {
         "i": amount,
         "d": decimal,
-        "s": go_text(written if _keeps_text(written) else ""),
+        "s": go_text(literal),
         "Format": go_text(form),
     }
     text = str(Decimal(number).scaleb(scale).normalize())
@@ -315,17 +314,13 @@ def _canonical(value: Any) -> str:
         return ""
 
 
-_DIGITS: Final = late_pattern("[0-9]*")
-
-
-def _keeps_text(text: str) -> bool:
-    """Return whether Go keeps the text of an amount that it has read: it does where the text is
-    surely in canonical form."""
-    match = _DIGITS.match(text)
-    digits = "" if match is None else match[0]
-    if text.endswith("i"):
-        return bool(int(digits[-3:] or 0) & 0b111)  # a thousand is a multiple of eight
-    return text == "0" or (digits[:1] not in ("", "0") and not digits.endswith("000"))
+def _amount_inside(canonical: str) -> tuple[int, int, str, str]:
+    """Return what Go holds of an amount: its number, its power of ten, how it was written, and its
+    text, if that is surely in canonical form."""
+    amount = parse_amounts(sent_as(canonical))
+    if amount.exact is not None:
+        amount = parse_amounts(canonical)
+    return amount.mantissa, amount.scale, amount.format.value, amount.text
 
 
 def _selector(value: JsonObject) -> GoData:
@@ -549,7 +544,11 @@ T = TypeVar("T")
 
 def _reported(inside: Callable[[T], GoData], old: T, new: T) -> str:
     """Return what releases before 1.34 say of a difference; empty for later ones."""
-    return "" if is_since("1.34") else reported_difference(inside(old), inside(new))
+    if is_since("1.34"):
+        return ""
+    with quantities_of_store():
+        before = inside(old)
+    return reported_difference(before, inside(new))
 
 
 def _diff(old: object, new: object) -> str:

@@ -484,6 +484,9 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
         else:
             yield from dns_label(resource_claim_path.child("name"), name)
             names.add(name)
+        if not is_since("1.31"):  # what it refers to lay deeper then
+            resource_claim_path = resource_claim_path.child("source")
+            claim = claim.get("source") or {}
         present = [reference for reference in references if claim.get(reference) is not None]
         if len(present) != 1:
             detail = (
@@ -502,7 +505,7 @@ def _printed_claim(claim: JsonObject) -> GoValue:
         "ResourceClaimName": claim.get("resourceClaimName"),
         "ResourceClaimTemplateName": claim.get("resourceClaimTemplateName"),
     }
-    return GoValue(printed, "core.PodResourceClaim")
+    return GoValue(printed, "core.PodResourceClaim" if is_since("1.31") else "core.ClaimSource")
 
 
 def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
