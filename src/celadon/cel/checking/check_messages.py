@@ -81,7 +81,7 @@ def shown_node(node: Expr, originals: Mapping[int, int], *, as_protobuf: bool) -
 
 
 def _protobuf_text(node: Expr, number: Callable[[int], int]) -> str:
-    """A node as protobuf's text of it."""
+    """Return a node as protobuf's text of it."""
 
     def inner(name: str, part: Expr | None) -> str:
         return "" if part is None else f" {name}:{{{_protobuf_text(part, number)}}}"
