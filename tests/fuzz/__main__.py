@@ -44,6 +44,7 @@ from tests.fuzz import (
     type_checks,
     variants,
     watches,
+    webhook_calls,
     writes,
 )
 from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
@@ -61,6 +62,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "operations": operations.campaign,
     "reads": reads.campaign,
     "watches": watches.campaign,
+    "webhooks": webhook_calls.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

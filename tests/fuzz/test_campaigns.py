@@ -25,6 +25,7 @@ from tests.fuzz import (
     scenarios,
     type_checks,
     watches,
+    webhook_calls,
     writes,
 )
 from tests.fuzz.__main__ import main
@@ -242,6 +243,7 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
         pytest.param(partial(messages.campaign, given=WRITTEN), 20, id="messages"),
         pytest.param(definitions.campaign, 2, id="definitions"),
         pytest.param(watches.campaign, 6, id="watches"),
+        pytest.param(webhook_calls.campaign, 2, id="webhooks"),
     ],
 )
 def test_campaigns_find_nothing_between_two_alike(campaign: writes.Campaign, count: int) -> None:

@@ -387,9 +387,14 @@ def walk_optional_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[V
 def walk_inner_optional_v(operand: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
     """`walk_optional_v` behind other keys, where an Optional has no keys. What came before may have
     failed."""
-    if operand.__class__ is EvaluationError:
-        return operand, 0
-    return walk_optional_v(Optional(operand), keys)
+    return _walk_inside(operand, keys, container_access.find_index, optional=True)
+
+
+def walk_inner_optional_strictly_v(
+    operand: object, keys: Sequence[tuple[Value, bool]]
+) -> tuple[Value, int]:
+    """`walk_inner_optional_v` that fails for what has no keys at all."""
+    return _walk_inside(operand, keys, container_access.find_index_strictly, optional=True)
 
 
 def walk_optional_strictly_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
@@ -406,7 +411,17 @@ def _walk_optional(
     if optional:
         if base is NONE:
             return NONE, 0
-        base = base.value
+        base = reopened(base).value
+    return _walk_inside(base, keys, find, optional=optional)
+
+
+def _walk_inside(
+    base: Any,
+    keys: Sequence[tuple[Value, bool]],
+    find: Callable[[Value, Value], Value],
+    *,
+    optional: bool,
+) -> tuple[Value, int]:
     applied = 0
     try:
         for key, marked in keys:
@@ -474,10 +489,11 @@ def _has(operand: object, key: str, test: Callable[[Value, str], bool]) -> tuple
     if operand.__class__ is EvaluationError:
         return operand, 0
     if operand.__class__ is Optional:
-        if operand is NONE:
-            return False, 0
+        content = reopened(operand).value
+        if operand is NONE or content.__class__ is EvaluationError:
+            return (False if operand is NONE else content), 0
         try:
-            present = test(operand.value, key)
+            present = test(content, key)
         except EvaluationError as error:
             return _value(error), 0
         return present, int(present)
@@ -506,8 +522,11 @@ def _tested(
 ) -> tuple[Value, int]:
     if operand.__class__ is not Optional or operand is NONE:
         return (NONE, 0) if operand is NONE else has(operand, key)
+    content = reopened(operand).value
+    if content.__class__ is EvaluationError:
+        return content, 0
     try:
-        result = find(operand.value, key)
+        result = find(content, key)
     except EvaluationError as error:
         return _value(error), 0
     return (NONE, 0) if result is MISSING else (Optional(result), 1)
@@ -597,6 +616,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "strict_map_with_optionals": strict_map_with_optionals,
     "tested_strictly_v": tested_strictly_v,
     "tested_v": tested_v,
+    "walk_inner_optional_strictly_v": walk_inner_optional_strictly_v,
     "walk_inner_optional_v": walk_inner_optional_v,
     "walk_inner_v": walk_inner_v,
     "walk_optional_strictly_v": walk_optional_strictly_v,

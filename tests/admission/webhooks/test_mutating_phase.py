@@ -87,6 +87,38 @@ def test_a_patch_that_changes_nothing(operations: list[Any]) -> None:
     assert not made.wants_another
 
 
+def thing_request() -> Request:
+    thing = {"apiVersion": "a.io/v1", "kind": "Thing", "metadata": {"name": "c"}}
+    return replace(request(thing), kind=GroupVersionKind("a.io", "v1", "Thing"))
+
+
+def test_a_custom_resource_ends_in_the_version_of_the_request() -> None:
+    operations = [{"op": "replace", "path": "/apiVersion", "value": "a.io/v2"}]
+    asked = thing_request()
+    made = phase(webhook(A), webhook(B, objectSelector={"matchLabels": {"x": "y"}}))
+    found, _ = played(made, {A: lambda call: patch(call, operations)}, asked)
+    assert found == asked.object
+    assert made.wants_another
+
+
+@pytest.mark.parametrize(
+    ("operations", "gvk"),
+    [
+        ([{"op": "remove", "path": "/apiVersion"}], "/, Kind=Thing"),
+        ([{"op": "replace", "path": "/apiVersion", "value": "v1"}], "/v1, Kind=Thing"),
+        ([{"op": "move", "from": "/apiVersion", "path": "/metadata/namespace"}], "/, Kind=Thing"),
+    ],
+)
+def test_a_custom_resource_of_another_group_is_refused(operations: list[Any], gvk: str) -> None:
+    made = phase(webhook(A), webhook(B))
+    with pytest.raises(StatusError) as raised:
+        played(made, {A: lambda call: patch(call, operations), B: answer}, thing_request())
+    status = raised.value.status
+    message = f'{gvk} is unstructured and is not suitable for converting to "a.io/v1"'
+    assert (status.code, status.reason, status.message) == (500, "", message)
+    assert len(made.notes.annotations) == 2  # the others are asked before
+
+
 def test_any_patch_cuts_times_that_are_too_fine() -> None:
     test = [{"op": "test", "path": "/kind", "value": "ConfigMap"}]
     made = phase(webhook(A), webhook(B), coarse=True)

@@ -295,10 +295,10 @@ def test_who_mutates_a_scale_sees_its_managers() -> None:
         template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}}
         spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 1}
         deployments = "/apis/apps/v1/namespaces/default/deployments"
-        assert (
-            ask(started, "POST", deployments, {"metadata": {"name": "d"}, "spec": spec})[0] == 201
-        )
-        seen = "has(object.metadata.managedFields) && has(oldObject.metadata.managedFields) ? 7 : 8"
+        code, answer = ask(started, "POST", deployments, {"metadata": {"name": "d"}, "spec": spec})
+        assert code == 201, answer
+        own = "{}.metadata.managedFields.all(m, m.apiVersion == 'autoscaling/v1')"
+        seen = f"{own.format('oldObject')} && {own.format('object')} ? 7 : 8"
         mutate(
             started,
             f"op: 'replace', path: '/spec/replicas', value: {seen}",
@@ -308,5 +308,39 @@ def test_who_mutates_a_scale_sees_its_managers() -> None:
         scale = {"metadata": {"name": "d"}, "spec": {"replicas": 2}}
         code, answer = ask(started, "PUT", f"{deployments}/d/scale", scale)
         assert (code, answer["spec"]["replicas"]) == (200, 7)
+        stored = ask(started, "GET", f"{deployments}/d")[1]["metadata"]["managedFields"]
+        managers = sorted((one["apiVersion"], one.get("subresource", "")) for one in stored)
+        assert managers == [("apps/v1", ""), ("apps/v1", "scale")]
+    finally:
+        started.close()
+
+
+def test_who_mutates_a_scale_that_had_no_count_sees_a_mark() -> None:
+    started = Running()
+    try:
+        scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
+        count = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        schema = {"type": "object", "properties": {"spec": count, "status": count}}
+        version = {
+            "name": "v1",
+            "served": True,
+            "storage": True,
+            "subresources": {"scale": scale},
+            "schema": {"openAPIV3Schema": schema},
+        }
+        names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+        spec = {"group": "a.io", "scope": "Namespaced", "names": names, "versions": [version]}
+        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        made = ask(
+            started, "POST", definitions, {"metadata": {"name": "things.a.io"}, "spec": spec}
+        )
+        assert made[0] == 201
+        assert ask(started, "POST", THINGS, thing("a"))[0] == 201
+        name = "oldObject.spec.replicas == -2147483648 ? 'a' : 'other'"
+        holds = f"op: 'test', path: '/metadata/name', value: {name}"
+        mutate(started, holds, resource="things/scale")
+        body = {"metadata": {"name": "a"}, "spec": {"replicas": 2}}
+        code, answer = ask(started, "PUT", f"{THINGS}/a/scale", body)
+        assert (code, answer["details"]["causes"][0]["message"]) == (403, NO_SCALE)
     finally:
         started.close()

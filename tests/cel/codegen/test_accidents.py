@@ -153,6 +153,37 @@ HASH = "! internal error: runtime error: hash of unhashable type "
             "! unsupported conversion to ref.Val: (*resource.Quantity)2Gi",
             10,
         ),
+        # what no number of another type is ordered with, and what no index is
+        ("dyn(double('NaN')) < o.s", "! NaN values cannot be ordered", 3),
+        ("o.s < dyn(double('NaN'))", "! no such overload", 3),
+        ("o.l[dyn(1e300)]", "! unsupported index value 1e+300 in list", None),
+        (
+            "o.l[?dyn(-9223372036854775808.0)]",
+            "! unsupported index value -9.223372036854776e+18 in list",
+            None,
+        ),
+        (
+            "o.l[dyn(9223372036854775808u)]",
+            "! unsupported index value 9223372036854775808 in list",
+            None,
+        ),
+        ("o.l[?dyn(9223372036854774784.0)]", ("optional", None), None),
+        (
+            "dyn(optional.of(quantity(o.q))).a",
+            "! unsupported conversion to ref.Val: (*resource.Quantity)2Gi",
+            6,
+        ),
+        (
+            "dyn(optional.of(ip('::1')))[?o.i]",
+            "! unsupported conversion to ref.Val: (netip.Addr)::1",
+            5,
+        ),
+        (
+            "has(dyn(optional.of(ip('::1'))).a)",
+            "! unsupported conversion to ref.Val: (netip.Addr)::1",
+            3,
+        ),
+        ("dyn(optional.of(optional.of({'a': {'b': 1}}))).?a.b", ("optional", 1), 6),
         (
             "o.?q.optMap(q, quantity(q)) == optional.of(quantity('1'))",
             "! unsupported conversion to ref.Val: (*resource.Quantity)2Gi",

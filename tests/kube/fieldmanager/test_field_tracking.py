@@ -14,6 +14,7 @@ from celadon.kube.fieldmanager import (
     FieldWriter,
     Versions,
     applied,
+    parent_managers,
     read_applied,
     track_create,
     track_update,
@@ -22,6 +23,7 @@ from celadon.kube.fieldmanager.field_tracking import LAST_APPLIED, MAX_ANNOTATIO
 from celadon.kube.fieldmanager.managed_fields import MAX_UPDATERS
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import (
+    Draft,
     Surroundings,
     Target,
     create,
@@ -73,7 +75,13 @@ def _updated(body: Object, live: Object, where: Target, writer: FieldWriter) -> 
     track_update(read.draft, read.body, live, where, writer)
     shown = shown_object(live, where)
     made = update.finish_update(update.begin_update(read.draft, where), shown, where)
-    return update.stored_update(read.draft, made, live, where)
+    return _stored(read.draft, made, live, where, writer)
+
+
+def _stored(draft: Draft, made: Object, live: Object, where: Target, writer: FieldWriter) -> Object:
+    if where.subresource == "scale":
+        made["metadata"]["managedFields"] = parent_managers(made, live, where, writer)
+    return update.stored_update(draft, made, live, where)
 
 
 def _applied(
@@ -83,7 +91,7 @@ def _applied(
     read = read_applied(merged, where, _context(), config)
     shown = shown_object(live, where)
     made = update.finish_update(read.draft, shown, where)
-    return update.stored_update(read.draft, made, live, where)
+    return _stored(read.draft, made, live, where, writer)
 
 
 def _owners(obj: Object) -> dict[str, Any]:

@@ -39,7 +39,8 @@ from celadon.admission.webhooks.hooks import (
     Selected,
 )
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, name_rules, status
+from celadon.kube.crd import unsuitable
 from celadon.kube.go import JsonSyntaxError, json_text
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, patch, read_patch
 from celadon.kube.releases import is_since
@@ -208,7 +209,7 @@ class MutatingPhase:
 
     def round(self, request: Request, number: int) -> Round:
         """Round 0, or 1 with the object as the other plugins have left it."""
-        state = self._reinvocation
+        state, sent = self._reinvocation, request
         if number and request.object != state.last:
             state.changed()
         for hook in self._hooks.hooks:
@@ -227,8 +228,18 @@ class MutatingPhase:
                     self.wants_another = True
                 if hook.webhook.reinvocation_policy == IF_NEEDED:
                     state.called_keys |= {hook.uid}
+        if request is not sent and request.object is not None:
+            request = replace(request, object=self._as_requested(request.object, request.kind))
         state.last = request.object
         return request.object
+
+    def _as_requested(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """Return what hooks have left of an object in the version of the request: they may give a
+        custom resource another. Raises StatusError (500) for one of another group."""
+        gvk = metadata.gvk(obj)
+        if gvk.group != kind.group:
+            raise status.plain_error(unsuitable(gvk, kind))
+        return obj if gvk.version == kind.version else self._world.convert(obj, kind)
 
     def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         """Call one hook; its failure may be ignored."""

@@ -50,6 +50,7 @@ from celadon.kube.fieldmanager import (
     Versions,
     applied,
     forget_managers,
+    parent_managers,
     read_applied,
     scale_managers,
     track_create,
@@ -119,6 +120,12 @@ class FieldManagers:
         """Return what the metadata of a scale that is patched has beside what is shown of it."""
         entries = scale_managers(live, call.target, self._writer(call, context))
         return {"managedFields": entries} if entries else {}
+
+    def of_parent(
+        self, call: Call, scale: JsonObject, live: JsonObject, context: DefaultingContext
+    ) -> list[JsonDict]:
+        """Return the managers of the object that a changed scale belongs to."""
+        return parent_managers(scale, live, call.target, self._writer(call, context))
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
         """Return what follows from the configuration in the body. Raises StatusError."""
@@ -490,14 +497,17 @@ class Writer:
         self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
     ) -> Incoming:
         """Return the change as mutating admission leaves it, which sees the managers that a scale
-        has of the object it belongs to, before and after."""
+        has, and a mark where there was no count."""
         target, draft = call.target, incoming.draft
         if target.subresource == SCALE:
+            before = shown_object(old, target, no_count=patch.NO_COUNT)
             managers = self._managers.of_scale(call, old, draft.run.context)
-            before = {**before, "metadata": {**metadata.metadata(before), **managers}}
+            before["metadata"] = {**metadata.metadata(before), **managers}
         mutated = await self._admission.mutate(call, Operation.UPDATE, draft, before)
         if mutated is draft:
             return incoming
+        if target.subresource != SCALE:  # before a namespace that mutators have changed is refused
+            _require_state(mutated, before, target)
         call.notes.warnings += update.resume(mutated, target)
         return replace(incoming, draft=mutated)
 
@@ -559,10 +569,9 @@ class Writer:
         if target.is_scale_of_custom:
             patch.require_count(draft.decoded, target)
         before = shown_object(old, target, no_count=0)
-        needs_version = strategy_of(target, STRATEGIES).needs_version
         is_own_scale = target.subresource == SCALE and target.schema is None
         if not is_own_scale:
-            update.require_state(draft.decoded, before, target, needs_version=needs_version)
+            _require_state(draft, before, target)
         patch.require_kind(incoming, target, target.name)
         warnings = write_warnings(draft.decoded, target, STRATEGIES)
         call.notes.warnings += _owner_warnings(call, incoming)
@@ -579,6 +588,9 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
+        if target.subresource == SCALE:
+            managers = self._managers.of_parent(call, new, old, draft.run.context)
+            new["metadata"]["managedFields"] = managers
         stored_form = update.stored_update(draft, new, old, target, dry_run=call.dry_run)
         warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
@@ -674,6 +686,12 @@ def _owner_warnings(call: Call, incoming: Incoming) -> list[str]:
 def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None:
     uid = metadata.uid(incoming.body)
     update.require_uid(uid, old, call.target, dry_run=call.dry_run)
+
+
+def _require_state(draft: Draft, before: JsonObject, target: Target) -> None:
+    """Raise StatusError unless the stored object is in the state that a change was made for."""
+    needs_version = strategy_of(target, STRATEGIES).needs_version
+    update.require_state(draft.decoded, before, target, needs_version=needs_version)
 
 
 def _take_managers(scale: JsonDict) -> object:

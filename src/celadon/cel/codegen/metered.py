@@ -322,8 +322,7 @@ class Metered:
         with self.branch(f"if {base}.__class__ is not {e.runtime('Optional')}:", steps[0].node.id):
             e.emit(f"{result} = {self.steps(base, steps, inner=True)}")
         with self.branch(f"elif {base} is not {e.runtime('NONE')}:"):
-            walk = e.runtime(self.context.presence("walk_optional_v"))
-            self._optional_keys(base, steps, result, walk, inner=False)
+            self._optional_keys(base, steps, result, inner=False)
         return result
 
     def _run(self, base: str, run: list[Step], *, inner: bool) -> str:
@@ -382,7 +381,7 @@ class Metered:
 
     def _optional_steps(self, base: str, steps: tuple[Step, ...], *, inner: bool) -> str:
         e = self.emitter
-        walk = e.runtime(self.context.presence("walk_optional_v"))
+        walk = self.context.presence("walk_optional_v")
         first = next(i for i, step in enumerate(steps) if step.optional)
         constant = all(step.expr is None and step.key.__class__ is str for step in steps)
         if first:
@@ -395,11 +394,11 @@ class Metered:
         with e.block(f"if {self.is_error(base)}:"):
             e.emit(f"{result} = {base}")
         with e.block("else:"):
-            self._optional_keys(base, steps[first:], result, walk, inner=inner)
+            self._optional_keys(base, steps[first:], result, inner=inner)
         return result
 
     def _optional_keys(
-        self, operand: str, steps: tuple[Step, ...], result: str, walk: str, *, inner: bool
+        self, operand: str, steps: tuple[Step, ...], result: str, *, inner: bool
     ) -> None:
         """Apply keys of any kind one after the other; a key behind an absent one is not even
         evaluated. `inner` as for `_optional_maps`."""
@@ -408,8 +407,9 @@ class Metered:
         key = e.constant(step.key) if step.expr is None else metered_constructs.key(self, step.expr)
         self.flush()
         optional = e.runtime("Optional")
-        base = f"{optional}({operand})" if inner else operand
-        e.emit(f"{name}, {count} = {walk}({base}, (({key}, True),))", step.node.id)
+        walk = self.context.presence("walk_inner_optional_v" if inner else "walk_optional_v")
+        keys = f"(({key}, True),)"
+        e.emit(f"{name}, {count} = {e.runtime(walk)}({operand}, {keys})", step.node.id)
         e.emit(f"c += {count}")
         self.reached(step.node, name)
         if len(steps) == 1:
@@ -417,7 +417,7 @@ class Metered:
             return
         present = f"{name}.__class__ is {optional} and {name} is not {e.runtime('NONE')}"
         with e.block(f"if {present}:"):
-            self._optional_keys(f"{name}.value", steps[1:], result, walk, inner=True)
+            self._optional_keys(f"{name}.value", steps[1:], result, inner=True)
         with e.block("else:"):
             e.emit(f"{result} = {name}")
 

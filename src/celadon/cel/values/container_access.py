@@ -29,6 +29,8 @@ from celadon.cel.values.typed_lists import LIST_CLASSES
 
 _SIZED: frozenset[type] = frozenset({str, bytes, dict}) | LIST_CLASSES
 _NEVER_EQUAL_TO_OTHERS: frozenset[type] = frozenset({type(None), str, bytes})
+_INT_END: Final = 1 << 63
+"""No index is as far from the beginning: cel-go takes numbers that are the same as an int64."""
 _QUALIFIERS = frozenset({str, int, Uint, float, bool})
 
 
@@ -105,8 +107,10 @@ def _find_in_list(elements: list[object], key: Any) -> Any:
     if kind is not int and kind is not Uint:
         if kind is not float:
             raise EvaluationError(f"unsupported index type '{type_of(key)}' in list")
-        if not key.is_integer():
+        if not key.is_integer() or not -_INT_END < key < _INT_END:
             raise EvaluationError(f"unsupported index value {display(key)} in list")
+    elif key >= _INT_END:
+        raise EvaluationError(f"unsupported index value {display(key)} in list")
     return elements[int(key)] if 0 <= key < len(elements) else MISSING
 
 

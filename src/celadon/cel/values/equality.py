@@ -246,17 +246,19 @@ def refusal(operator: str, left: object, having: frozenset[type]) -> EvaluationE
 
 
 def nan_error() -> EvaluationError:
-    """NaN cannot be ordered against a number of another type."""
+    """NaN cannot be ordered against another number, and on the left against nothing."""
     return EvaluationError("NaN values cannot be ordered")
 
 
 def _numbers_comparable(a: object, b: object) -> bool:
-    """Return whether both are numbers; raises if one is NaN. Callers then compare `float`s or
-    ints."""
+    """Return whether both are numbers; raises if one is NaN, or what is on the left. Callers then
+    compare `float`s or ints."""
     if a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
         if a != a or b != b:
             raise nan_error()
         return True
+    if a.__class__ is float and a != a:
+        raise nan_error()
     return False
 
 

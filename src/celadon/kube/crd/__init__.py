@@ -13,6 +13,7 @@ from celadon.kube.crd.custom_kinds import (
     RememberedKinds,
     custom_kinds,
     invalid_version,
+    unsuitable,
 )
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.crd.definition_validation import definition_errors
@@ -50,4 +51,5 @@ __all__ = [
     "rule_scopes",
     "trusts_nobody",
     "typed_value",
+    "unsuitable",
 ]

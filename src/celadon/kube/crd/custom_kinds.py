@@ -565,3 +565,8 @@ class RememberedKinds:
         if kinds is not None and kinds.spec == definition["spec"]:
             return kinds
         return DefinedKinds(definition, self._version)
+
+
+def unsuitable(gvk: GroupVersionKind, kind: GroupVersionKind) -> str:
+    """Say that a custom resource of one group becomes none of another."""
+    return f'{gvk} is unstructured and is not suitable for converting to "{kind.api_version}"'

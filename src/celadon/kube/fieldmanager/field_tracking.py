@@ -290,8 +290,8 @@ def track_update(
     draft: Draft, sent: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
 ) -> None:
     """Give a changed object its managers. `sent` is the document as it was read (or patched),
-    `live` the stored object, of the object itself also where a subresource is written. The draft of
-    a scale gets those of the object that it belongs to."""
+    `live` the stored object, of the object itself also where a subresource is written. A scale has
+    managers of its own, see `parent_managers`."""
     meta = draft.meta
     if meta is None:
         return
@@ -308,8 +308,7 @@ def track_update(
         _write(draft, endpoint.updated(endpoint.shown(live), filled, parent))
         return
     managers = managed_fields.managers_of_scale(parent, endpoint.count_path)
-    updated = endpoint.updated(endpoint.shown(live), filled, managers)
-    _write(draft, endpoint.of_parent(parent, updated))
+    _write(draft, endpoint.updated(endpoint.shown(live), filled, managers))
 
 
 def forget_managers(draft: Draft) -> None:
@@ -364,6 +363,19 @@ def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> lis
 def _without_managers(obj: JsonObject) -> dict[str, Json]:
     meta = metadata.metadata(obj)
     return {key: value for key, value in meta.items() if key != "managedFields"}
+
+
+def parent_managers(
+    scale: JsonObject, live: JsonObject, target: Target, writer: FieldWriter
+) -> list[JsonDict]:
+    """Return the entries of `managedFields` of a stored object after a write to its scale, which
+    has entries of its own. Unreadable ones say nothing."""
+    parent = managed_fields.managers_of_update(live, {}, is_subresource=True)
+    try:
+        managers = managed_fields.managers_of(scale)
+    except managed_fields.EntryError:
+        managers = managed_fields.Managers()
+    return managed_fields.encoded(_Endpoint(target, writer).of_parent(parent, managers))
 
 
 def _write(draft: Draft, managers: managed_fields.Managers) -> None:
@@ -576,8 +588,6 @@ class _Endpoint:
         if target.is_scale_of_custom and not same(result, before):
             named = f"new object ({_named(config, target.kind)})"
             raise status.plain_error(no_custom_scale(named, target.kind))
-        if is_scale:
-            updated = self.of_parent(parent, updated)
         return result, updated
 
     def _fitting_fields(self, config: JsonObject) -> FieldSet:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
-from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
+from celadon.kube.crd.custom_kinds import CustomKind, invalid_version, unsuitable
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
@@ -445,7 +445,7 @@ class MutatedKinds:
         if gvk.api_version == kind.api_version:
             return Patched(form)
         if gvk.group != kind.group:
-            reason = _unsuitable(gvk, kind)
+            reason = unsuitable(gvk, kind)
         elif self.custom(gvk) is None:
             reason = f"request to convert CR from an invalid group/version: {gvk.api_version}"
         else:
@@ -465,13 +465,8 @@ class CustomScaleKinds(MutatedKinds):
             raise request_bodies.kind_missing(dict(sorted(document.items())))
         gvk = metadata.gvk(document)
         if gvk.group != expected.group:
-            raise MutationRefused(_unsuitable(gvk, expected))
+            raise MutationRefused(unsuitable(gvk, expected))
         raise MutationRefused(invalid_version("to", expected.api_version))
-
-
-def _unsuitable(gvk: GroupVersionKind, expected: GroupVersionKind) -> str:
-    version = expected.api_version
-    return f'{gvk} is unstructured and is not suitable for converting to "{version}"'
 
 
 def _not_converted(reason: str) -> StatusError:
