@@ -241,9 +241,7 @@ class TypeProvider(Protocol):
 
     @property
     def library(self) -> Library: ...
-
     def find_object(self, name: str) -> ObjectType | None: ...
-
     def find_constant(self, name: str) -> Constant | None: ...
 
 

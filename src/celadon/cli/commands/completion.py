@@ -378,7 +378,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Print the script."""
-
     scripts = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     output.write(scripts[options.shell](every_command()))
     return Exit.OK

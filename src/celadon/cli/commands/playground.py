@@ -154,7 +154,6 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until somebody interrupts."""
-
     site = Path(options.site) if options.site else packaged_site()
     if not (site / PAGE).is_file():
         hint = "" if options.site else ": build it with `make site`, or name its folder with --site"
