@@ -262,8 +262,6 @@ class Library(NamedTuple):
 
 
 # --- What an environment allows ----------------------------------------------
-#
-# What an environment allows beyond its declarations.
 
 
 class Switches(NamedTuple):

@@ -350,8 +350,6 @@ def _action(values: Values) -> str:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon completion`: a script that completes command lines in a shell.
-
 DESCRIPTION: Final = """\
 Print a script with which a shell completes command lines of celadon: commands, options and their
 values, files, releases of Kubernetes, lint rules.

@@ -93,8 +93,6 @@ def fact_lines(policy: LibraryPolicy, version: str) -> Iterator[str]:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon library`: policies to start from.
-
 _PROGRAM: Final = "celadon library"
 
 DESCRIPTION: Final = """\

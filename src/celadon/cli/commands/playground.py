@@ -109,8 +109,6 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 # --- The command -------------------------------------------------------------
 
-# `celadon playground`: the page on which policies are tried out.
-
 _PROGRAM: Final = "celadon playground"
 
 DESCRIPTION: Final = """\
