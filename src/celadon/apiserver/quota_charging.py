@@ -144,7 +144,7 @@ class QuotaCharging:
         while True:
             quotas = {
                 name: quota
-                for quota in self._quotas(request.namespace)
+                for quota in self._objects.page(self._resource, request.namespace).objects
                 if (name := metadata.name(quota.object)) not in charges
             }
             documents = [quota.object for quota in quotas.values()]
@@ -175,6 +175,3 @@ class QuotaCharging:
             self._resource, namespace, name, changed, quota.revision
         )
         return updated is not None
-
-    def _quotas(self, namespace: str) -> tuple[StoredObject, ...]:
-        return self._objects.page(self._resource, namespace).objects

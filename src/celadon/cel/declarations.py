@@ -241,9 +241,7 @@ class TypeProvider(Protocol):
 
     @property
     def library(self) -> Library: ...
-
     def find_object(self, name: str) -> ObjectType | None: ...
-
     def find_constant(self, name: str) -> Constant | None: ...
 
 
@@ -264,8 +262,6 @@ class Library(NamedTuple):
 
 
 # --- What an environment allows ----------------------------------------------
-#
-# What an environment allows beyond its declarations.
 
 
 class Switches(NamedTuple):

@@ -21,8 +21,6 @@ from celadon.cel.value_functions import notation
 from celadon.records import dataclass
 
 # --- Values in few characters ------------------------------------------------
-#
-# Values of the language in few characters, for places where there is no room for all of them.
 
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _DEPTH = 50

@@ -49,8 +49,6 @@ class FileNames:
 
 
 # --- Own documents -----------------------------------------------------------
-#
-# Documents of kinds that are Celadon's own.
 
 API_VERSION: Final = "celadon.dev/v1"
 PROPERTIES_KIND: Final = "PolicyProperties"

@@ -284,8 +284,6 @@ class _Reader:
 
     def _refuse(self, path: tuple[str | int, ...], message: str) -> NoReturn:
         """Say what is wrong with a key, or an item, and where it stands."""
-        # late: only if so
-
         full_path = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(full_path)
         position = (
@@ -753,7 +751,6 @@ def project_of(
 ) -> Project:
     """Return what the options choose of the configuration; with `--verbose`, `complain` is told
     which file that is. Raises ConfigError."""
-
     if options.no_config:
         if options.profile:
             raise ConfigError("`--profile` and `--no-config` exclude each other")

@@ -34,8 +34,6 @@ from celadon.kube.resources import Catalog, Resource
 from celadon.records import dataclass, field, replace
 
 # --- Matched kinds -----------------------------------------------------------
-#
-# Which kinds the rules of a policy are about, wildcards and subresources included.
 
 ALL: Final = "*"
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
@@ -346,8 +344,6 @@ class Bundle:
 
 
 # --- Types of kinds ----------------------------------------------------------
-#
-# The types of kinds as they are on data.
 
 _MOST: Final = 64
 """Built-in kinds that are kept; what a large workspace has policies about."""

@@ -187,7 +187,7 @@ class StorageMigrations:
             if not await self._migrated(resource, _at(migration)):
                 return RETRY_SECONDS
         except _Unmigrated as error:
-            await self._fail(migration, _unhandled(str(error)))
+            await self._fail(migration, f"migration encountered unhandled error: {error!s}")
             return None
         done = self._timed(
             loops.condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", "")
@@ -314,7 +314,3 @@ def _is_collected(resource: Resource) -> bool:
     """Tell whether upstream's garbage collector, of whose cache migrations are made, knows the
     resource's objects."""
     return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
-
-
-def _unhandled(reason: str) -> str:
-    return f"migration encountered unhandled error: {reason}"

@@ -186,7 +186,8 @@ class _ItemWriter:
             # what all operations of a path share, they share whatever the action
             any_of_them = next(item[method] for method in METHODS if method in item)
             result["parameters"] = [
-                self._parameter(parameter, any_of_them) for parameter in item["parameters"]
+                self._mention(_plain_parameter(parameter), any_of_them)
+                for parameter in item["parameters"]
             ]
         return result
 
@@ -219,9 +220,6 @@ class _ItemWriter:
             return ["*/*"]
         is_object = any("$ref" in member["schema"] for member in produced.values())
         return _in_order(produced) if is_object else []
-
-    def _parameter(self, parameter: JsonObject, operation: JsonObject) -> JsonDict:
-        return self._mention(_plain_parameter(parameter), operation)
 
     def _mention(self, parameter: JsonDict, operation: JsonObject) -> JsonDict:
         ending = _ending(parameter, operation)

@@ -140,8 +140,6 @@ class HealthCounts:
 
 
 # --- Flow control counts -----------------------------------------------------
-#
-# The requests of each priority level and FlowSchema.
 
 
 @dataclass(slots=True)

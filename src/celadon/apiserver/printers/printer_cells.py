@@ -86,8 +86,6 @@ from celadon.kube.well_known_values import (
 # row. As k8s.io/kubernetes `pkg/printers/internalversion/printers.go`.
 
 # --- Autoscaler cells --------------------------------------------------------
-#
-# The targets of autoscalers: what each metric is and what it should be.
 
 AUTOSCALER: Final = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
 SHOWN_METRICS: Final = 2

@@ -747,9 +747,7 @@ def _asked(autoscaler: JsonObject | None) -> object:
     return autoscaler.get("spec"), metadata.annotations(autoscaler)
 
 
-# --- All of them -------------------------------------------------------------
-#
-# Which controllers a simulated cluster has.
+# --- The controllers of a simulated cluster ------------------------------------
 
 _MAKERS: Final[Sequence[Callable[[workload_controller.Surroundings], Controller]]] = (
     deployments.DeploymentController,

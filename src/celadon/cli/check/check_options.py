@@ -32,7 +32,6 @@ from celadon.kube.go import quote
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.admission.plugins import PluginSettings
     from celadon.cli.check.answer_sources import AnswerSettings
     from celadon.cli.check.conversion_calls import Services
     from celadon.cli.check.plugins import PluginChoice
@@ -369,7 +368,6 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
     from celadon.admission import ADMIN, Operation
     from celadon.cli.check.document_requests import Question, user_info
-    from celadon.cli.check.object_judging import Settings
 
     question = Question(
         operation=Operation(options.operation),

@@ -32,7 +32,7 @@ from celadon.cli.check.manifests import (
 )
 from celadon.cli.check.object_chain import AnsweredWebhooks, ChainSetup
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.plugins import GivenWorld, PluginChoice
+from celadon.cli.check.plugins import GivenWorld, PluginChoice, PluginDesk, QuotaLedger, objects_of
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
@@ -43,7 +43,6 @@ from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.policies.mutating import MutatingEngine
-    from celadon.cli.check.plugins import QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +181,6 @@ def cluster_of(
 
 
 def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circumstances) -> Cluster:
-    # late: who only follows rules need not load the plugins
-    from celadon.cli.check.plugins import PluginDesk, objects_of
-
     manifests, world, prepare = cluster.manifests, cluster.world, cluster.prepare
     classes = [
         metadata.name(document.value)
@@ -196,9 +192,6 @@ def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circums
     result = objects_of(world, "ResourceQuota")
     quotas = None
     if "ResourceQuota" in choice.names and (result or limited):
-        # late: few have
-        from celadon.cli.check.plugins import QuotaLedger
-
         prepared = map(prepare.existing, (*manifests.looked_up, *manifests.old))
         objects = [value for value in prepared if isinstance(value, dict)]
         quotas = QuotaLedger(result, objects, circumstances.now, limited)

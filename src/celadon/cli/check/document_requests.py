@@ -328,7 +328,6 @@ def _sent(
 def _applied(
     document: Document, old: Document | None, target: Target, prepare: Prepare
 ) -> _Submission | Problem:
-
     operation = Operation.CREATE if old is None else Operation.UPDATE
     application = applied(document, old, target, prepare)
     if isinstance(application, Problem):

@@ -300,7 +300,7 @@ def accepted(
     try:
         decoded = decode(document.value, _version_of(document))
     except registration.RegistrationError as error:
-        errors.append(_undecodable(document, error))
+        errors.append(document_error(document, error.path, str(error)))
         return None
     wrong = _unknown(document, decoded.unknown_fields)
     if not wrong:
@@ -331,10 +331,6 @@ def document_error(document: Document, path: FieldPath, message: str) -> PolicyE
         _policy_name(document),
         message,
     )
-
-
-def _undecodable(document: Document, error: registration.RegistrationError) -> PolicyError:
-    return document_error(document, error.path, str(error))
 
 
 def _unknown(document: Document, fields: Sequence[StrayField]) -> list[PolicyError]:

@@ -25,7 +25,7 @@ from celadon.cli.check.document_requests import DocumentRequest, Refusal, strict
 from celadon.cli.check.manifests import WebhookDocuments, WebhookOutcome
 from celadon.cli.check.object_preparation import Prepare
 from celadon.kube import Json, StatusError
-from celadon.kube.registry import create, update
+from celadon.kube.registry import Draft, create, update
 from celadon.records import dataclass
 
 if TYPE_CHECKING:  # most inputs have neither webhooks nor mutating policies, and some no plugins
@@ -41,7 +41,6 @@ if TYPE_CHECKING:  # most inputs have neither webhooks nor mutating policies, an
     )
     from celadon.cli.check.object_mutation import Mutators, PolicyMutation
     from celadon.cli.check.plugins import PluginAnswer
-    from celadon.kube.registry import Draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from celadon.admission import ObjectWorld, Operation, Request
 from celadon.admission.plugins import (
@@ -23,6 +23,7 @@ from celadon.admission.plugins import (
     Fit,
     LimitedResource,
     PluginChain,
+    PluginSettings,
     Stands,
     fit,
     is_counted,
@@ -46,10 +47,6 @@ from celadon.kube.defaulting import PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_C
 from celadon.kube.registry import Draft
 from celadon.kube.well_known_values import NAMESPACES, NODES, POD_TEMPLATES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
-
-if TYPE_CHECKING:
-    from celadon.admission.plugins import PluginSettings
-
 
 # --- A world over another ----------------------------------------------------
 #

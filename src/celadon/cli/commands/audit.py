@@ -13,7 +13,7 @@ from celadon.cli import output
 from celadon.cli.check import check_options
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
-from celadon.cli.project_config import add_project, use_project
+from celadon.cli.project_config import ConfigError, add_project, use_project
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT
 
@@ -188,7 +188,6 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.check_options import read_policies
     from celadon.cli.check.check_report import NoticeReason
     from celadon.cli.check.manifests import policy_sets
-    from celadon.cli.project_config import ConfigError
 
     releases = options.kubernetes_version or ()
     options.kubernetes_version = releases[0] if releases else None
@@ -544,7 +543,6 @@ def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
 
 def _write_line_of(source: str, violation: Violation) -> None:
     """Write a line of JSON lines, while the audit goes on."""
-    from celadon.cli import output
     from celadon.cli.report.audit_view import fleet_violation_line
 
     output.write(fleet_violation_line(source, violation))

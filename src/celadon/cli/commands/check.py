@@ -8,14 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import add_question
+from celadon.cli.check.check_options import (
+    CheckInputs,
+    WrongUseError,
+    add_question,
+    check_inputs,
+    judging_settings,
+)
 from celadon.cli.exits import Exit
 from celadon.cli.options import count
 from celadon.cli.processes import garbage_later, leave
 from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:
-    from celadon.cli.check.check_options import CheckInputs
     from celadon.cli.check.object_judging import Settings
 
 DESCRIPTION: Final = """\
@@ -108,7 +113,6 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.check.check_options import WrongUseError, check_inputs
     from celadon.cli.check.check_run import check
 
     releases = options.kubernetes_version or ()
@@ -138,7 +142,6 @@ def _compare(
     progress: output.Progress,
 ) -> Exit:
     """Return what releases do not agree on."""
-    from celadon.cli.check.check_options import judging_settings
     from celadon.cli.check.upgrade_report import compared
 
     def settings_of(release: str) -> Settings:

@@ -350,8 +350,6 @@ def _action(values: Values) -> str:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon completion`: a script that completes command lines in a shell.
-
 DESCRIPTION: Final = """\
 Print a script with which a shell completes command lines of celadon: commands, options and their
 values, files, releases of Kubernetes, lint rules.
@@ -378,7 +376,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Print the script."""
-
     scripts = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     output.write(scripts[options.shell](every_command()))
     return Exit.OK

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import add_question
+from celadon.cli.check.check_options import CheckInputs, WrongUseError, add_question, check_inputs
 from celadon.cli.exits import Exit
 from celadon.cli.project_config import add_verbose
 from celadon.cli.report.report_model import EXPLANATION
@@ -14,7 +14,6 @@ from celadon.cli.report.report_model import EXPLANATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from celadon.cli.check.check_options import CheckInputs
     from celadon.cli.check.check_report import ObjectResult
 
 _PROGRAM: Final = "celadon explain"
@@ -69,7 +68,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, explain."""
-    from celadon.cli.check.check_options import WrongUseError
     from celadon.cli.check.recorded_requests import explained_objects
 
     progress = output.Progress("documents read:")
@@ -95,8 +93,6 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInputs:
     """Return the inputs of the question, or of a recorded request. Raises WrongUseError."""
-    from celadon.cli.check.check_options import WrongUseError, check_inputs
-
     if options.record is None:
         return check_inputs(options, step, output.complain)
     from celadon.cli.check.recorded_requests import asked_as_recorded, recorded_request

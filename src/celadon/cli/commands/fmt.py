@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.project_config import add_project, add_verbose, project_of
+from celadon.cli.project_config import (
+    ConfigError,
+    add_project,
+    add_verbose,
+    changed_file,
+    passed_over,
+    project_of,
+    unified_diff,
+)
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import plural
 
@@ -69,7 +77,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, lay out, write or tell."""
     from celadon.cli.fmt import MAX_WIDTH, MIN_WIDTH, is_width
-    from celadon.cli.project_config import ConfigError
 
     try:
         config = _config(options)
@@ -108,7 +115,6 @@ class _Formatter:
 
     def run(self) -> Exit:
         from celadon.cli.fmt import text_layout
-        from celadon.cli.project_config import passed_over
         from celadon.cli.reading.documents import Exclusion, Problem, read_texts
 
         exclusion = Exclusion(self._config.exclude)
@@ -133,7 +139,6 @@ class _Formatter:
         output.complain(f"error: {problem.text()}")
 
     def _one(self, layout: TextLayout) -> None:
-        from celadon.cli.project_config import unified_diff
         from celadon.cli.reading.documents import STDIN_NAME
 
         text, count = layout.text, len(layout.misplaced)
@@ -156,7 +161,6 @@ class _Formatter:
 
     def _write(self, layout: TextLayout) -> bool:
         """Return whether the file was changed."""
-        from celadon.cli.project_config import changed_file
         from celadon.cli.reading.documents import Problem
 
         file = layout.text.file

@@ -258,8 +258,6 @@ def write_project(folder: Path) -> list[Path]:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon init`: a first project.
-
 DESCRIPTION: Final = """\
 Write a first project: a policy with its binding and test, a manifest, and what runs celadon on
 them (pre-commit, GitHub, GitLab). With --library, policies of `celadon library` beside it. Nothing

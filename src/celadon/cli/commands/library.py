@@ -12,7 +12,16 @@ from celadon.cel import Environment
 from celadon.cel.syntax import ListLiteral, Literal, walk
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.library import LibraryPolicy
+from celadon.cli.library import (
+    CopyError,
+    LibraryPolicy,
+    UnknownNameError,
+    chosen,
+    copy,
+    groups,
+    library,
+    topics_of,
+)
 from celadon.cli.options import add_version, did_you_mean
 from celadon.goyaml import read_yaml
 from celadon.kube import JsonObject
@@ -84,8 +93,6 @@ def fact_lines(policy: LibraryPolicy, version: str) -> Iterator[str]:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon library`: policies to start from.
-
 _PROGRAM: Final = "celadon library"
 
 DESCRIPTION: Final = """\
@@ -134,8 +141,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """List, show or add."""
-    from celadon.cli.library import UnknownNameError, chosen, library, topics_of
-
     if options.output_dir is not None and options.action != "add":
         return output.usage_error(_PROGRAM, "`--output-dir` belongs to `add`")
     if options.output is not None and options.action == "add":
@@ -167,8 +172,6 @@ def run(options: argparse.Namespace) -> Exit:
 
 def unknown_name(word: str) -> str:
     """Return what to say of a word that is neither a policy of the library nor a topic."""
-    from celadon.cli.library import library, topics_of
-
     policies = library()
     hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
     return f"no policy `{word}` in the library{hint or ': see `celadon library list`'}"
@@ -181,8 +184,6 @@ def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
 
 
 def _list(policies: Iterable[LibraryPolicy]) -> None:
-    from celadon.cli.library import groups
-
     rows = {
         topic: [
             (f"  {item.name}", item.title, ", ".join(item.topics[1:]), f"{item.since} and later")
@@ -206,7 +207,6 @@ def _list(policies: Iterable[LibraryPolicy]) -> None:
 
 
 def _shown(policy: LibraryPolicy, version: str) -> str:
-
     return "\n".join(
         [
             f"{policy.name}: {policy.title}",
@@ -225,8 +225,6 @@ def _shown(policy: LibraryPolicy, version: str) -> str:
 
 def _add(policies: list[LibraryPolicy], into: Path) -> Exit:
     import shlex
-
-    from celadon.cli.library import CopyError, copy
 
     try:
         written = copy(policies, into)

@@ -7,19 +7,38 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from celadon.admission.lint import Rule
+from celadon.admission.lint import Rule, Severity
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.lint import EVERY_RULE
+from celadon.cli.lint import (
+    EVERY_RULE,
+    FAIL_ON,
+    LintConfig,
+    LintInput,
+    LintReport,
+    ShownFinding,
+    find_config,
+    findings,
+    fixes,
+    lint_setup,
+    read,
+    registered,
+    unknown_rule,
+)
 from celadon.cli.options import VERSIONS, kubernetes_version
 from celadon.cli.processes import garbage_later
-from celadon.cli.project_config import add_project, add_verbose, project_of
+from celadon.cli.project_config import (
+    ChangedFile,
+    ConfigError,
+    add_project,
+    add_verbose,
+    project_of,
+    summary,
+)
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
-    from celadon.cli.lint import LintConfig, LintInput, LintReport, ShownFinding
-    from celadon.cli.project_config import ChangedFile
     from celadon.cli.reading.documents import Problem
 
 _PROGRAM: Final = "celadon lint"
@@ -128,9 +147,6 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
-    from celadon.cli.lint import unknown_rule
-    from celadon.cli.project_config import ConfigError
-
     if options.list_rules:
         output.write(overview())
         return Exit.OK
@@ -159,8 +175,6 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.lint import FAIL_ON, LintConfig, find_config
-
     project = project_of(options, output.complain, reads_files=not options.paths)
     options.paths = options.paths or list(project.files)
     config = LintConfig() if options.no_config else find_config(Path.cwd(), project)
@@ -184,8 +198,6 @@ def _config(options: argparse.Namespace) -> LintConfig:
 
 def _file_ignores(text: str) -> tuple[str, tuple[str, ...]]:
     """Read a pattern of files and the rules that are ignored in them. Raises ConfigError."""
-    from celadon.cli.project_config import ConfigError
-
     pattern, _, names = text.rpartition(":")
     if not pattern:
         raise ConfigError(f"`--per-file-ignores {text}` must be PATTERN:RULE[,RULE]")
@@ -211,8 +223,6 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.lint import findings, fixes, lint_setup, read
-    from celadon.cli.project_config import summary
     from celadon.cli.reading.documents import Problem, to_translate
 
     setup = lint_setup(config)
@@ -270,9 +280,6 @@ def _report(
     fixed: int,
     config: LintConfig,
 ) -> LintReport:
-    from celadon.admission.lint import Severity
-    from celadon.cli.lint import LintReport, registered
-
     return LintReport(
         tuple(shown.located for shown in shown_findings),
         tuple(lint_input.problems),

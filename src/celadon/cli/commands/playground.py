@@ -129,8 +129,6 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 # --- The command -------------------------------------------------------------
 
-# `celadon playground`: the page on which policies are tried out.
-
 _PROGRAM: Final = "celadon playground"
 
 DESCRIPTION: Final = """\
@@ -174,7 +172,6 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until somebody interrupts."""
-
     site = Path(options.site) if options.site else packaged_site()
     if not (site / PAGE).is_file():
         hint = "" if options.site else ": build it with `make site`, or name its folder with --site"

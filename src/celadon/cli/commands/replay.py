@@ -9,7 +9,7 @@ from celadon.cli import output
 from celadon.cli.check import check_options
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
-from celadon.cli.project_config import add_project, use_project
+from celadon.cli.project_config import ConfigError, add_project, use_project
 from celadon.cli.report.report_model import REPLAY
 
 DESCRIPTION: Final = """\
@@ -58,7 +58,6 @@ def run(options: argparse.Namespace) -> Exit:
 
     from celadon.cli.check.check_options import read_policies
     from celadon.cli.check.manifests import policy_sets
-    from celadon.cli.project_config import ConfigError
     from celadon.cli.replay import Replay, replay
 
     try:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import add_files
+from celadon.cli.options import add_files, did_you_mean
 from celadon.cli.project_config import read_manifests
 from celadon.cli.reading.documents import Document, Problem, read_text, shape_problem
 from celadon.kube import GroupVersionKind
@@ -537,8 +537,6 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _schemas(options: argparse.Namespace) -> Schemas | None:
-    from celadon.kube.schemas import built_in
-
     pack = read_pack(options.pack) if options.pack else built_in()
     if isinstance(pack, str):
         output.complain(f"error: {options.pack}: {pack}")
@@ -564,8 +562,6 @@ def _list(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
-    from celadon.cli.options import did_you_mean
-
     try:
         match = schemas.find(options.name)
     except UnknownName as error:
@@ -579,7 +575,6 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _text(match: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
-
     lines = [f"KIND     {match.gvk.kind}", f"VERSION  {match.gvk.api_version}"]
     if match.fields:
         lines.append(f"FIELD    {'.'.join(match.fields)} <{type_name(match.schema, pack)}>")
@@ -599,8 +594,6 @@ def _text(match: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
 
 def _print(value: object, format: str) -> None:
     if format == "json":
-        import json
-
         output.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
         return
     import yaml
@@ -609,7 +602,6 @@ def _print(value: object, format: str) -> None:
 
 
 def _build(options: argparse.Namespace) -> Exit:
-
     allowed = access(options)
     if isinstance(allowed, str):
         return output.usage_error(_PROGRAM, allowed)

@@ -16,7 +16,7 @@ from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, 
 from celadon.cli.policytest.case_results import Coverage, RunReport
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import GivenTests, given_tests
-from celadon.cli.project_config import add_project, project_of
+from celadon.cli.project_config import ConfigError, add_project, project_of
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import TEST
 
@@ -156,7 +156,6 @@ def _report_file(text: str) -> str:
 def run(options: argparse.Namespace) -> Exit:
     """Read, run, report."""
     from celadon.cel.extend import re2
-    from celadon.cli.project_config import ConfigError
 
     try:
         project = project_of(options, output.complain, reads_files=False)

@@ -15,7 +15,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, did_you_mean
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.case_results import plain_document
-from celadon.cli.policytest.case_search import SearchResult, TrialRequest
+from celadon.cli.policytest.case_search import SearchResult, TrialRequest, search
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import (
     Document,
@@ -291,8 +291,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Search and write."""
-    from celadon.cli.policytest.case_search import search
-
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
         return output.usage_error("celadon test init", f"`{path}` is there already: see `--force`")

@@ -11,7 +11,7 @@ from celadon import private_files
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
-from celadon.cli.project_config import add_project, add_verbose, use_project
+from celadon.cli.project_config import ConfigError, add_project, add_verbose, use_project
 from celadon.kube.json_types import JsonDict
 
 if TYPE_CHECKING:
@@ -155,7 +155,6 @@ def run(options: argparse.Namespace) -> Exit:
     """Read the policies, print the manifests."""
     from celadon.cli.check.check_options import read_policies
     from celadon.cli.check.manifests import policy_sets
-    from celadon.cli.project_config import ConfigError
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]

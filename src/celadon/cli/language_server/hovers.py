@@ -42,8 +42,6 @@ from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Expression costs --------------------------------------------------------
-#
-# What an expression may cost, in words.
 
 
 def cost_text(text: str, scopes: Sequence[TypedScope], size: int) -> str:

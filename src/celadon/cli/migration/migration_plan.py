@@ -398,8 +398,6 @@ def plan_of_cluster(
     location: ClusterLocation, step: Step, *, allows_existing: bool = False
 ) -> MigrationPlan:
     """Plan for a running cluster; `allows_existing` as of a `Migration`."""
-    import asyncio
-
     from celadon.cli.audit.cluster_audit import audit_cluster
 
     plan_inputs = _PlanInputs(allows_existing=allows_existing)

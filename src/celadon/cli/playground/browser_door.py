@@ -17,7 +17,7 @@ from celadon.cli.language_server.completions import Sort
 from celadon.cli.language_server.completions import completions as editor_completions
 from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at
 from celadon.cli.playground import panes
-from celadon.cli.playground.judging import Desk
+from celadon.cli.playground.judging import Desk, exported_files, imported
 from celadon.cli.reading.documents import Problem, summary
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.go import JsonSyntaxError, read_json
@@ -73,22 +73,15 @@ def _answered(result_of: Callable[[], JsonObject]) -> str:
 
 
 def _files(value: Json) -> dict[str, object]:
-    # late: on demand
-    from celadon.cli.playground.judging import exported_files
-
     return {"files": exported_files(panes.state_of(value))}
 
 
 def _imported(value: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
-    # late: on demand
-    from celadon.cli.playground.judging import imported
-
     return dict(imported(value))
 
 
 def _completions(value: Any) -> JsonObject:  # noqa: ANN401 - JSON
     """Complete an expression, if there is one at the place; else the fields of an object."""
-
     state, pane = panes.state_of(value["state"]), panes.Pane(value["pane"])
     result = expression_completions(state, pane, int(value["line"]), int(value["character"]))
     if result is not None:

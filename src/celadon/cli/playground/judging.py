@@ -45,10 +45,19 @@ from celadon.cli.check.manifests import (
 )
 from celadon.cli.check.object_judging import Settings
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.recorded_requests import ExplainedObject
+from celadon.cli.check.recorded_requests import ExplainedObject, explained_objects
 from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, is_own
-from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, item_tree, state_of
+from celadon.cli.playground.panes import (
+    Mode,
+    Pane,
+    PaneReader,
+    State,
+    expression_details,
+    expression_verdict,
+    item_tree,
+    state_of,
+)
 from celadon.cli.policytest import case_results
 from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.file_format import KIND
@@ -190,9 +199,6 @@ class Desk:
 
     def _verdict(self, state: State) -> JsonDict:
         if state.mode is Mode.EXPRESSION:
-            # late: as what explains requests, below
-            from celadon.cli.playground.panes import expression_verdict
-
             return expression_verdict(state, self._panes)
         inputs = self.inputs(state)
         if isinstance(inputs, Problem):
@@ -207,16 +213,10 @@ class Desk:
 
     def _details(self, state: State) -> JsonDict:
         if state.mode is Mode.EXPRESSION:
-            # late: as what explains requests, below
-            from celadon.cli.playground.panes import expression_details
-
             return self._with_changes(state, expression_details(state, self._panes))
         inputs = self.inputs(state)
         if isinstance(inputs, Problem):
             return {}
-        # late: the first verdict does not wait for what explains it
-        from celadon.cli.check.recorded_requests import explained_objects
-
         _, explained = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
         heard = [item for item in explained if not _is_silent(item.result)]
@@ -227,7 +227,6 @@ class Desk:
     def _remarks_of(
         self, state: State, documents: Sequence[Document], policies: PolicySet
     ) -> dict[str, Json]:
-
         if self._remarks is None:
             self._remarks = PolicyRemarks()
         return self._remarks.of(state, documents, policies)
@@ -679,7 +678,6 @@ def _text(document: Document) -> str:
     """Return the document as it was written, comments included; an item of a list by itself."""
     if not document.path:
         return document.chunk.text.strip("\n") + "\n"
-    from celadon.cli.report.report_model import yaml_text  # late: few files hold lists
 
     return yaml_text(document.value)
 

@@ -270,7 +270,7 @@ def _result(
     chosen: ChosenCases, options: RunOptions, tick: Callable[[], None]
 ) -> case_results.FileResult:
     test, results = chosen.test, list[case_results.CaseResult]()
-    tally = _tally() if options.coverage else None
+    tally = CoverageTally() if options.coverage else None
     for case in run_test(test, chosen.cases, options, tally):
         results.append(case)
         tick()
@@ -284,12 +284,6 @@ def _result(
     return case_results.FileResult(
         test.name, test.file, tuple(results), test.problems, doubts, coverage, test.plugins
     )
-
-
-def _tally() -> CoverageTally:
-    # late: most runs measure nothing
-
-    return CoverageTally()
 
 
 def _is_chosen(test: case_results.PolicyTest, case: case_results.Case, options: RunOptions) -> bool:
@@ -356,8 +350,6 @@ def _run(
             status = _status(differences, doubts)
             values: tuple[case_results.PartValue, ...] = ()
             if differences:
-                # late: it traces expressions, which cases that pass need not
-
                 values = deciding_values(judged, outcome)
             unasked = tuple(findings.unasked)
             return case_results.CaseResult(

@@ -23,7 +23,7 @@ from celadon.admission import (
 )
 from celadon.admission.registration import MatchResources, Rule, missing_kind
 from celadon.cli.check.check_report import Place
-from celadon.cli.check.manifests import Placed, PolicySet
+from celadon.cli.check.manifests import Placed, PolicySet, validating_engine
 from celadon.cli.policytest.case_judging import JudgedCase, decisive, overlaid
 from celadon.cli.policytest.case_results import (
     Case,
@@ -170,9 +170,6 @@ def _because_of_circumstances(
     note: Note, place: Place, request: Request, world: World, policy_set: PolicySet, version: str
 ) -> Iterator[Doubt]:
     """Yield whether another user, or no dry run, would have made the condition true."""
-    # late: rarely asked
-    from celadon.cli.check.manifests import validating_engine
-
     if note.policy not in policy_set.policies or placed_mutates(policy_set, note.policy):
         return
     engine = validating_engine(policy_set, version)

@@ -288,7 +288,7 @@ def _value(
         else:
             value, end = _decoded(text, start, repeated)
     except json.JSONDecodeError as error:
-        raise goyaml.UnreadableError(error.lineno, _lower(error.msg)) from error
+        raise goyaml.UnreadableError(error.lineno, error.msg[:1].lower() + error.msg[1:]) from error
     except _DuplicateKeyError as error:
         place = next(duplicates(text, start))
         line = _line_at(text, place.offset)
@@ -307,10 +307,6 @@ def _value(
     if _SURROGATE_ESCAPE.search(text, start, end):
         value = _without_surrogates(value)
     return value, end
-
-
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
 
 
 def _line_at(text: str, offset: int) -> int:

@@ -319,7 +319,8 @@ class Chunk:
             return self._line_at(self.start)
         line = self._lines.get(path)
         if line is None:
-            line = self._json_line(path) if self.is_json else self._yaml_line(path)
+            begin, *_ = self._json_offsets(path) if self.is_json else self._offsets(path)
+            line = self._line_at(begin)
             self._lines[path] = line
         return line
 
@@ -377,9 +378,6 @@ class Chunk:
         self._counted = offset, line + self.text.count("\n", start, offset)
         return self._counted[1]
 
-    def _json_line(self, path: Path) -> int:
-        return self._line_at(self._json_offsets(path)[0])
-
     def _json_offsets(self, path: Path) -> tuple[int, int, bool]:
         """Return where the key (or item) and the value begin, and whether that is all of the
         path."""
@@ -387,9 +385,6 @@ class Chunk:
             self._index = JsonIndex(self.text, self.start)
         index: JsonIndex = self._index
         return index.offsets(path)
-
-    def _yaml_line(self, path: Path) -> int:
-        return self._line_at(self._offsets(path)[0])
 
     def _offsets(self, path: Path) -> tuple[int, int, bool]:
         """Look up as `_json_offsets` does, in YAML."""

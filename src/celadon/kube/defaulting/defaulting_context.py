@@ -50,7 +50,6 @@ class ServiceNetwork(Protocol):
         is none."""
 
     def address_fault(self, address: str) -> str: ...
-
     def port_fault(self, port: int) -> str: ...
 
 

@@ -537,8 +537,6 @@ def hpa_v1(autoscaler: Any, _: Run) -> None:
 
 
 # --- Pod defaults ------------------------------------------------------------
-#
-# Functions of the defaulting rules that are about pods.
 
 
 def requests_from_limits(resources: Any, _: Run) -> None:

@@ -33,8 +33,6 @@ from celadon.kube.validation.pods.resource_lists import is_native, positive_quan
 from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 # --- Storage claims ----------------------------------------------------------
-#
-# Claims to storage, new and changed.
 
 
 def claim(obj: JsonObject) -> field_checks.Errors:

@@ -41,8 +41,6 @@ from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
 from celadon.kube.validation.text_rules import older_address
 
 # --- Service addresses -------------------------------------------------------
-#
-# The cluster addresses of Services and their families.
 
 FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONCE_SET: Final = "may not change once set"

@@ -270,8 +270,6 @@ def cidr(value: str) -> list[str]:
 
 
 # --- Label rules -------------------------------------------------------------
-#
-# Labels, and the selectors that choose by them.
 
 
 def labels(path: FieldPath, data: Mapping[str, str] | None) -> field_checks.Errors:
