@@ -303,12 +303,13 @@ class Aggregator:
     async def servers(self) -> ExtensionServers:
         """Return the connections to extension servers."""
         require_server("extension servers")
-        if self._servers is None:
+        servers = self._servers
+        if servers is None:
             # In a thread: to import what speaks HTTP takes 60 ms. Of two that are made at once one
             # stays, and the other has no connections yet.
-            servers = await asyncio.to_thread(self._new_servers)
-            self._servers = self._servers or servers
-        return self._servers
+            new_servers = await asyncio.to_thread(self._new_servers)
+            servers = self._servers = self._servers or new_servers
+        return servers
 
     def _new_servers(self) -> ExtensionServers:
         # late: see above
