@@ -38,7 +38,7 @@ def test_values(entry: JsonObject, value: str) -> None:
 def test_variables_that_double_are_not_written() -> None:
     """Each is made of two of the one before."""
     names = [NAME, *(f"v{number}" for number in range(14))]
-    context = [
+    context: Any = [
         {"name": name, "variable": {"value": f"{{{{{before}}}}}{{{{{before}}}}}"}}
         for before, name in pairwise(names)
     ]
