@@ -97,6 +97,7 @@ def test_of_connections_on_which_nothing_comes_the_oldest_ends(
     server: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(playground, "CONNECTIONS", 3)
+    monkeypatch.setattr(playground._Files, "timeout", None)
     with contextlib.ExitStack() as stack:
         silent = []
         for _ in range(5):

@@ -29,11 +29,13 @@ OVER_LINES = "\n".join(json.dumps(event, indent=1, ensure_ascii=False) for event
 
 
 def identities(lines: Iterator[LoggedLine | Problem]) -> list[str]:
-    return [
-        line.text() if isinstance(line, Problem) else line.event.value["auditID"]
-        for line in lines
-        if isinstance(line, Problem) or line.event is not None
-    ]
+    result = []
+    for line in lines:
+        if isinstance(line, Problem):
+            result.append(line.text())
+        elif line.event is not None:
+            result.append(line.event.value["auditID"])
+    return result
 
 
 @pytest.mark.parametrize("least", [1, 7, 1 << 20])

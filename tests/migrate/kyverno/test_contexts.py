@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -32,6 +33,19 @@ def test_values(entry: JsonObject, value: str) -> None:
     found = translated(_rule(entry, f"{{{{ {NAME} }}}}", "AnyIn", value))
     assert not found.reason
     assert result(found, pod()) == "fail"
+
+
+def test_variables_that_double_are_not_written() -> None:
+    """Each is made of two of the one before."""
+    names = [NAME, *(f"v{number}" for number in range(14))]
+    context: Any = [
+        {"name": name, "variable": {"value": f"{{{{{before}}}}}{{{{{before}}}}}"}}
+        for before, name in pairwise(names)
+    ]
+    condition = {"key": f"{{{{ {names[-1]} }}}}", "operator": "Equals", "value": "a"}
+    denied = {"deny": {"conditions": {"all": [condition]}}}
+    found = translated(kyverno_policy(rule(denied, context=context)))
+    assert found.reason == "a text of variables that is longer than an expression may be"
 
 
 @pytest.mark.parametrize("name", ["request.namespace", "request.object.metadata.namespace"])

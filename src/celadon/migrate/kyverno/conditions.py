@@ -126,6 +126,10 @@ def operand(value: Json, names: Names) -> Query:
     return _joined_text(substituted(value, names))
 
 
+_MOST_CHARACTERS: Final = 100_000
+"""Of an expression that an API server takes. Variables made of variables double with each."""
+
+
 def _joined_text(parts: Sequence[str | Query]) -> Query:
     """Return a text with variables in it. Raises NotTranslated."""
     texts, theres = [], []
@@ -141,7 +145,17 @@ def _joined_text(parts: Sequence[str | Query]) -> Query:
         is_text = computed.form in (Form.STRING, Form.QUANTITY)
         texts.append(computed.text if is_text else f"string({computed.text})")
         theres.append(computed.presence)
-    return Computed(f"({' + '.join(texts)})", Form.STRING, conjunction(theres))
+    return Computed(f"({' + '.join(_short(texts))})", Form.STRING, conjunction(theres))
+
+
+def _short(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts. Raises NotTranslated if no expression may have so many characters."""
+    left = _MOST_CHARACTERS
+    for text in texts:
+        left -= len(text)
+        if left < 0:
+            raise NotTranslated("a text of variables that is longer than an expression may be")
+        yield text
 
 
 def _variable(text: str, names: Names) -> Query:
@@ -753,7 +767,7 @@ def joined(parts: Iterable[str | Query], *, fails: bool = False) -> str:
                 texts.append(place.plain if is_sure else f"{place.optional}.orValue('')")
             case _:
                 texts.append(_written(part, fails=fails))
-    return " + ".join(texts)
+    return " + ".join(_short(texts))
 
 
 _AMOUNTS: Final = (Form.AMOUNT, Form.SPAN, Form.INSTANT)

@@ -25,7 +25,6 @@ from urllib.parse import unquote, urlsplit
 
 import pycurl
 
-from celadon import private_files
 from celadon.records import dataclass
 from celadon.storage import contract
 from celadon.storage.etcd import etcd_messages as messages
@@ -316,7 +315,8 @@ class Connection:
 def _content(path: Path) -> bytes:
     """Return the content of a file that curl is given. Raises OSError, also for more than curl
     takes."""
-    content = private_files.content(path)
+    with path.open("rb") as stream:
+        content = stream.read(_MOST_GIVEN + 1)
     if len(content) > _MOST_GIVEN:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     return content
