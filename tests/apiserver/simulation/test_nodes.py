@@ -375,3 +375,12 @@ def test_a_pod_that_somebody_put_where_there_is_no_room_is_rejected() -> None:
         message = f"Pod was rejected: {text}"
         assert status == {"phase": "Failed", "reason": "OutOfcpu", "message": message}
         assert told(api, "second") == [("OutOfcpu", text)]
+
+
+def test_a_resource_that_is_advertised_can_be_had() -> None:
+    with living(nodes=1) as api:
+        status = {"capacity": {"example.com/dongle": "4"}}
+        api.request("PATCH", f"{NODES}/node-1/status", {"status": status})
+        api.settle()
+        allocatable = api.request("GET", f"{NODES}/node-1")["status"]["allocatable"]
+        assert (allocatable["example.com/dongle"], allocatable["cpu"]) == ("4", "32")

@@ -312,10 +312,14 @@ def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     former = node.get("status") or {}
     capacity = former.get("capacity") or CAPACITY
     name = metadata.name(node)
+    # As `MachineInfo` of `pkg/kubelet/nodestatus/setters.go`: who gives a node a resource of their
+    # own writes its capacity alone.
+    allocatable = former.get("allocatable") or capacity
+    extended = {key: value for key, value in capacity.items() if "/" in key}
     result: JsonDict = {
         **former,
         "capacity": capacity,
-        "allocatable": former.get("allocatable") or capacity,
+        "allocatable": {**extended, **allocatable},
         "addresses": former.get("addresses")
         or [
             {"type": "InternalIP", "address": _host_address(node)},

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import Sources, time_text
+from celadon.apiserver.simulation.planning.pod_facts import Sources, duration, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
     Step,
-    duration,
     killed_status,
     next_step,
     seconds_to_end,
@@ -373,6 +372,63 @@ def test_killed_containers() -> None:
     )
     (ended,) = status["containerStatuses"]
     assert ended["state"]["terminated"]["exitCode"] == 137
+
+
+def states_of(status: Mapping[str, Any]) -> dict[str, str]:
+    """How the containers of a pod that was killed have ended, or what they wait for."""
+    result = {}
+    for field in ("initContainerStatuses", "containerStatuses"):
+        for one in status.get(field, ()):
+            (state,) = one["state"].values()
+            result[one["name"]] = state["reason"]
+    return result
+
+
+INITS = [{"name": "first", "image": "i"}, {"name": "second", "image": "i"}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "looked_at", "states"),
+    [
+        ({}, True, {"app": "Error"}),
+        ({}, False, {"app": "ContainerStatusUnknown"}),
+        (
+            {"initContainers": INITS},
+            False,
+            {
+                "first": "ContainerStatusUnknown",
+                "second": "PodInitializing",
+                "app": "ContainerCreating",
+            },
+        ),
+        (
+            {"initContainers": [{**INITS[0], "command": ["sleep", "9"]}, INITS[1]]},
+            True,
+            {"first": "Error", "second": "PodInitializing", "app": "PodInitializing"},
+        ),
+        (
+            {"initContainers": INITS},
+            True,
+            {"first": "Completed", "second": "Completed", "app": "Error"},
+        ),
+    ],
+)
+def test_containers_of_a_pod_that_is_killed(
+    spec: dict[str, Any], looked_at: bool, states: dict[str, str]
+) -> None:
+    killed = Life(pod(**spec)).pod if looked_at else pod(**spec)
+    assert states_of(killed_status(killed, "now")) == states
+
+
+def test_how_a_container_ended_that_nobody_saw_is_unknown() -> None:
+    (status,) = killed_status(pod(), "now")["containerStatuses"]
+    assert status["state"]["terminated"] == {
+        "exitCode": 137,
+        "reason": "ContainerStatusUnknown",
+        "message": "The container could not be located when the pod was terminated",
+        "startedAt": None,
+        "finishedAt": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,17 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     return Claims(owned, adopted, released)
 
 
+def restart_policy(pod: JsonObject, container: JsonObject) -> str:
+    """Return the restart policy of a container: its own, or that of its pod."""
+    of_pod = (pod.get("spec") or {}).get("restartPolicy")
+    return str(container.get("restartPolicy") or of_pod or "Always")
+
+
+def is_sidecar(container: JsonObject) -> bool:
+    """Tell whether an init container runs on beside the others."""
+    return container.get("restartPolicy") == "Always"
+
+
 # --- Times -------------------------------------------------------------------
 
 
@@ -212,6 +223,18 @@ def read_time(text: str) -> datetime:
     """Return the time that an object's text tells. Objects have been through validation, so the
     text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+_DURATION: Final = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h)")
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(text: str) -> float | None:
+    """Return the seconds of `1m30s`; None for what is no duration."""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
+        return None
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 # --- Configuration -----------------------------------------------------------

@@ -9,7 +9,6 @@ the pod say what one would have done.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
@@ -17,8 +16,11 @@ from typing import Final, Literal
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning.pod_facts import (
     Sources,
+    duration,
     ending_of,
+    is_sidecar,
     read_time,
+    restart_policy,
     time_text,
     unmounted_volumes,
     why_unconfigured,
@@ -57,16 +59,6 @@ LAST_BACKOFF: Final = 300.0
 """Seconds before a container is started again: at its second restart, and at most."""
 # 128 and the number of SIGKILL, as a container ends that did not heed SIGTERM.
 _KILLED: Final = 137
-_DURATION: Final = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h)")
-_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def duration(text: str) -> float | None:
-    """Return the seconds of `1m30s`; None for what is no duration."""
-    parts = _DURATION.findall(text)
-    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
-        return None
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +117,6 @@ def _told(on_pod: Mapping[str, str], usual: Behaviour) -> Behaviour:
     if on_pod.get(FAIL) == "crash":
         return Behaviour(ready, 0.0, exit_code or 1)
     return Behaviour(ready, run, exit_code, is_pulled=on_pod.get(FAIL) != "pull")
-
-
-def restart_policy(pod: JsonObject, container: JsonObject) -> str:
-    """Return the restart policy of a container: its own, or that of its pod."""
-    of_pod = (pod.get("spec") or {}).get("restartPolicy")
-    return str(container.get("restartPolicy") or of_pod or "Always")
-
-
-def is_sidecar(container: JsonObject) -> bool:
-    """Tell whether an init container runs on beside the others."""
-    return container.get("restartPolicy") == "Always"
 
 
 # --- Containers --------------------------------------------------------------
@@ -651,11 +632,6 @@ def _conditions(
     return result
 
 
-def _listed(names: Iterable[str]) -> str:
-    """Return the names as Go prints a list."""
-    return f"[{' '.join(names)}]"
-
-
 def _containers_ready(
     pod: JsonObject, phase: str, inits: Sequence[JsonObject], owns: Sequence[JsonObject]
 ) -> dict[str, str]:
@@ -672,7 +648,7 @@ def _containers_ready(
     unready += [item["name"] for item in owns if not item["ready"]]
     if not unready:
         return {"status": "True"}
-    message = f"containers with unready status: {_listed(unready)}"
+    message = f"containers with unready status: [{' '.join(unready)}]"
     return {"status": "False", "reason": "ContainersNotReady", "message": message}
 
 
@@ -718,7 +694,7 @@ def _initialized(
     ]
     if not missing:
         return {"status": "True"}
-    message = f"containers with incomplete status: {_listed(missing)}"
+    message = f"containers with incomplete status: [{' '.join(missing)}]"
     return {"status": "False", "reason": "ContainersNotInitialized", "message": message}
 
 
@@ -746,17 +722,45 @@ def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
                 yield text, item["name"]
 
 
+# As `TerminatePod` of `pkg/kubelet/status/status_manager.go`: of containers that nobody has seen it
+# is not known how they ended, and those that still waited for init containers go on waiting.
 def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
     """Return the status of a pod whose containers were stopped before they had ended."""
-    former = pod.get("status") or {}
+    spec, former = pod.get("spec") or {}, pod.get("status") or {}
+    inits = _present(spec.get("initContainers"), former.get(_STATUSES[_INIT]), "PodInitializing")
+    owns = _present(spec.get("containers"), former.get(_STATUSES[_OWN]), "ContainerCreating")
+    is_initialized = any(map(_is_seen, owns)) or all(map(_has_initialized, inits[-1:]))
+    begun = max((place for place, item in enumerate(inits) if _is_seen(item)), default=0)
+    inits = [_stopped(item, now) if place <= begun else item for place, item in enumerate(inits)]
+    owns = [_stopped(item, now) for item in owns] if is_initialized else owns
+    ephemerals = [_stopped(item, now) for item in former.get(_STATUSES[_EPHEMERAL]) or ()]
     result: JsonDict = {**former, "phase": "Failed"}
-    for field_ in _STATUSES.values():
-        if former.get(field_):
-            result[field_] = [_stopped(item, now) for item in former[field_]]
+    for list_path, statuses in ((_INIT, inits), (_OWN, owns), (_EPHEMERAL, ephemerals)):
+        if statuses:
+            result[_STATUSES[list_path]] = statuses
     if reason:
         result |= {"reason": reason, "message": message}
-    inits, owns = result.get("initContainerStatuses") or (), result.get("containerStatuses") or ()
     return {**result, "conditions": _conditions(pod, "Failed", inits, owns, now)}
+
+
+def _present(
+    containers: Iterable[JsonObject] | None, statuses: Sequence[JsonObject] | None, reason: str
+) -> list[JsonObject]:
+    """Return the statuses of containers, and what they are where there are none yet."""
+    return list(statuses or [_fresh(container, reason) for container in containers or ()])
+
+
+# As `hasPodInitialized` of the same: the last of them speaks for all.
+def _has_initialized(status: JsonObject) -> bool:
+    """Tell whether an init container has ended well, or is a sidecar that has started."""
+    states = (status["state"], status.get("lastState") or {})
+    codes = [state["terminated"]["exitCode"] for state in states if "terminated" in state]
+    return bool(status.get("started")) or 0 in codes
+
+
+def _is_seen(status: JsonObject) -> bool:
+    """Tell whether a container has ever run."""
+    return "waiting" not in status["state"] or bool(status.get("lastState"))
 
 
 # As `rejectPod` of `pkg/kubelet/kubelet.go`.
@@ -776,4 +780,11 @@ def _stopped(status: JsonObject, now: str) -> JsonObject:
     state = status.get("lastState") or {}
     if "terminated" in state:
         return {**status, "state": state}
-    return _ended(status, _KILLED, now)
+    unknown = {
+        "exitCode": _KILLED,
+        "reason": "ContainerStatusUnknown",
+        "message": "The container could not be located when the pod was terminated",
+        "startedAt": None,
+        "finishedAt": None,
+    }
+    return {**status, "state": {"terminated": unknown}}
