@@ -19,10 +19,10 @@ from celadon.kube.registry.decoded_object import (
     Draft,
     Target,
     drafted,
-    reads_back,
     stored_form,
     without_link,
 )
+from celadon.kube.registry.patch import reads_back
 from celadon.kube.registry.patches import apply_merge_patch
 from celadon.kube.registry.update import prepare_for_update, stored_update
 from celadon.kube.resources.api_resources import known_resources

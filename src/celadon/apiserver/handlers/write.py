@@ -68,7 +68,6 @@ from celadon.kube.registry import (
     create,
     delete,
     patch,
-    reads_back,
     repeated_owner_warnings,
     request_bodies,
     require_version,
@@ -254,7 +253,7 @@ class Writer:
         def read(call: Call, _: JsonObject, context: DefaultingContext, __: object) -> Incoming:
             return unused.pop() if unused else self._read_update(call, context, again=True)
 
-        return await self._change(call, read, context, is_patch=False)
+        return await self._change(call, read, context)
 
     async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
@@ -263,7 +262,7 @@ class Writer:
         is_new = call.options.apply and self._stored(call) is None
         if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
             return await self._create(call)
-        return await self._change(call, self._read_patch, self._context(call), is_patch=True)
+        return await self._change(call, self._read_patch, self._context(call))
 
     # --- create ---
 
@@ -389,7 +388,7 @@ class Writer:
     # --- update and patch ---
 
     async def _change(
-        self, call: Call, read: ReadChange, context: DefaultingContext, *, is_patch: bool
+        self, call: Call, read: ReadChange, context: DefaultingContext
     ) -> WriteResult:
         """`context` is that of the first try."""
         endpoint = call.endpoint
@@ -397,7 +396,7 @@ class Writer:
             stored = self._reader.existing(endpoint)
             call.work.is_large |= stored.size > LARGE_BYTES
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
-                return await self._change_once(call, stored, read, context, is_patch=is_patch)
+                return await self._change_once(call, stored, read, context)
             context = self._context(call)
 
     async def _change_once(
@@ -406,8 +405,6 @@ class Writer:
         stored: StoredObject,
         read: ReadChange,
         context: DefaultingContext,
-        *,
-        is_patch: bool,
     ) -> WriteResult:
         """Change an object as it is now. Raises LostRace when somebody else has written in
         between."""
@@ -415,7 +412,7 @@ class Writer:
         read_old = self._reader.shown if call.dry_run else self._reader.cached
         old = await call.work.step(read_old, stored.object, resource)
         try:
-            return await self._changed(call, stored, old, read, context, is_patch=is_patch)
+            return await self._changed(call, stored, old, read, context)
         except (StatusError, Denied):
             if not call.dry_run:
                 await self._require_storable(call, old)
@@ -436,14 +433,10 @@ class Writer:
         old: JsonObject,
         read: ReadChange,
         context: DefaultingContext,
-        *,
-        is_patch: bool,
     ) -> WriteResult:
         """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
-        incoming = await call.work.step(
-            self._read_change, call, read, old, context, stored, is_patch
-        )
+        incoming = await call.work.step(self._read_change, call, read, old, context, stored)
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, old, before)
         kind = target.kind, target.subresource, "update"
@@ -518,11 +511,10 @@ class Writer:
         old: JsonObject,
         context: DefaultingContext,
         stored: StoredObject,
-        is_patch: bool,  # noqa: FBT001 - steps have no keywords
     ) -> Incoming:
         """Return what is to become of the object, with its managers. Raises StatusError."""
         incoming = read(call, old, context, stored)
-        if not is_patch:
+        if call.endpoint.verb != "patch":
             _require_uid(call, incoming, old)
         self._managers.updated(call, incoming, old)
         return incoming
@@ -668,7 +660,7 @@ def _reads_back(
     if old is not stored.object or target.schema is not None or target.subresource == SCALE:
         return False
     if stored.reads_back is None:
-        stored.reads_back = reads_back(old, target.kind, context)
+        stored.reads_back = patch.reads_back(old, target.kind, context)
     return stored.reads_back
 
 

@@ -138,11 +138,12 @@ def drop_unused(
     obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """Drop fields from a changed object, in place."""
-    drops, branches, some_lost = drops_of(gvk, run.gates, status=status)
+    every = drops_of(gvk, run.gates, status=status)
     # As a rule nothing is used, which one look at all ways tells: 3 % of an update of a Deployment.
-    if not (run.empties or _uses(obj, branches, () if some_lost else run.shared)):
+    unchanged = () if every.some_lost else run.shared
+    if not (run.empties or _uses(obj, every.branches, unchanged)):
         return
-    for drop in drops:
+    for drop in every.drops:
         came_empty = any(_leads_to(drop.ways, empty) for empty in run.empties)
         is_used = came_empty or _uses(obj, drop.branches)
         if is_used and (drop.lost or not _uses(old, drop.branches)):

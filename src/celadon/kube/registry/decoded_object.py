@@ -24,9 +24,8 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonDict, JsonObject, SharedParts, fresh, have_same_bytes
+from celadon.kube.json_types import JsonDict, JsonObject, SharedParts, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
-from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry.scale import BUILT_IN, scale_of
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import Resource, ScalePaths, known_resources
@@ -109,16 +108,6 @@ def drafted(
     `stored` is an object of the kind that reads back as it is, of which it may have parts."""
     draft = None if stored is None else _drafted_beside(obj, gvk, context, stored)
     return Draft(gvk, *_drafted(obj, gvk, context)) if draft is None else draft
-
-
-def reads_back(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> bool:
-    """Return whether an object of a built-in kind is what comes of reading it, to the byte."""
-    try:
-        draft = drafted(obj, gvk, context)
-    except DecodeError:
-        return False
-    draft.complete()
-    return draft.is_exact and have_same_bytes(in_message_order(draft.decoded), obj)
 
 
 # To read, default and complete again what a patch has left alone took a seventh of the steps of a

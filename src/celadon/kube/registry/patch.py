@@ -28,11 +28,11 @@ from celadon.kube.go.go_json import (
     without_double,
 )
 from celadon.kube.go.go_text import json_text, plain_text, sorted_members
-from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.kube.names import GroupKind
+from celadon.kube.json_types import Json, JsonDict, JsonObject, have_same_bytes
+from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.decoded_object import Draft, Target, undeterminable
+from celadon.kube.registry.decoded_object import Draft, Target, drafted, undeterminable
 from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,
@@ -319,6 +319,16 @@ def three_way_patched(
         except MergeError as error:
             raise status.plain_error(str(error)) from None
     return patched(live, json_text(patch).encode(), media_type, target) if patch else None
+
+
+def reads_back(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> bool:
+    """Return whether an object of a built-in kind is what comes of reading it, to the byte."""
+    try:
+        draft = drafted(obj, gvk, context)
+    except DecodeError:
+        return False
+    draft.complete()
+    return draft.is_exact and have_same_bytes(in_message_order(draft.decoded), obj)
 
 
 def read_patched(

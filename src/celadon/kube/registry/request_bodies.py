@@ -604,8 +604,7 @@ def draft_of(
 ) -> Draft:
     """Return a JSON object decoded, with defaults, and for custom resources without what their
     schema does not know, nor nulls that it does not allow. Custom resources that an apply made
-    (`is_applied`) stay as they are. DecodeError when a value does not fit the kind. `stored` is as
-    `drafted` takes it."""
+    (`is_applied`) stay as they are. Raises DecodeError as `drafted`, which takes `stored`, too."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(sent_kind or target.kind), context, stored)

@@ -209,7 +209,6 @@ class StructCodec:
 
     __slots__ = (
         "_always",
-        "_below",
         "_completions",
         "_entered",
         "_entry",
@@ -228,7 +227,6 @@ class StructCodec:
         self._always: list[tuple[str, Json]] = []
         self._completions: list[Completion] = []
         self._entered: Mapping[str, str] | None = None
-        self._below: Mapping[str, StructCodec] | None = None
 
     def _compile(self) -> dict[str, Field]:
         entry = self._entry
@@ -324,15 +322,16 @@ class StructCodec:
         unknown field, else as `read_field`."""
         if value.__class__ is not dict:
             raise Mismatch(value, {"ref": self.name})
-        fields, codecs = self._fields or self._compile(), self._codecs_below()
+        fields, entered = self._fields or self._compile(), self.entered
         result: dict[str, object] = {}
         for key, item in value.items():
             former = before.get(key)
             if item is former and item:
                 is_part = item.__class__ in _CONTAINERS
                 result[key] = shared_copy(item, shared) if is_part else item
-            elif key in codecs and item.__class__ is former.__class__ and item is not None:
-                result[key] = _decoded_changed(codecs[key], item, former, shared)
+            elif key in entered and item.__class__ is former.__class__ and item is not None:
+                codec = struct_codec(entered[key], self._reading)
+                result[key] = _decoded_changed(codec, item, former, shared)
             elif key not in fields:
                 raise Inexact
             elif (read := self.read_field(key, item)) is not DROPPED:
@@ -341,13 +340,6 @@ class StructCodec:
             if key not in result:
                 result[key] = codec.empty()
         return result
-
-    def _codecs_below(self) -> Mapping[str, StructCodec]:
-        """Return the codecs of the fields that hold structs, or lists of them."""
-        if self._below is None:
-            reading = self._reading
-            self._below = {key: struct_codec(name, reading) for key, name in self.entered.items()}
-        return self._below
 
     def read_field(self, name: str, value: object) -> object:
         """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
@@ -397,17 +389,13 @@ def _decoded_changed(
         return codec.decode_changed(value, before, shared)
     if not value:
         raise Inexact
+    pairs = itertools.zip_longest(value, before[: len(value)])
     return [
-        _decoded_item(codec, item, former, shared)
-        for item, former in itertools.zip_longest(value, before[: len(value)])
+        shared_copy(item, shared)
+        if item is former and item
+        else codec.decode_changed(item, former or {}, shared)
+        for item, former in pairs
     ]
-
-
-def _decoded_item(codec: StructCodec, item: Any, former: Any, shared: SharedParts) -> JsonDict:
-    if item is former and item:
-        copied: JsonDict = shared_copy(item, shared)
-        return copied
-    return codec.decode_changed(item, former or {}, shared)
 
 
 def _stays(zero: object) -> bool:
