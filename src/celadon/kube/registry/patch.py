@@ -54,8 +54,8 @@ from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.converted_values import converted, restore_error
-from celadon.kube.schemas.schema_packs import OBJECT_META, schema_for
-from celadon.kube.schemas.struct_decoding import decode, raw_ways, repeated_fields, struct_codec
+from celadon.kube.schemas.schema_packs import OBJECT_META, raw_ways, schema_for
+from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS

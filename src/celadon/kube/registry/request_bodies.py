@@ -26,7 +26,7 @@ from celadon.kube.registry.decoded_object import Draft, Target, drafted
 from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import struct_decoding
-from celadon.kube.schemas.schema_packs import OBJECT_META
+from celadon.kube.schemas.schema_packs import OBJECT_META, keep_raw_of
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.validation.object_meta import field_manager_errors
@@ -496,7 +496,7 @@ def read_object(
     elif sent_kind != target.kind:
         _require_kind(document, sent_kind, target)
     if isinstance(body, bytes):
-        struct_decoding.keep_raw_of(structure_of(sent_kind), document.value, body)
+        keep_raw_of(structure_of(sent_kind), document.value, body)
     return read_document(document, sent_kind, target, context, field_validation, noticed)
 
 

@@ -24,6 +24,8 @@ from celadon.kube.schemas.schema_packs import (
     component,
     component_name,
     escape,
+    keep_raw_of,
+    may_have_raw,
     resolved,
     schema_for,
 )
@@ -34,8 +36,6 @@ from celadon.kube.schemas.struct_decoding import (
     codec_for,
     decode_kind,
     decode_list,
-    keep_raw_of,
-    may_have_raw,
     round_trip,
     strict_field_errors,
 )

@@ -18,8 +18,10 @@ from typing import Any, Final
 
 from celadon.cel import RESERVED
 from celadon.kube.fieldpath import supported_values
+from celadon.kube.go.go_json import RawWays, keep_raw
 from celadon.kube.go.go_text import json_text, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.kube.metadata import gvk
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import DEFAULT, DESCRIBED, current_release, emulated_release, per_release
 from celadon.late_patterns import late_pattern
@@ -686,3 +688,45 @@ def schema_for(gvk: GroupVersionKind) -> Schema | None:
 def resolved(schema: Schema) -> Schema:
     """Return the built-in component that a mention means; anything else is itself."""
     return component(schema.ref) if schema.ref else schema
+
+
+# --- Raw JSON ----------------------------------------------------------------
+
+
+@per_release()
+def raw_ways(gvk: GroupVersionKind) -> RawWays:
+    """Return where a kind has raw JSON; nowhere, for most and for all that are not built in."""
+    name = component_name(gvk)
+    return {} if name is None else _raw_ways(name, frozenset())
+
+
+def may_have_raw(obj: JsonObject) -> bool:
+    """Return whether an object, or an item of a list or table, may hold raw JSON."""
+    kind = gvk(obj)
+    if kind.kind == "Table":
+        rows: list[JsonObject] = obj.get("rows") or [{}]
+        return may_have_raw(rows[0].get("object") or {})
+    return bool(raw_ways(kind._replace(kind=kind.kind.removesuffix("List"))))
+
+
+def keep_raw_of(kind: GroupVersionKind, obj: JsonDict, text: bytes) -> None:
+    """Put the raw JSON of a kind into an object that was read from a text."""
+    if ways := raw_ways(kind):
+        keep_raw(obj, text.decode("utf-8", "replace"), ways)
+
+
+def _raw_ways(name: str, above: frozenset[str]) -> RawWays:
+    result: dict[str, RawWays] = {}
+    for key, node in load("schemas")[name].get("fields", {}).items():
+        inner = node.get("items", node) if isinstance(node, dict) else {}
+        below = inner.get("ref", "") if isinstance(inner, dict) else ""
+        if below == RAW_EXTENSION:
+            result[key] = {}
+        elif below not in above and below not in _NOT_ENTERED:
+            ways = _raw_ways(below, above | {name})
+            if ways:
+                result[key] = ways
+    return result
+
+
+_NOT_ENTERED: Final = frozenset({"", *SPECIAL_COMPONENTS})

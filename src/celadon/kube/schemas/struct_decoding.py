@@ -25,10 +25,9 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
-from celadon.kube.go.go_json import TOO_DEEP, Document, RawWays, keep_raw, raw_json
+from celadon.kube.go.go_json import TOO_DEEP, Document, raw_json
 from celadon.kube.go.go_text import quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts, fresh, shared_copy
-from celadon.kube.metadata import gvk
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs, value_decoding
@@ -480,45 +479,6 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
     """Return the codec of a built-in kind; None for kinds that only a CRD can define."""
     name = component_name(gvk)
     return None if name is None else struct_codec(name, reading)
-
-
-@per_release()
-def raw_ways(gvk: GroupVersionKind) -> RawWays:
-    """Return where a kind has raw JSON; nowhere, for most and for all that are not built in."""
-    name = component_name(gvk)
-    return {} if name is None else _raw_ways(name, frozenset())
-
-
-def may_have_raw(obj: JsonObject) -> bool:
-    """Return whether an object, or an item of a list or table, may hold raw JSON."""
-    kind = gvk(obj)
-    if kind.kind == "Table":
-        rows: list[JsonObject] = obj.get("rows") or [{}]
-        return may_have_raw(rows[0].get("object") or {})
-    return bool(raw_ways(kind._replace(kind=kind.kind.removesuffix("List"))))
-
-
-def keep_raw_of(kind: GroupVersionKind, obj: JsonDict, text: bytes) -> None:
-    """Put the raw JSON of a kind into an object that was read from a text."""
-    if ways := raw_ways(kind):
-        keep_raw(obj, text.decode("utf-8", "replace"), ways)
-
-
-def _raw_ways(name: str, above: frozenset[str]) -> RawWays:
-    result: dict[str, RawWays] = {}
-    for key, node in struct_codec(name).field_nodes.items():
-        inner = node.get("items", node) if isinstance(node, dict) else {}
-        below = inner.get("ref", "") if isinstance(inner, dict) else ""
-        if below == schema_packs.RAW_EXTENSION:
-            result[key] = {}
-        elif below not in above and below not in _NOT_ENTERED:
-            ways = _raw_ways(below, above | {name})
-            if ways:
-                result[key] = ways
-    return result
-
-
-_NOT_ENTERED: Final = frozenset({"", *schema_packs.SPECIAL_COMPONENTS})
 
 
 def decode(codec: StructCodec, obj: object) -> JsonDict:
