@@ -1058,8 +1058,8 @@ UNDONE = (
     Undone(
         "a first extension server, for which the event loop imports",
         "apiserver/aggregation/aggregator.py",
-        "await asyncio.to_thread(self._new_servers)",
-        "self._new_servers()",
+        "asyncio.create_task(asyncio.to_thread(self._new_servers))",
+        "asyncio.create_task(asyncio.sleep(0, self._new_servers()))",
         "tests/apiserver/aggregation/test_availability.py::test_what_asks_is_made_beside_the_loop",
     ),
     Undone(

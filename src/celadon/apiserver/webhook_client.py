@@ -24,6 +24,7 @@ from celadon.apiserver.http_messages import FREE_BYTES, MAX_HELD_BYTES, HeldByte
 from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HTTPS_PORT
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Webhook credentials -----------------------------------------------------
@@ -157,6 +158,7 @@ class WebhookClient:
                 exchange = await self._exchange(url, call, body, held)
                 return await self._replied(exchange)
         except (
+            _UnusableHost,
             go_network.UnusableRoots,
             clientconfig.KubeconfigError,
             clientconfig.CredentialsError,
@@ -171,7 +173,9 @@ class WebhookClient:
         self, url: str, call: WebhookCall, body: bytes, held: HeldBytes | None
     ) -> Exchange:
         """Return the exchange of a call, with the credentials for its URL. Raises NetworkFailure
-        for a URL that leads nowhere, UnusableRoots, KubeconfigError, CredentialsError."""
+        for a URL that leads nowhere, _UnusableHost, UnusableRoots, KubeconfigError,
+        CredentialsError."""
+        _require_usable_host(url)
         _require_askable(url)
         user = self._user(url)
         pool = await self._pool(url, call.client_config.ca_bundle, user)
@@ -392,6 +396,26 @@ def _redirected(base: str, location: str) -> str:
         raise NetworkFailure(text) from None
     text = escaped(str(url), safe=_PRINTABLE)
     return text if url.scheme else urljoin(base, text)
+
+
+class _UnusableHost(Exception):
+    """Says that upstream makes no client for a host."""
+
+
+_ESCAPE: Final = late_pattern("%(?![0-9A-Fa-f]{2}).{0,2}")
+
+
+def _require_usable_host(url: str) -> None:
+    """Raise _UnusableHost for an address with a zone: upstream reads the host as a URL once more,
+    where the sign before the zone is not escaped."""
+    base = f"https://{parse_url(url).host}"
+    if "%" not in base:
+        return
+    escape = _ESCAPE.search(base)
+    if escape is None:
+        raise _UnusableHost(f"host must be a URL or a host:port pair: {quote(base)}")
+    text = f"parse {quote(f'https://{base}')}: invalid URL escape {quote(escape[0])}"
+    raise _UnusableHost(text)
 
 
 def _require_askable(url: str) -> None:

@@ -411,8 +411,15 @@ def _walk_optional(
     if optional:
         if base is NONE:
             return NONE, 0
-        base = reopened(base).value
+        base = _content(base)
     return _walk_inside(base, keys, find, optional=optional)
+
+
+def _content(optional: Any) -> Any:
+    """Return what keys are applied to, behind an optional that holds something: an error that it
+    holds already is that error."""
+    content = optional.value
+    return content if content.__class__ is EvaluationError else reopened(optional).value
 
 
 def _walk_inside(
@@ -489,7 +496,7 @@ def _has(operand: object, key: str, test: Callable[[Value, str], bool]) -> tuple
     if operand.__class__ is EvaluationError:
         return operand, 0
     if operand.__class__ is Optional:
-        content = reopened(operand).value
+        content = _content(operand)
         if operand is NONE or content.__class__ is EvaluationError:
             return (False if operand is NONE else content), 0
         try:
@@ -522,7 +529,7 @@ def _tested(
 ) -> tuple[Value, int]:
     if operand.__class__ is not Optional or operand is NONE:
         return (NONE, 0) if operand is NONE else has(operand, key)
-    content = reopened(operand).value
+    content = _content(operand)
     if content.__class__ is EvaluationError:
         return content, 0
     try:

@@ -27,7 +27,7 @@ from celadon.kube.registry.patches import apply_merge_patch
 from celadon.kube.registry.update import prepare_for_update, stored_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.schema_packs import component_name
+from celadon.kube.schemas.schema_packs import component_name, raw_ways
 from celadon.kube.schemas.struct_decoding import struct_codec
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
@@ -99,7 +99,8 @@ def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
             drafts.append(_created(obj, kind))
     settled = [draft for draft in drafts if is_settled(draft)]
     for draft in settled:
-        if kind.kind != "Service":  # which the store changes once more
+        # Services are changed by the store once more, raw JSON is no plain JSON.
+        if kind.kind != "Service" and not raw_ways(kind):
             assert reads_back(in_message_order(draft.decoded), kind, CONTEXT)
         assert stored_form(copy.deepcopy(draft.decoded), kind, CONTEXT) == draft.decoded
     lasts = outlasts_creation(kind, drafts[0].run.gates)
@@ -151,6 +152,8 @@ def test_a_patched_object_is_read_beside_the_stored_one_as_it_is_alone(
     resource = known_resources(all_versions=True).by_gvk(kind)
     if name is None or resource is None:
         return  # nobody patches it
+    if raw_ways(kind):
+        return  # all of it is read, see `_reads_back` of the handlers of writes
     has_shared = False
     for _ in range(40):
         with contextlib.suppress(StatusError):

@@ -79,6 +79,7 @@ from celadon.kube.registry import (
     write_warnings,
 )
 from celadon.kube.releases import is_since
+from celadon.kube.schemas import may_have_raw
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass, replace
 from celadon.storage import Condition
@@ -656,12 +657,12 @@ def _reads_back(
     target: Target, stored: StoredObject, old: JsonObject, context: DefaultingContext
 ) -> bool:
     """Return whether reading a stored object as the endpoint shows it gives the same again, so that
-    what a patch leaves alone need not be read again."""
+    what a patch leaves alone need not be read again. Raw JSON is always read."""
     if old is not stored.object or target.schema is not None or target.subresource == SCALE:
         return False
     if stored.reads_back is None:
         stored.reads_back = patch.reads_back(old, target.kind, context)
-    return stored.reads_back
+    return stored.reads_back and not may_have_raw(old)
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:

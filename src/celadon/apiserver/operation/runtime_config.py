@@ -249,6 +249,6 @@ def _document(path: Path) -> object:
     from celadon.goyaml import UnreadableError, first_document  # late: few servers have such a file
 
     try:
-        return first_document(private_files.content(path)).value
+        return first_document(private_files.content(path).decode().encode()).value
     except (UnreadableError, UnicodeDecodeError) as error:
         raise BadConfiguration(" ".join(str(error).split())) from None

@@ -8,7 +8,6 @@ the functions that raise them.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -124,6 +123,8 @@ def _protobuf_text(node: Expr, number: Callable[[int], int]) -> str:
 
 
 def _quoted(text: str) -> str:
+    import json  # late: only errors of 1.30 ask for it
+
     return json.dumps(text, ensure_ascii=False)
 
 
