@@ -40,13 +40,7 @@ from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authz.authorizer_chain import Standings
-from celadon.apiserver.caches.policy_view import (
-    MUTATING,
-    VALIDATING,
-    has_kinds,
-    mutating_view,
-    validating_view,
-)
+from celadon.apiserver.caches import policy_view
 from celadon.apiserver.caches.service_allocators import (
     CLUSTER_ADDRESSES,
     ServiceNetworkView,
@@ -243,12 +237,16 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    name = MUTATING.policy
-    if name in plugins.names and core.settings.has_gate(name) and has_kinds(MUTATING):
-        mutating = mutating_view(core.objects, version, _static(core, name), compiled)
-    if VALIDATING.policy in plugins.names:
-        static = _static(core, VALIDATING.policy)
-        validating = validating_view(core.objects, version, static, compiled)
+    name = policy_view.MUTATING.policy
+    if (
+        name in plugins.names
+        and core.settings.has_gate(name)
+        and policy_view.has_kinds(policy_view.MUTATING)
+    ):
+        mutating = policy_view.mutating_view(core.objects, version, _static(core, name), compiled)
+    if policy_view.VALIDATING.policy in plugins.names:
+        static = _static(core, policy_view.VALIDATING.policy)
+        validating = policy_view.validating_view(core.objects, version, static, compiled)
     changes = ChangeCount(core.objects, f"{ROOT}/{ADMISSION_REGISTRATION}/")
     return ServerAdmitters(
         plugins=plugins,

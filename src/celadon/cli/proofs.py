@@ -8,13 +8,7 @@ from dataclasses import asdict, field, replace
 from itertools import groupby
 from typing import Final
 
-from celadon.admission import (
-    Operation,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    decode_binding,
-    decode_policy,
-)
+from celadon import admission
 from celadon.admission.registration import RegistrationError
 from celadon.cli.own_files import AnswerCache
 from celadon.cli.project_config import read_manifests
@@ -85,8 +79,8 @@ class Subject:
     """A document that is asked about: a policy, or a definition if there is no `policy`."""
 
     document: Document
-    policy: ValidatingAdmissionPolicy | None = None
-    bindings: tuple[ValidatingAdmissionPolicyBinding, ...] = ()
+    policy: admission.ValidatingAdmissionPolicy | None = None
+    bindings: tuple[admission.ValidatingAdmissionPolicyBinding, ...] = ()
     """All of the policy, if it is about one of them, which has this `number`."""
     number: int = 0
     definitions: tuple[JsonObject, ...] = ()
@@ -128,7 +122,7 @@ class Subject:
         return [item.placed(self.document) for item in items]
 
     def _binding_items(
-        self, policy: ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
+        self, policy: admission.ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
     ) -> Iterator[ProofItem]:
         """Yield what says whether the other bindings of the policy do all that this one does, and
         whether its rules exclude anything."""
@@ -151,7 +145,7 @@ class Subject:
 
 def _of_bindings(
     policies: Sequence[Subject],
-    bindings: Sequence[tuple[Document, ValidatingAdmissionPolicyBinding]],
+    bindings: Sequence[tuple[Document, admission.ValidatingAdmissionPolicyBinding]],
 ) -> Iterator[Subject]:
     """Yield the bindings of policies that have several, and those that exclude resources."""
     for subject in policies:
@@ -178,7 +172,7 @@ def subjects_among(documents: Iterable[Document | Problem]) -> tuple[list[Subjec
     """Return the policies and definitions among documents, and what is wrong with documents."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []
-    bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
+    bindings: list[tuple[Document, admission.ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
     for item in documents:
         problem = item if isinstance(item, Problem) else shape_problem(item)
@@ -190,9 +184,9 @@ def subjects_among(documents: Iterable[Document | Problem]) -> tuple[list[Subjec
         elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
             try:
                 if item.group_kind == _POLICY:
-                    subjects.append(Subject(item, decode_policy(item.value).value))
+                    subjects.append(Subject(item, admission.decode_policy(item.value).value))
                 else:
-                    bindings.append((item, decode_binding(item.value).value))
+                    bindings.append((item, admission.decode_binding(item.value).value))
             except RegistrationError as error:
                 problems.append(Problem(item.file, item.line(), str(error)))
     subjects = [
@@ -206,7 +200,7 @@ def subjects_among(documents: Iterable[Document | Problem]) -> tuple[list[Subjec
 
 
 def _of_policy(
-    policy: ValidatingAdmissionPolicy, definitions: Sequence[JsonObject]
+    policy: admission.ValidatingAdmissionPolicy, definitions: Sequence[JsonObject]
 ) -> tuple[JsonObject, ...]:
     """Return the definitions that may matter to a policy: those of the groups that it names."""
     constraints, params = policy.spec.match_constraints, policy.spec.param_kind
@@ -620,7 +614,7 @@ def _examples(reply: RuleReply) -> Iterator[ProofExample]:
 
 
 def _step(manifest: JsonObject, title: str, before: JsonObject | None) -> ProofExample:
-    operation = Operation.CREATE if before is None else Operation.UPDATE
+    operation = admission.Operation.CREATE if before is None else admission.Operation.UPDATE
     return ProofExample(manifest, title, operation.value, before)
 
 

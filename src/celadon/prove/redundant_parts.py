@@ -16,25 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission import (
-    Engine,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    decode_binding,
-    decode_policy,
-)
+from celadon import admission
 from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
-from celadon.prove.policy_differences import (
-    PROVED,
-    Comparison,
-    Differences,
-    Direction,
-    Example,
-    Finding,
-    Side,
-    compared_together,
-)
+from celadon.prove import policy_differences
 from celadon.prove.policy_questions import everywhere
 from celadon.prove.symbolic_objects import ITEMS
 from celadon.prove.symbolic_requests import BUILT_IN, KnownKinds
@@ -122,17 +107,19 @@ class Superfluous:
     seconds: float = 10
     kinds: KnownKinds = BUILT_IN
 
-    def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
+    def answers(self) -> Iterator[tuple[Part, list[policy_differences.Comparison]]]:
         """Return each part, and the answers for all endpoints; of validations that contradict each
         other for those at which they are asked anything."""
         result = list(parts(self.document))
         queries = [(part, self._asked(part.more, part.less)) for part in result]
         queries += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]
-        answers: dict[tuple[str | int, ...], list[Comparison]] = {part.path: [] for part in result}
+        answers: dict[tuple[str | int, ...], list[policy_differences.Comparison]] = {
+            part.path: [] for part in result
+        }
         if queries:
             with answering_as(queries[0][1].newest):
                 for endpoint in queries[0][1].endpoints():
-                    for number, differences in compared_together(
+                    for number, differences in policy_differences.compared_together(
                         [differences for _, differences in queries], endpoint
                     ):
                         part, _ = queries[number]
@@ -140,25 +127,34 @@ class Superfluous:
                             answers[part.path].append(differences)
         return ((part, answers[part.path]) for part in result)
 
-    def _is_idle(self, claim: Comparison) -> bool:
+    def _is_idle(self, claim: policy_differences.Comparison) -> bool:
         """Return whether a policy is said to refuse everything because it is asked nothing: no
         request meets its conditions."""
-        if claim.finding not in PROVED:
+        if claim.finding not in policy_differences.PROVED:
             return False
         everything, nothing = (
             _ignoring_failures(_validated(self.document, item)) for item in ("false", "true")
         )
         differences = self._asked(everything, nothing)
-        return differences.compare(claim.endpoint, Direction.LOOSER).finding is not Finding.DIFFERS
+        return (
+            differences.compare(claim.endpoint, policy_differences.Direction.LOOSER).finding
+            is not policy_differences.Finding.DIFFERS
+        )
 
-    def _asked(self, more: JsonObject, less: JsonObject) -> Differences:
-        policies = [decode_policy(item).value for item in (more, less)]
+    def _asked(self, more: JsonObject, less: JsonObject) -> policy_differences.Differences:
+        policies = [admission.decode_policy(item).value for item in (more, less)]
         catalog = self.kinds.catalog
         old, new = (
-            Side(Engine([policy], [decode_binding(everywhere(policy, catalog)).value]))
+            policy_differences.Side(
+                admission.Engine(
+                    [policy], [admission.decode_binding(everywhere(policy, catalog)).value]
+                )
+            )
             for policy in policies
         )
-        return Differences(old, new, self.items, self.seconds, policies[0].name, self.kinds)
+        return policy_differences.Differences(
+            old, new, self.items, self.seconds, policies[0].name, self.kinds
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +162,8 @@ class Shadow:
     """Comparisons of a policy with and without one of its bindings. Where they do not differ,
     `example` is a request that the binding speaks against by itself."""
 
-    answers: tuple[Comparison, ...]
-    example: Example | None = None
+    answers: tuple[policy_differences.Comparison, ...]
+    example: policy_differences.Example | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +171,8 @@ class BoundParts:
     """Asks what the bindings of one policy, and rules in them, change. `items` and `seconds` as in
     `Superfluous`."""
 
-    policy: ValidatingAdmissionPolicy
-    bindings: Sequence[ValidatingAdmissionPolicyBinding]
+    policy: admission.ValidatingAdmissionPolicy
+    bindings: Sequence[admission.ValidatingAdmissionPolicyBinding]
     items: int = ITEMS
     seconds: float = 10
     kinds: KnownKinds = BUILT_IN
@@ -184,29 +180,34 @@ class BoundParts:
     def shadow(self, number: int) -> Shadow:
         """Compare the policy with all its bindings to the same without the one with this number."""
         answers = tuple(self._stricter(self._others(number), self.bindings))
-        if any(answer.finding not in PROVED for answer in answers):
+        if any(answer.finding not in policy_differences.PROVED for answer in answers):
             return Shadow(answers)
         alone = (answer.example for answer in self._stricter([], [self.bindings[number]]))
         return Shadow(answers, next((example for example in alone if example is not None), None))
 
     def exclusions(
         self, number: int, document: JsonObject
-    ) -> Iterator[tuple[tuple[str | int, ...], tuple[Comparison, ...]]]:
+    ) -> Iterator[tuple[tuple[str | int, ...], tuple[policy_differences.Comparison, ...]]]:
         """Yield the path of each rule that excludes resources from the binding with this number,
         which `document` is, and how the policy differs from the same without the rule."""
         for place, rest in _without_each(document, _EXCLUSIONS):
-            without = [*self._others(number), decode_binding(rest).value]
+            without = [*self._others(number), admission.decode_binding(rest).value]
             yield ("spec", *_EXCLUSIONS, place), tuple(self._stricter(self.bindings, without))
 
-    def _others(self, number: int) -> list[ValidatingAdmissionPolicyBinding]:
+    def _others(self, number: int) -> list[admission.ValidatingAdmissionPolicyBinding]:
         return [*self.bindings[:number], *self.bindings[number + 1 :]]
 
     def _stricter(
         self,
-        old: Sequence[ValidatingAdmissionPolicyBinding],
-        new: Sequence[ValidatingAdmissionPolicyBinding],
-    ) -> Iterator[Comparison]:
+        old: Sequence[admission.ValidatingAdmissionPolicyBinding],
+        new: Sequence[admission.ValidatingAdmissionPolicyBinding],
+    ) -> Iterator[policy_differences.Comparison]:
         """Ask at each endpoint whether the policy refuses more with other bindings."""
-        before, after = (Side(Engine([self.policy], list(bindings))) for bindings in (old, new))
-        differences = Differences(before, after, self.items, self.seconds, kinds=self.kinds)
-        return differences.comparisons((Direction.STRICTER,))
+        before, after = (
+            policy_differences.Side(admission.Engine([self.policy], list(bindings)))
+            for bindings in (old, new)
+        )
+        differences = policy_differences.Differences(
+            before, after, self.items, self.seconds, kinds=self.kinds
+        )
+        return differences.comparisons((policy_differences.Direction.STRICTER,))

@@ -33,18 +33,12 @@ from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
+from celadon.prove import symbolic_requests
 from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.symbolic_evaluator import Evaluator, optional_member
 from celadon.prove.symbolic_functions import equal, literal
 from celadon.prove.symbolic_objects import Demand, Inputs, narrowed
-from celadon.prove.symbolic_requests import (
-    BUILT_IN,
-    NAMESPACE,
-    Endpoint,
-    KnownKinds,
-    SymbolicRequest,
-)
 from celadon.prove.symbolic_values import (
     FAILS,
     Case,
@@ -74,7 +68,7 @@ _HAS: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
 _HAS_NOT: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 
 
-def matched(plan: MatchPlan, request: SymbolicRequest) -> Formula:
+def matched(plan: MatchPlan, request: symbolic_requests.SymbolicRequest) -> Formula:
     """Return where a plan matches. Raises NotModelled."""
     if plan.direct is not None:
         return _as_itself(plan, request)
@@ -92,7 +86,7 @@ def matched(plan: MatchPlan, request: SymbolicRequest) -> Formula:
     return both(selected, negated(excluded), _as_itself(plan, request))
 
 
-def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
+def _as_itself(plan: MatchPlan, request: symbolic_requests.SymbolicRequest) -> Formula:
     """Return where one of the rules takes the request; as another version of its kind it would be
     converted."""
     endpoint = request.endpoint
@@ -106,7 +100,9 @@ def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
     return either(request.named(hit.names) for hit in hits)
 
 
-def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
+def namespace_selected(
+    selector: LabelSelector, request: symbolic_requests.SymbolicRequest
+) -> Formula:
     """Return where a namespace selector takes the request: always if it is in no namespace."""
     endpoint = request.endpoint
     if endpoint.resource.gvr == NAMESPACES:
@@ -117,7 +113,7 @@ def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> For
     return satisfied(selector, request.namespace, request.namespace_name)
 
 
-def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
+def object_selected(selector: LabelSelector, request: symbolic_requests.SymbolicRequest) -> Formula:
     """Return where an object selector takes the new object or the old one."""
     outcomes = [item for item in (request.object, request.old_object) if not _is_null(item)]
     return either(satisfied(selector, outcome) for outcome in outcomes)
@@ -238,11 +234,11 @@ class Sought(enum.Enum):
 class Scene:
     """A request that is not known, and what policies look up for it."""
 
-    endpoint: Endpoint
+    endpoint: symbolic_requests.Endpoint
     inputs: Inputs
     version: str
-    kinds: KnownKinds = BUILT_IN
-    request: SymbolicRequest = field(init=False)
+    kinds: symbolic_requests.KnownKinds = symbolic_requests.BUILT_IN
+    request: symbolic_requests.SymbolicRequest = field(init=False)
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
@@ -255,7 +251,9 @@ class Scene:
     _variable: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        self.request = SymbolicRequest(self.endpoint, self.inputs, kinds=self.kinds)
+        self.request = symbolic_requests.SymbolicRequest(
+            self.endpoint, self.inputs, kinds=self.kinds
+        )
         env = base_environment(self.version, has_params=True, authorizer=True)
         self.unmodelled = Unmodelled(env, inputs=self.inputs)
         self._variable = self.request.variable()
@@ -272,7 +270,9 @@ class Scene:
         }
         if release != self.version:
             for name, value in result.items():
-                kind = NAMESPACE if name == "namespaceObject" else self.endpoint.kind
+                kind = (
+                    symbolic_requests.NAMESPACE if name == "namespaceObject" else self.endpoint.kind
+                )
                 if name != "request":
                     result[name] = _as_of(release, kind, value)
         return result
@@ -358,7 +358,7 @@ def _has_path(schema: Schema, path: str) -> bool:
     return inner is not None
 
 
-def target(endpoint: Endpoint) -> Request:
+def target(endpoint: symbolic_requests.Endpoint) -> Request:
     """Return a request to the endpoint, as far as it is the same for all of them."""
     return Request(
         endpoint.operation,

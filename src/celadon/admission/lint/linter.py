@@ -42,18 +42,10 @@ from celadon.admission.lint.rules import (
     wording_rules,
 )
 from celadon.admission.policies.typecheck import TypeChecker
+from celadon.admission.registration import registration_types
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
 from celadon.admission.registration.policy_validation import validate_object_meta
 from celadon.admission.registration.registration_strategies import validate_create
-from celadon.admission.registration.registration_types import (
-    JSON_PATCH,
-    MatchResources,
-    MutatingAdmissionPolicy,
-    MutatingPolicySpec,
-    PolicySpec,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-)
 from celadon.admission.request import Operation
 from celadon.cel import Environment, types
 from celadon.kube import (
@@ -268,7 +260,7 @@ def _registered(
 
 def _policy(registered: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
     policy = registered.value
-    if not isinstance(policy, ValidatingAdmissionPolicy):
+    if not isinstance(policy, registration_types.ValidatingAdmissionPolicy):
         return None
     match = policy.spec.match_constraints
     operations = operations_of(() if match is None else match.resource_rules)
@@ -285,7 +277,7 @@ def _policy(registered: Registered, catalog: Catalog, settings: Settings) -> Pol
 
 def _mutating(registered: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
     policy = registered.value
-    if not isinstance(policy, MutatingAdmissionPolicy):
+    if not isinstance(policy, registration_types.MutatingAdmissionPolicy):
         return None
     match = policy.spec.match_constraints
     compiler = _Compiler(policy.spec, settings.version)
@@ -303,7 +295,7 @@ def _mutating(registered: Registered, catalog: Catalog, settings: Settings) -> M
 
 def _binding(registered: Registered) -> BindingCase | None:
     binding = registered.value
-    if not isinstance(binding, ValidatingAdmissionPolicyBinding):
+    if not isinstance(binding, registration_types.ValidatingAdmissionPolicyBinding):
         return None
     return BindingCase(registered.document, binding)
 
@@ -312,7 +304,11 @@ class _Compiler:
     """Compiles the expressions of a policy as the engine would: in order, with the variables so
     far, as stored expressions of this version."""
 
-    def __init__(self, spec: PolicySpec | MutatingPolicySpec, version: str) -> None:
+    def __init__(
+        self,
+        spec: registration_types.PolicySpec | registration_types.MutatingPolicySpec,
+        version: str,
+    ) -> None:
         self._spec = spec
         self._version = version
         self._fields: dict[str, types.Type] = {}
@@ -341,16 +337,16 @@ class _Compiler:
             result.append(expression)
         return result
 
-    def mutations(self, spec: MutatingPolicySpec) -> Iterator[PolicyExpression]:
+    def mutations(self, spec: registration_types.MutatingPolicySpec) -> Iterator[PolicyExpression]:
         """Yield those of a mutating policy."""
         env = self._env(has_patch_types=True)
         for i, mutation in enumerate(spec.mutations):
-            is_patch = mutation.patch_type == JSON_PATCH
+            is_patch = mutation.patch_type == registration_types.JSON_PATCH
             text = (mutation.json_patch if is_patch else mutation.apply_configuration) or ""
             path = decision_source.mutation(i, is_patch=is_patch).path
             yield self._compile(Role.MUTATION, i, path, text, env)
 
-    def all(self, spec: PolicySpec) -> list[PolicyExpression]:
+    def all(self, spec: registration_types.PolicySpec) -> list[PolicyExpression]:
         """Return the expressions of a validating policy."""
         expressions = self.conditions_and_variables()
         env, quiet = self._env(), self._env(authorizer=False)
@@ -731,7 +727,7 @@ def _scope_rules(spec: JsonObject) -> object:
     return _part(spec, ("matchConstraints",)).get("resourceRules")
 
 
-def _decoded(rules: object) -> MatchResources | None:
+def _decoded(rules: object) -> registration_types.MatchResources | None:
     """Decode rules as a policy has them; return None where they cannot be read."""
     document = {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -743,5 +739,5 @@ def _decoded(rules: object) -> MatchResources | None:
         decoded = decode_object(document, "ValidatingAdmissionPolicy").value
     except RegistrationError:
         return None
-    assert isinstance(decoded, ValidatingAdmissionPolicy)
+    assert isinstance(decoded, registration_types.ValidatingAdmissionPolicy)
     return decoded.spec.match_constraints

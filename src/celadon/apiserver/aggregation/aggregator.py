@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from celadon.admission import World
+from celadon.apiserver import http_messages
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     ApiServiceView,
@@ -20,13 +21,6 @@ from celadon.apiserver.aggregation.api_services import (
 )
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.http_messages import (
-    Header,
-    HeldBytes,
-    HttpAnswer,
-    HttpRequest,
-    NetworkFailure,
-)
 from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation import metric_table
@@ -247,16 +241,16 @@ class RemoteDiscovery:
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
         from celadon.apiserver.go_network import UnusableRoots
 
-        held_bytes = HeldBytes(servers.room)
+        held_bytes = http_messages.HeldBytes(servers.room)
         try:
-            headers: tuple[Header, ...] = (
+            headers: tuple[http_messages.Header, ...] = (
                 *(("Host", servers.host(service)), ("Accept", accept)),
                 *asking_headers(user),
             )
             async with asyncio.timeout(SECONDS):
                 response = await servers.ask(service, "GET", path, headers)
                 return await read_answer(response, MOST_BYTES, held_bytes)
-        except (NetworkFailure, UnusableRoots, TimeoutError) as error:
+        except (http_messages.NetworkFailure, UnusableRoots, TimeoutError) as error:
             raise DiscoveryFailed(str(error)) from None
         finally:
             held_bytes.give_back()
@@ -345,11 +339,11 @@ class Aggregator:
     async def answer(
         self,
         service: RemoteApiService,
-        request: HttpRequest,
+        request: http_messages.HttpRequest,
         user: User,
         audit_id: str,
         seconds: float | None,
-    ) -> HttpAnswer:
+    ) -> http_messages.HttpAnswer:
         """Pass a request on, as `FrontProxy.answer` does. What comes back is not read here."""
         await in_task()
         servers = await self.servers()

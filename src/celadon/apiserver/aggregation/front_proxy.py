@@ -18,17 +18,8 @@ from typing import Final
 
 import httpcore
 
+from celadon.apiserver import go_network
 from celadon.apiserver.aggregation.api_services import ProxySettings, RemoteApiService
-from celadon.apiserver.go_network import (
-    HEAD_END,
-    READ_BYTES,
-    GoNetwork,
-    GoStream,
-    ProtocolsSwitched,
-    UnusableRoots,
-    head_complaint,
-    tls_context,
-)
 from celadon.apiserver.http_messages import (
     AnswerRoom,
     BrokenStream,
@@ -195,7 +186,7 @@ class ExtensionServers:
 
     def __init__(self, routes: ServiceRoutes, settings: ProxySettings) -> None:
         self._routes = routes
-        self._network = GoNetwork(routes.address)
+        self._network = go_network.GoNetwork(routes.address)
         self._settings = settings
         self._pools: OrderedDict[tuple[object, ...], httpcore.AsyncConnectionPool] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
@@ -252,7 +243,7 @@ class ExtensionServers:
         )
         try:
             return await (await self._pool(service)).handle_async_request(request)
-        except ProtocolsSwitched:
+        except go_network.ProtocolsSwitched:
             raise NetworkFailure("unexpected switching of protocols") from None
         except httpcore.ProtocolError as error:
             text = f"net/http: HTTP/1.x transport connection broken: {error}"
@@ -262,7 +253,7 @@ class ExtensionServers:
         """Return the connection that answers a request for another protocol, at the end of the head
         of its answer. Raises NetworkFailure, UnusableRoots."""
         stream = await self._network.connect_tcp(service.host, service.port)
-        assert isinstance(stream, GoStream)
+        assert isinstance(stream, go_network.GoStream)
         try:
             await stream.start_tls(await self._context(service), service.host)
             await stream.send(request)
@@ -303,7 +294,7 @@ class ExtensionServers:
             raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
 
     async def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
-        context = await tls_context(service.ca_bundle, ["http/1.1"])
+        context = await go_network.tls_context(service.ca_bundle, ["http/1.1"])
         # The host's name is not checked either; a CA bundle beside this is refused by validation.
         if service.is_insecure:
             context.check_hostname = False
@@ -329,20 +320,20 @@ class ExtensionServers:
                 await pool.aclose()
 
 
-async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
+async def _read_up_to_body(stream: go_network.GoStream) -> tuple[bytes, bytes]:
     """Return the head of an answer with its empty line, and what has come with it. Raises
     NetworkFailure."""
     data = bytearray()
     looked = 0
-    while (end := data.find(HEAD_END, looked)) < 0:
-        looked = max(len(data) - len(HEAD_END) + 1, 0)
-        more = await stream.read(READ_BYTES)
+    while (end := data.find(go_network.HEAD_END, looked)) < 0:
+        looked = max(len(data) - len(go_network.HEAD_END) + 1, 0)
+        more = await stream.read(go_network.READ_BYTES)
         # An end before the head is complete is `unexpected EOF` in Go, and `EOF` before anything
         # has come.
         if not more or len(data) > HEAD_BYTES:
             raise NetworkFailure("unexpected EOF" if data else "EOF")
         data += more
-    end += len(HEAD_END)
+    end += len(go_network.HEAD_END)
     return bytes(data[:end]), bytes(data[end:])
 
 
@@ -351,7 +342,7 @@ class UpgradedConnection:
     `Tunnel`): each end has the other's bytes, and both end together. `head` is what the extension
     server has sent up to the end of its head, `behind` what came with it."""
 
-    def __init__(self, stream: GoStream, head: bytes, behind: bytes) -> None:
+    def __init__(self, stream: go_network.GoStream, head: bytes, behind: bytes) -> None:
         self.head = head
         self._stream = stream
         self._behind = behind
@@ -390,7 +381,7 @@ class UpgradedConnection:
         with contextlib.suppress(NetworkFailure, TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
                 while len(body) < most:
-                    more = await self._stream.read(READ_BYTES)
+                    more = await self._stream.read(go_network.READ_BYTES)
                     if not more:
                         break
                     body += more
@@ -407,7 +398,7 @@ class UpgradedConnection:
             if self._behind:
                 yield self._behind
             while True:
-                reading = asyncio.ensure_future(self._stream.read(READ_BYTES))
+                reading = asyncio.ensure_future(self._stream.read(go_network.READ_BYTES))
                 try:
                     await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
                     if not reading.done():
@@ -491,7 +482,7 @@ class FrontProxy:
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else None):
                 return await self._passed_on(service, request, user, host, audit_id, seconds)
-        except UnusableRoots as error:
+        except go_network.UnusableRoots as error:
             return refusal(500, str(error))
         except NetworkFailure as error:
             return refusal(503, f"error trying to reach service: {error}")
@@ -512,7 +503,7 @@ class FrontProxy:
         try:
             async with asyncio.timeout(UPGRADE_SECONDS):
                 connection = await self.servers.upgrade(service, sent)
-        except UnusableRoots as error:
+        except go_network.UnusableRoots as error:
             return refusal(500, str(error))
         except NetworkFailure as error:
             return refusal(503, str(error))
@@ -579,7 +570,7 @@ def _read_head(head: bytes) -> tuple[int, str, int]:
     """Return the code, the media type, and the length of what follows (-1 for up to the end) of an
     answer. Raises NetworkFailure."""
     first, *lines = head.decode("latin-1").split("\r\n")
-    complaint = head_complaint(head)
+    complaint = go_network.head_complaint(head)
     if complaint is not None:
         raise NetworkFailure(complaint)
     headers = {

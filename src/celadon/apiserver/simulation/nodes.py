@@ -19,15 +19,7 @@ from celadon.apiserver.controllers.controller_loops import Change, Stale, find_c
 from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
-from celadon.apiserver.simulation.planning import pod_facts, pod_lifecycle
-from celadon.apiserver.simulation.planning.node_filters import (
-    UNSCHEDULABLE_TAINT,
-    NodeState,
-    Rejection,
-    needs,
-    rejection_of,
-    tolerates,
-)
+from celadon.apiserver.simulation.planning import node_filters, pod_facts, pod_lifecycle
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata, well_known_values
 from celadon.kube.json_types import JsonDict
@@ -125,7 +117,7 @@ class Kubelets:
             return None
         eviction = metadata.annotations(pod).get(pod_lifecycle.EVICT)
         if eviction:
-            cause = Rejection("Evicted", eviction)
+            cause = node_filters.Rejection("Evicted", eviction)
             await self._fail(pod, kubelet, cause, pod_lifecycle.killed_status)
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
@@ -141,16 +133,16 @@ class Kubelets:
             await kubelet.events.record(pod, event.kind, event.reason, event.message, event.field)
         return step.requeue_after
 
-    def _rejection(self, pod: JsonObject, node: JsonObject) -> Rejection | None:
+    def _rejection(self, pod: JsonObject, node: JsonObject) -> node_filters.Rejection | None:
         """Return why the node does not take a pod that is new there; pods that it has taken have a
         time of their start."""
         if pod_facts.status_of(pod).get("startTime"):
             return None
-        state = NodeState(node)
+        state = node_filters.NodeState(node)
         for other in self._pods.on_node(metadata.name(node)):
             if pod_facts.status_of(other).get("startTime") and not pod_facts.has_ended(other):
                 state.take(other, self._needs(other))
-        return rejection_of(pod, self._needs(pod), state)
+        return node_filters.rejection_of(pod, self._needs(pod), state)
 
     def _needs(self, pod: JsonObject) -> Mapping[str, int]:
         """Return what a pod requests, worked out once for each of its generations: all pods of a
@@ -159,14 +151,14 @@ class Kubelets:
         if key not in self._requests:
             if len(self._requests) >= _MOST_REQUESTS:
                 self._requests.clear()
-            self._requests[key] = needs(pod)
+            self._requests[key] = node_filters.needs(pod)
         return self._requests[key]
 
     async def _fail(
         self,
         pod: JsonObject,
         kubelet: Kubelet,
-        cause: Rejection,
+        cause: node_filters.Rejection,
         failed_status: Callable[[JsonObject, str, str, str], JsonObject],
     ) -> None:
         """Tell why a pod has failed, and write it."""
@@ -270,7 +262,7 @@ READY: Final = f"{pod_lifecycle.DOMAIN}/ready"
 """The annotation by which a node is not ready: `false`."""
 _ACCOUNT: Final = "node-controller"
 _LIFECYCLE: Final = frozenset(
-    {well_known_values.NOT_READY, well_known_values.UNREACHABLE, UNSCHEDULABLE_TAINT}
+    {well_known_values.NOT_READY, well_known_values.UNREACHABLE, node_filters.UNSCHEDULABLE_TAINT}
 )
 """Keys of taints that are here given and taken away."""
 
@@ -396,7 +388,7 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
     former: Sequence[JsonObject] = spec.get("taints") or ()
     taints = []
     if spec.get("unschedulable"):
-        taints.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
+        taints.append((node_filters.UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
         taints.append((well_known_values.NOT_READY, "NoSchedule"))
@@ -574,7 +566,9 @@ def seconds_to_eviction(
     for taint in taints:
         if taint.get("effect") != "NoExecute":
             continue
-        limits = [toleration for toleration in tolerations if tolerates((toleration,), taint)]
+        limits = [
+            toleration for toleration in tolerations if node_filters.tolerates((toleration,), taint)
+        ]
         if not limits:
             return 0.0
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]

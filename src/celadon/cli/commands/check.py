@@ -8,13 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import (
-    CheckInputs,
-    WrongUseError,
-    add_question,
-    check_inputs,
-    judging_settings,
-)
+from celadon.cli.check import check_options
 from celadon.cli.exits import Exit
 from celadon.cli.options import count
 from celadon.cli.processes import garbage_later, leave
@@ -57,7 +51,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon check --help` shows."""
-    add_question(parser, several_releases=True)
+    check_options.add_question(parser, several_releases=True)
     _strictness(parser.add_argument_group("what counts as a failure"))
     _looks(parser.add_argument_group("output"))
     parser.add_argument(
@@ -119,8 +113,8 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     options.kubernetes_version = releases[0] if releases else None
     progress = output.Progress("documents read:")
     try:
-        inputs = check_inputs(options, progress.step, output.complain)
-    except WrongUseError as error:
+        inputs = check_options.check_inputs(options, progress.step, output.complain)
+    except check_options.WrongUseError as error:
         return output.usage_error("celadon check", str(error))
     loaded()
     if len(releases) > 1:
@@ -137,7 +131,7 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
 
 def _compare(
     options: argparse.Namespace,
-    inputs: CheckInputs,
+    inputs: check_options.CheckInputs,
     releases: Sequence[str],
     progress: output.Progress,
 ) -> Exit:
@@ -146,7 +140,7 @@ def _compare(
 
     def settings_of(release: str) -> Settings:
         options.kubernetes_version = release
-        return replace(judging_settings(options), now=inputs.settings.now)
+        return replace(check_options.judging_settings(options), now=inputs.settings.now)
 
     step = progress.started("objects checked:")
     report = compared(inputs, releases, options.policy, settings_of, step)

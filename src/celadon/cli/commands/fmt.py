@@ -5,17 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from celadon.cli import output
+from celadon.cli import output, project_config
 from celadon.cli.exits import Exit
-from celadon.cli.project_config import (
-    ConfigError,
-    add_project,
-    add_verbose,
-    changed_file,
-    passed_over,
-    project_of,
-    unified_diff,
-)
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import plural
 
@@ -70,8 +61,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out files of folders and globs that match, or whose folder does",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
-    add_project(parser)
-    add_verbose(parser)
+    project_config.add_project(parser)
+    project_config.add_verbose(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -80,7 +71,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     try:
         config = _config(options)
-    except ConfigError as error:
+    except project_config.ConfigError as error:
         return output.usage_error(_PROGRAM, str(error))
     if not options.paths:
         return output.usage_error(_PROGRAM, "nothing to lay out: give files or folders")
@@ -96,7 +87,7 @@ def _config(options: argparse.Namespace) -> LayoutConfig:
 
     from celadon.cli.fmt import LayoutConfig, layout_config
 
-    project = project_of(options, output.complain, reads_files=False)
+    project = project_config.project_of(options, output.complain, reads_files=False)
     config = LayoutConfig() if options.no_config else layout_config(Path.cwd())
     if options.line_width is not None:
         config = replace(config, line_width=options.line_width)
@@ -122,7 +113,7 @@ class _Formatter:
             if isinstance(text, Problem):
                 self._complain(text)
                 continue
-            if passed_over(text, self._options.paths):
+            if project_config.passed_over(text, self._options.paths):
                 continue
             layout = text_layout(text, self._config.line_width)
             for problem in layout.problems:
@@ -150,7 +141,7 @@ class _Formatter:
             self._unchanged += 1
             return
         if self._options.diff:
-            message = unified_diff(text.file, text.content, layout.content())
+            message = project_config.unified_diff(text.file, text.content, layout.content())
             output.write(report_model.lines(message))
         if not is_dry and not self._write(layout):
             return
@@ -165,7 +156,9 @@ class _Formatter:
 
         file = layout.text.file
         try:
-            changed = changed_file(layout.text, layout.content(), len(layout.misplaced))
+            changed = project_config.changed_file(
+                layout.text, layout.content(), len(layout.misplaced)
+            )
             if changed is not None:
                 changed.write()
                 return True

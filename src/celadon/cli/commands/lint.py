@@ -8,33 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.lint import Rule, Severity
-from celadon.cli import output
+from celadon.cli import lint, output, project_config
 from celadon.cli.exits import Exit
-from celadon.cli.lint import (
-    EVERY_RULE,
-    FAIL_ON,
-    LintConfig,
-    LintInput,
-    LintReport,
-    ShownFinding,
-    find_config,
-    findings,
-    fixes,
-    lint_setup,
-    read,
-    registered,
-    unknown_rule,
-)
 from celadon.cli.options import VERSIONS, kubernetes_version
 from celadon.cli.processes import garbage_later
-from celadon.cli.project_config import (
-    ChangedFile,
-    ConfigError,
-    add_project,
-    add_verbose,
-    project_of,
-    summary,
-)
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
@@ -127,8 +104,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the size of an object that must still be affordable (default: 256)",
     )
     _looks(parser)
-    add_project(parser)
-    add_verbose(parser)
+    project_config.add_project(parser)
+    project_config.add_verbose(parser)
 
 
 def _looks(parser: argparse.ArgumentParser) -> None:
@@ -152,13 +129,13 @@ def run(options: argparse.Namespace) -> Exit:
         return Exit.OK
     if options.explain is not None:
         text = explanation(options.explain)
-        wrong = unknown_rule((options.explain,)) or f"no rule `{options.explain}`"
+        wrong = lint.unknown_rule((options.explain,)) or f"no rule `{options.explain}`"
         return _show(text) if text else output.usage_error(_PROGRAM, wrong)
     try:
         config = _config(options)
-    except ConfigError as error:
+    except project_config.ConfigError as error:
         return output.usage_error(_PROGRAM, str(error))
-    wrong = unknown_rule(config.named) or _wrong_use(options, config)
+    wrong = lint.unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
         return output.usage_error(_PROGRAM, wrong)
     with garbage_later() as loaded:
@@ -170,14 +147,14 @@ def _show(text: str) -> Exit:
     return Exit.OK
 
 
-def _config(options: argparse.Namespace) -> LintConfig:
+def _config(options: argparse.Namespace) -> lint.LintConfig:
     """Return the file's configuration under the options of the command line."""
     from dataclasses import replace
     from pathlib import Path
 
-    project = project_of(options, output.complain, reads_files=not options.paths)
+    project = project_config.project_of(options, output.complain, reads_files=not options.paths)
     options.paths = options.paths or list(project.files)
-    config = LintConfig() if options.no_config else find_config(Path.cwd(), project)
+    config = lint.LintConfig() if options.no_config else lint.find_config(Path.cwd(), project)
     if options.select is not None:
         config = replace(config, select=_names(options.select))
     if options.ignore is not None:
@@ -185,7 +162,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
     if options.kubernetes_version:
         config = replace(config, kubernetes_versions=tuple(options.kubernetes_version))
     if options.fail_on:
-        config = replace(config, fail_on=FAIL_ON[options.fail_on])
+        config = replace(config, fail_on=lint.FAIL_ON[options.fail_on])
     if options.exclude:
         config = replace(config, exclude=(*config.exclude, *options.exclude))
     if options.per_file_ignores:
@@ -200,7 +177,7 @@ def _file_ignores(text: str) -> tuple[str, tuple[str, ...]]:
     """Read a pattern of files and the rules that are ignored in them. Raises ConfigError."""
     pattern, _, names = text.rpartition(":")
     if not pattern:
-        raise ConfigError(f"`--per-file-ignores {text}` must be PATTERN:RULE[,RULE]")
+        raise project_config.ConfigError(f"`--per-file-ignores {text}` must be PATTERN:RULE[,RULE]")
     return pattern, _names([names])
 
 
@@ -208,7 +185,7 @@ def _names(words: list[str]) -> tuple[str, ...]:
     return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
 
 
-def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
+def _wrong_use(options: argparse.Namespace, config: lint.LintConfig) -> str:
     if not options.paths:
         return "nothing to lint: give files or folders"
     if config.large_object < 1:
@@ -222,16 +199,16 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
     return ""
 
 
-def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
+def _lint(options: argparse.Namespace, config: lint.LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.reading.documents import Problem, to_translate
 
-    setup = lint_setup(config)
-    lint_input = read(options.paths, config.exclude)
+    setup = lint.lint_setup(config)
+    lint_input = lint.read(options.paths, config.exclude)
     loaded()
-    shown_findings, silenced = findings(lint_input, setup)
+    shown_findings, silenced = lint.findings(lint_input, setup)
     fixed = 0
     if options.fix or options.diff:
-        changed = fixes(
+        changed = lint.fixes(
             lint_input, [shown.finding for shown in shown_findings if shown.finding is not None]
         )
         if options.diff:
@@ -245,13 +222,13 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
             else:
                 fixed += file.count
         if fixed:
-            lint_input = read(options.paths, config.exclude)
-            shown_findings, silenced = findings(lint_input, setup)
+            lint_input = lint.read(options.paths, config.exclude)
+            shown_findings, silenced = lint.findings(lint_input, setup)
         lint_input.problems += unwritten
     if lint_input.others and options.strict:
         lint_input.problems += lint_input.others
     elif lint_input.others and not options.quiet:
-        output.complain(summary(lint_input.others))
+        output.complain(project_config.summary(lint_input.others))
     report = _report(lint_input, shown_findings, silenced, fixed, config)
     if not (report.objects or report.problems or options.quiet):
         hint = to_translate(lint_input.documents) or "give the files or folders that have policies"
@@ -262,7 +239,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     return report.exit
 
 
-def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
+def _show_changes(changed: list[project_config.ChangedFile], problems: list[Problem]) -> Exit:
     """Return what `--fix` would do. Something to fix is a finding."""
     for problem in problems:
         output.complain(f"error: {problem.text()}")
@@ -274,16 +251,16 @@ def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
 
 
 def _report(
-    lint_input: LintInput,
-    shown_findings: list[ShownFinding],
+    lint_input: lint.LintInput,
+    shown_findings: list[lint.ShownFinding],
     silenced: int,
     fixed: int,
-    config: LintConfig,
-) -> LintReport:
-    return LintReport(
+    config: lint.LintConfig,
+) -> lint.LintReport:
+    return lint.LintReport(
         tuple(shown.located for shown in shown_findings),
         tuple(lint_input.problems),
-        registered(lint_input),
+        lint.registered(lint_input),
         silenced,
         fixed,
         None if config.fail_on == "never" else Severity(config.fail_on),
@@ -312,7 +289,7 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 
 def explanation(word: str) -> str:
     """Return what a rule is about, by code or name; empty if there is none."""
-    rule = next((rule for rule in EVERY_RULE if word in (rule.code, rule.name)), None)
+    rule = next((rule for rule in lint.EVERY_RULE if word in (rule.code, rule.name)), None)
     if rule is None:
         return ""
     head = f"{rule.code} {rule.name} ({rule.severity.value})"
@@ -325,16 +302,16 @@ def _indented(text: str) -> str:
 
 def overview() -> str:
     """Return a line per rule."""
-    width = max(len(rule.name) for rule in EVERY_RULE)
+    width = max(len(rule.name) for rule in lint.EVERY_RULE)
     return "".join(
-        f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in EVERY_RULE
+        f"{rule.code}  {rule.name:{width}}  {rule.severity.value}\n" for rule in lint.EVERY_RULE
     )
 
 
 def page() -> str:
     """Return all rules, as Markdown."""
     table = "".join(
-        f"| {_link(rule)} | {rule.name} | {rule.severity.value} |\n" for rule in EVERY_RULE
+        f"| {_link(rule)} | {rule.name} | {rule.severity.value} |\n" for rule in lint.EVERY_RULE
     )
     return _HEAD + table + _FRAGMENTS + "".join(_sections())
 
@@ -344,7 +321,7 @@ def _link(rule: Rule) -> str:
 
 
 def _sections() -> Iterator[str]:
-    for rule in EVERY_RULE:
+    for rule in lint.EVERY_RULE:
         yield f"\n## {rule.code} {rule.name}\n\n{rule.doc}\n"
         yield f"\nBad:\n\n```yaml\n{rule.bad}```\n\nGood:\n\n```yaml\n{rule.good}```\n"
 

@@ -16,15 +16,7 @@ from celadon.cel.completion import OpenCall, type_in, typing_context
 from celadon.cel.extend import Overload
 from celadon.cel.tracing import SourceNode, written_tree
 from celadon.cli.fmt import expression_fields
-from celadon.cli.language_server.completions import (
-    MACROS,
-    fits,
-    function_doc,
-    functions_of,
-    macro_doc,
-    macro_signature,
-    signature,
-)
+from celadon.cli.language_server import completions
 from celadon.cli.language_server.workspace_files import (
     EditedFile,
     ExpressionSpot,
@@ -117,8 +109,8 @@ def _in_scope(
     markdown = _of_part(text, part, checked, environment)
     name = "" if word is None else word[0]
     is_called = word is not None and text[word.end() :].lstrip().startswith("(")
-    if is_called and name in MACROS and not _overloads(part, checked, environment):
-        markdown = f"{macro_doc(name)}\n\n{markdown}"
+    if is_called and name in completions.MACROS and not _overloads(part, checked, environment):
+        markdown = f"{completions.macro_doc(name)}\n\n{markdown}"
     if word is not None and part.start <= word.start() and word.end() <= part.end:
         return Hover(word.start(), word.end(), markdown)
     return Hover(part.start, part.end, markdown)
@@ -132,7 +124,7 @@ def _of_part(text: str, part: SourceNode, checked: CheckedAst, environment: Envi
     overloads = _overloads(part, checked, environment)
     if overloads:
         name = checked.references[part.node.id].name
-        markdown += f"\n\n{function_doc(name, overloads)}"
+        markdown += f"\n\n{completions.function_doc(name, overloads)}"
     return markdown
 
 
@@ -143,7 +135,7 @@ def _overloads(part: SourceNode, checked: CheckedAst, environment: Environment) 
         return []
     return [
         overload
-        for function in functions_of(environment)
+        for function in completions.functions_of(environment)
         if function.name == reference.name
         for overload in function.overloads
         if overload.id in reference.overloads
@@ -158,14 +150,16 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
     operand = word[0] if context.receiver is None else f"{context.receiver}.{word[0]}"
     is_qualified = environment.declarations.find_function(operand) is not None
     name = operand if is_qualified else word[0]
-    if environment.declarations.find_function(name) is not None or name in MACROS:
+    if environment.declarations.find_function(name) is not None or name in completions.MACROS:
         overloads = [
             overload
-            for function in functions_of(environment)
+            for function in completions.functions_of(environment)
             if function.name == name
             for overload in function.overloads
         ]
-        markdown = function_doc(name, overloads) if overloads else macro_doc(name)
+        markdown = (
+            completions.function_doc(name, overloads) if overloads else completions.macro_doc(name)
+        )
     else:
         operand_type = type_in(context.environment, operand)
         markdown = f"```cel\n{operand}: {operand_type.display()}\n```"
@@ -210,16 +204,16 @@ def signatures(text: str, offset: int, scopes: Sequence[TypedScope]) -> Signatur
 def _macros(call: OpenCall) -> list[Signature]:
     is_ours = call.name != "bind" or call.receiver == "cel"
     is_global = call.name == "has"
-    if call.name not in MACROS or not is_ours or is_global != (not call.receiver):
+    if call.name not in completions.MACROS or not is_ours or is_global != (not call.receiver):
         return []
-    doc = MACROS[call.name]
-    return [Signature(macro_signature(call.name), doc.doc, doc.parameters)]
+    doc = completions.MACROS[call.name]
+    return [Signature(completions.macro_signature(call.name), doc.doc, doc.parameters)]
 
 
 def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
     environment = scope.environment
     qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    functions = {function.name: function for function in functions_of(environment)}
+    functions = {function.name: function for function in completions.functions_of(environment)}
     function = functions.get(qualified)
     is_method = function is None and bool(call.receiver)
     if is_method:
@@ -229,12 +223,13 @@ def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signatu
     receiver = type_in(environment, call.receiver) if is_method else None
     return [
         Signature(
-            signature(function.name, overload),
+            completions.signature(function.name, overload),
             overload.doc,
             tuple(f"<{param.display()}>" for param in overload.params[int(is_method) :]),
         )
         for overload in function.overloads
-        if overload.member is is_method and (receiver is None or fits(overload.params[0], receiver))
+        if overload.member is is_method
+        and (receiver is None or completions.fits(overload.params[0], receiver))
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from celadon.admission import ExpressionMemory, Note, Operation, Outcome
 from celadon.admission.registration import WARN
-from celadon.cli.check import check_report
+from celadon.cli.check import check_report, document_requests
 from celadon.cli.check.cluster import (
     Circumstances,
     Cluster,
@@ -23,13 +23,6 @@ from celadon.cli.check.cluster import (
     cluster_of,
     engines_of,
     with_memory,
-)
-from celadon.cli.check.document_requests import (
-    DocumentRequest,
-    Question,
-    ask,
-    identity,
-    strictly_refused,
 )
 from celadon.cli.check.manifests import (
     Manifests,
@@ -107,7 +100,7 @@ class PreparedRequest:
     """A request as it comes to validating policies, and what was `said` before."""
 
     setting: Cluster
-    document_request: DocumentRequest
+    document_request: document_requests.DocumentRequest
     outcome: WebhookOutcome
 
 
@@ -118,8 +111,8 @@ class JudgedCase:
 
     setting: Cluster
     findings: Findings
-    before: DocumentRequest | None
-    document_request: DocumentRequest | None
+    before: document_requests.DocumentRequest | None
+    document_request: document_requests.DocumentRequest | None
     mutation: Explanation | None = None
     """What mutating policies did and why, for a bench that looks on."""
 
@@ -162,10 +155,15 @@ class Bench:
         setting = self.setting(case)
         olds, catalog = _olds(case), setting.world.catalog
         try:
-            document_request = ask(case.object, _question(case), catalog, olds, setting.prepare)
+            document_request = document_requests.ask(
+                case.object, _question(case), catalog, olds, setting.prepare
+            )
         except StatusError:
             return None
-        if isinstance(document_request, Problem) or strictly_refused(document_request) is not None:
+        if (
+            isinstance(document_request, Problem)
+            or document_requests.strictly_refused(document_request) is not None
+        ):
             return None
         chain = setting.asking().chain(document_request)
         return PreparedRequest(setting, chain.mutated(), chain.before)
@@ -288,7 +286,7 @@ class Bench:
         )
 
 
-def _created_case(case: Case, document_request: DocumentRequest) -> Case:
+def _created_case(case: Case, document_request: document_requests.DocumentRequest) -> Case:
     """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
     owner, result = document_request.document, document_request.request.object or {}
     # A Deployment makes a ReplicaSet, that one a Pod: down to the kind that is wanted.
@@ -307,8 +305,8 @@ def _created_case(case: Case, document_request: DocumentRequest) -> Case:
     return case
 
 
-def _question(case: Case) -> Question:
-    return Question(
+def _question(case: Case) -> document_requests.Question:
+    return document_requests.Question(
         case.operation,
         subresource=case.subresource,
         namespace=case.namespace,
@@ -318,7 +316,11 @@ def _question(case: Case) -> Question:
 
 
 def _olds(case: Case) -> dict[tuple[str, str, str, str], Document]:
-    return {} if case.old is None else {identity(case.object, case.namespace): case.old}
+    return (
+        {}
+        if case.old is None
+        else {document_requests.identity(case.object, case.namespace): case.old}
+    )
 
 
 def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
@@ -339,7 +341,11 @@ def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
 
 def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
     """Return the last of those that are the same object."""
-    return list({identity(document, namespace): document for document in documents}.values())
+    return list(
+        {
+            document_requests.identity(document, namespace): document for document in documents
+        }.values()
+    )
 
 
 # --- Comparison --------------------------------------------------------------

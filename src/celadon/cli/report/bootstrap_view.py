@@ -6,14 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.cli.bootstrap.bootstrap_report import (
-    BootstrapReport,
-    Culprit,
-    Lock,
-    Refusal,
-    RepairStep,
-    SentRequest,
-)
+from celadon.cli.bootstrap import bootstrap_report
 from celadon.cli.bootstrap.cluster_course import Level, State
 from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
@@ -31,18 +24,18 @@ _WORDS: Final = {
 
 _SHAPES: Final = {
     **model.SHAPES,
-    Culprit: ("kind", "name", "binding"),
-    SentRequest: (
+    bootstrap_report.Culprit: ("kind", "name", "binding"),
+    bootstrap_report.SentRequest: (
         *("step=sending.name", "request=title", "operation=sending.operation"),
         *("user=sending.actor.user.name", "groups=sending.actor.user.groups"),
     ),
-    Refusal: ("message", "breaks?"),
+    bootstrap_report.Refusal: ("message", "breaks?"),
     State: ("name!", "otherwise!", "level=level.word!"),
-    RepairStep: ("command!", "admitted!", "message"),
+    bootstrap_report.RepairStep: ("command!", "admitted!", "message"),
 }
 
 
-class BootstrapView(model.ReportView[BootstrapReport]):
+class BootstrapView(model.ReportView[bootstrap_report.BootstrapReport]):
     """A simulation of a cluster that comes up."""
 
     command = "celadon simulate-bootstrap"
@@ -79,7 +72,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         )
 
 
-def _lock(lock: Lock) -> JsonObject:
+def _lock(lock: bootstrap_report.Lock) -> JsonObject:
     chain, refusal = lock.chain, lock.chain.refusal
     rule = {"rule": model.data(refusal.place)} if refusal.place.file else {}
     data: dict[str, object] = model.data(
@@ -102,7 +95,7 @@ def _lock(lock: Lock) -> JsonObject:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _lock_lines(lock: Lock, look: model.ReportStyle) -> list[str]:
+def _lock_lines(lock: bootstrap_report.Lock, look: model.ReportStyle) -> list[str]:
     chain = lock.chain
     word = look.paint(_STYLES[lock.level], lock.level.word)
     where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
@@ -124,14 +117,14 @@ def _lock_lines(lock: Lock, look: model.ReportStyle) -> list[str]:
     return lines
 
 
-def _subject(culprit: Culprit) -> str:
+def _subject(culprit: bootstrap_report.Culprit) -> str:
     if not culprit.kind:
         return "an object that the server would not take, whatever the policies"
     binding = f" with binding `{culprit.binding}`" if culprit.binding else ""
     return f"{culprit.kind} `{culprit.name}`{binding}"
 
 
-def _more(lock: Lock, look: model.ReportStyle) -> Iterator[str]:
+def _more(lock: bootstrap_report.Lock, look: model.ReportStyle) -> Iterator[str]:
     chain = lock.chain
     if look.verbosity > 0:
         for state in chain.other_states:
@@ -148,7 +141,7 @@ def _more(lock: Lock, look: model.ReportStyle) -> Iterator[str]:
         yield look.paint("dim", f"  {text} (-v)")
 
 
-def _repair(lock: Lock) -> Iterator[str]:
+def _repair(lock: bootstrap_report.Lock) -> Iterator[str]:
     if not lock.repair.is_open:
         yield "  repair: none through the API"
     for step in lock.repair.steps:
@@ -156,7 +149,7 @@ def _repair(lock: Lock) -> Iterator[str]:
         yield f"  repair: `{step.command}` ({answer})"
 
 
-def _summary(report: BootstrapReport) -> Iterator[str]:
+def _summary(report: bootstrap_report.BootstrapReport) -> Iterator[str]:
     yield _WORDS[report.level]
     counts = [model.plural(report.policies, "policy"), model.plural(report.bindings, "binding")]
     if report.webhooks:

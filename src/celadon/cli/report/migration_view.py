@@ -13,17 +13,8 @@ from typing import Final
 
 from celadon.admission import Operation
 from celadon.admission.registration import POLICY_KIND
+from celadon.cli.migration import migration_run
 from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
-from celadon.cli.migration.migration_run import (
-    DEFINITIONS,
-    ENFORCE,
-    POLICIES,
-    STATES,
-    WARN,
-    Migration,
-    RecordedRequests,
-    RuleOutcome,
-)
 from celadon.cli.report import report_model
 from celadon.kube.json_types import JsonDict
 from celadon.migrate import Translation
@@ -31,7 +22,7 @@ from celadon.migrate import Translation
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
 
 
-class MigrationView(report_model.ReportView[Migration]):
+class MigrationView(report_model.ReportView[migration_run.Migration]):
     """A translation of policies."""
 
     command = "celadon migrate"
@@ -41,7 +32,9 @@ class MigrationView(report_model.ReportView[Migration]):
         report = self.report
         lines = [line for outcome in report.outcomes for line in _lines(outcome)]
         counts = ", ".join(
-            f"{report.count(state)} {state}" for state in STATES if report.count(state)
+            f"{report.count(state)} {state}"
+            for state in migration_run.STATES
+            if report.count(state)
         )
         rules = report_model.plural(len(report.outcomes), "rule")
         return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
@@ -53,7 +46,9 @@ class MigrationView(report_model.ReportView[Migration]):
     def page(self) -> report_model.Page:
         """Return the counts, then a table of all rules with what became of each."""
         report = self.report
-        numbers = tuple((state, report.count(state), _EFFECTS[state]) for state in STATES)
+        numbers = tuple(
+            (state, report.count(state), _EFFECTS[state]) for state in migration_run.STATES
+        )
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
         numbers += (("cases of tests", report.judged, ""), ("otherwise", differing, "deny"))
         first = report_model.Section(
@@ -78,7 +73,7 @@ _TITLES: Final = {
 }
 
 
-def _tests(report: Migration) -> str:
+def _tests(report: migration_run.Migration) -> str:
     lines = []
     if not report.judged:
         lines.append("no tests came with them: compare the translation with what you know")
@@ -93,7 +88,7 @@ def _tests(report: Migration) -> str:
     return "\n".join(lines)
 
 
-def _recorded(recorded: RecordedRequests) -> Iterator[str]:
+def _recorded(recorded: migration_run.RecordedRequests) -> Iterator[str]:
     if recorded.sent_count:
         objects = report_model.plural(recorded.sent_count, "object")
         yield f"{objects} sent to the cluster, as dry runs"
@@ -107,12 +102,12 @@ def _recorded(recorded: RecordedRequests) -> Iterator[str]:
         yield from (f"  {without_param}" for without_param in recorded.without_params)
 
 
-def _name(outcome: RuleOutcome) -> str:
+def _name(outcome: migration_run.RuleOutcome) -> str:
     origin = outcome.translation.origin
     return f"{origin.policy}/{origin.rule}" if origin.rule else origin.policy
 
 
-def _lines(outcome: RuleOutcome) -> Iterator[str]:
+def _lines(outcome: migration_run.RuleOutcome) -> Iterator[str]:
     """Yield what is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
     title = f"{outcome.position}: {_name(outcome)}"
@@ -129,14 +124,14 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
         yield from (f"  {line}" for line in _differences(outcome))
 
 
-def _differences(outcome: RuleOutcome) -> Iterator[str]:
+def _differences(outcome: migration_run.RuleOutcome) -> Iterator[str]:
     for difference in outcome.differences:
         yield f"{difference.name}: expected {difference.expected}, found {difference.found}"
         if difference.message:
             yield f"  {difference.message}"
 
 
-def _row(outcome: RuleOutcome) -> tuple[report_model.Cell, ...]:
+def _row(outcome: migration_run.RuleOutcome) -> tuple[report_model.Cell, ...]:
     translation = outcome.translation
     remarks = [translation.reason, translation.instead] if translation.reason else []
     remarks += [f"heeds the exception `{name}`" for name in translation.exceptions]
@@ -167,10 +162,16 @@ _COURSE_EFFECTS: Final = {
 _SHOWN: Final = 5
 """Disagreements that are shown of a rule."""
 _STAGES: Final = (
-    (DEFINITIONS, "the kinds of parameters, where there are some"),
-    (POLICIES, "policies, which do nothing without bindings"),
-    (WARN, "bindings that warn and audit; after a week, `celadon replay` reads the audit log"),
-    (ENFORCE, "bindings that refuse: a policy at a time, which is deleted in its engine then"),
+    (migration_run.DEFINITIONS, "the kinds of parameters, where there are some"),
+    (migration_run.POLICIES, "policies, which do nothing without bindings"),
+    (
+        migration_run.WARN,
+        "bindings that warn and audit; after a week, `celadon replay` reads the audit log",
+    ),
+    (
+        migration_run.ENFORCE,
+        "bindings that refuse: a policy at a time, which is deleted in its engine then",
+    ),
 )
 
 _ONLY_REPORTS: Final = (
@@ -299,7 +300,7 @@ def _remarks(policy: PlannedPolicy) -> Iterator[str]:
         yield from _of_rule(outcome, existing, before)
 
 
-def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[str]:
+def _of_rule(outcome: migration_run.RuleOutcome, existing: Existing, before: str) -> Iterator[str]:
     translation = outcome.translation
     if translation.reason:
         yield f"{before}stays: {translation.reason}"

@@ -6,21 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.cli import claims, diff
+from celadon.cli import claims, diff, proof_report
 from celadon.cli.check.check_report import Place
 from celadon.cli.diff import DiffAnswer, DiffReport
-from celadon.cli.proof_report import (
-    CONDITION,
-    PART,
-    RULE,
-    VALIDATION,
-    Against,
-    ExampleRequest,
-    ProofItem,
-    ProofReport,
-    Reason,
-    SideVerdict,
-)
 from celadon.cli.report.report_model import (
     SHAPES,
     CaseState,
@@ -52,15 +40,18 @@ from celadon.kube.json_types import JsonDict
 # is not decided.
 
 _COUNTED: Final = {
-    VALIDATION: ("validation", "validations"),
-    CONDITION: ("match condition or variable", "match conditions and variables"),
-    PART: ("part of a policy", "parts of policies"),
-    RULE: ("question about rules of definitions", "questions about rules of definitions"),
+    proof_report.VALIDATION: ("validation", "validations"),
+    proof_report.CONDITION: ("match condition or variable", "match conditions and variables"),
+    proof_report.PART: ("part of a policy", "parts of policies"),
+    proof_report.RULE: (
+        "question about rules of definitions",
+        "questions about rules of definitions",
+    ),
 }
 _UNDECIDED: Final = "not decided"
 
 
-class ProofView(ReportView[ProofReport]):
+class ProofView(ReportView[proof_report.ProofReport]):
     """Answers about policies and definitions."""
 
     command = "celadon prove"
@@ -68,7 +59,9 @@ class ProofView(ReportView[ProofReport]):
     def text(self, look: ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
         reported_items = [
-            item for item in self.report.items if item.sort == VALIDATION or item.is_told
+            item
+            for item in self.report.items
+            if item.sort == proof_report.VALIDATION or item.is_told
         ]
         result = ["\n".join(_lines(item, look)) for item in reported_items]
         counts = self.counts()
@@ -82,15 +75,20 @@ class ProofView(ReportView[ProofReport]):
             if (items := self._counted(sort))
         ]
 
-    def _counted(self, sort: str) -> list[ProofItem]:
+    def _counted(self, sort: str) -> list[proof_report.ProofItem]:
         items = self.report.of(sort)
-        return items if sort in (VALIDATION, RULE) or any(item.is_told for item in items) else []
+        return (
+            items
+            if sort in (proof_report.VALIDATION, proof_report.RULE)
+            or any(item.is_told for item in items)
+            else []
+        )
 
     def data(self) -> list[JsonDict]:
         """Return all answers, each with its place."""
         return [
             {
-                "definition" if item.sort == RULE else "policy": item.subject,
+                "definition" if item.sort == proof_report.RULE else "policy": item.subject,
                 "field": item.field,
                 "position": str(item.place),
                 **item.data,
@@ -143,13 +141,13 @@ def _group(title: str) -> str:
     return title.removesuffix(" (proved)").replace(" ", "-")
 
 
-def _count(nouns: tuple[str, str], items: Sequence[ProofItem]) -> str:
+def _count(nouns: tuple[str, str], items: Sequence[proof_report.ProofItem]) -> str:
     findings = sum(item.is_finding for item in items)
     undecided = sum(item.is_undecided and not item.is_finding for item in items)
     return f"{plural(len(items), *nouns)}, {findings} with findings, {undecided} not decided"
 
 
-def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:
+def _lines(item: proof_report.ProofItem, look: ReportStyle) -> Iterator[str]:
     yield look.paint("bold", lines(f"{item.place}: {item.subject} {item.field}"))
     for remark in item.remarks:
         title = look.paint("error", remark.title) if remark.is_fault else remark.title
@@ -159,7 +157,7 @@ def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:
         yield from (f"    {line}" for line in _example_lines(item))
 
 
-def _example_lines(item: ProofItem) -> Iterator[str]:
+def _example_lines(item: proof_report.ProofItem) -> Iterator[str]:
     for number, example in enumerate(item.examples):
         if number:
             yield "---"
@@ -185,9 +183,17 @@ _STYLES: Final = {
 
 ANSWER_SHAPES: Final[Shapes] = {
     **SHAPES,
-    Against: ("policy", "binding", "param", "field", "*place", "message", "error=is_error?"),
-    Reason: ("message", "*place"),
-    ExampleRequest: (
+    proof_report.Against: (
+        "policy",
+        "binding",
+        "param",
+        "field",
+        "*place",
+        "message",
+        "error=is_error?",
+    ),
+    proof_report.Reason: ("message", "*place"),
+    proof_report.ExampleRequest: (
         *("object=manifest", "oldObject=old_manifest", "around", "user", "groups", "remark"),
     ),
 }
@@ -245,7 +251,7 @@ def meaning_rules(groups: Sequence[str], meanings: Mapping[str, str]) -> list[Fi
     ]
 
 
-def request_lines(request: ExampleRequest) -> Iterator[str]:
+def request_lines(request: proof_report.ExampleRequest) -> Iterator[str]:
     """Yield a request as manifests."""
     if request.user:
         groups = f" of {', '.join(request.groups)}" if request.groups else ""
@@ -271,7 +277,7 @@ def request_lines(request: ExampleRequest) -> Iterator[str]:
 
 _SHAPES: Final[Shapes] = {
     **ANSWER_SHAPES,
-    Against: ("policy", "binding", "param", "field", "*place", "message"),
+    proof_report.Against: ("policy", "binding", "param", "field", "*place", "message"),
     claims.ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
     claims.ClaimAnswer: (
         *("name", "claim", "operation", "apiVersion=api_version", "kind", "answer", "*place"),
@@ -466,7 +472,7 @@ def _alike(answers: Sequence[DiffAnswer]) -> list[list[DiffAnswer]]:
     return list(groups.values())
 
 
-def _cause(side: SideVerdict) -> object:
+def _cause(side: proof_report.SideVerdict) -> object:
     return side.verdict, tuple(
         (against.policy, against.binding, against.field) for against in side.against
     )
@@ -529,7 +535,7 @@ def _difference_finding(group: Sequence[DiffAnswer]) -> Finding:
 
 
 def _undecided_differences(report: DiffReport, look: ReportStyle) -> Iterator[str]:
-    reasons: dict[Reason, list[str]] = {}
+    reasons: dict[proof_report.Reason, list[str]] = {}
     for answer in report.of(diff.UNDECIDED):
         for reason in answer.reasons:
             reasons.setdefault(reason, []).append(f"{answer.endpoint} {answer.direction}?")

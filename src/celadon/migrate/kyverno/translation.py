@@ -20,7 +20,7 @@ from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.migrate import translations
 from celadon.migrate.cel_text import ALWAYS
-from celadon.migrate.kyverno import conditions, jmespath_queries, policies
+from celadon.migrate.kyverno import conditions, jmespath_queries, policies, validate_rules
 from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
@@ -30,13 +30,6 @@ from celadon.migrate.kyverno.cel_policies import (
 from celadon.migrate.kyverno.jmespath_expressions import Reader, parsed, read
 from celadon.migrate.kyverno.match_and_exclude import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pod_security import exclusions
-from celadon.migrate.kyverno.validate_rules import (
-    Demand,
-    demand_of,
-    not_excepted,
-    of_element,
-    of_rule,
-)
 
 
 def translate(
@@ -110,7 +103,7 @@ def _left_out(
             if exception.is_for_rule(policy.full_name, form.name):
                 try:
                     for kind in kinds:
-                        not_excepted(exception, [kind], ())
+                        validate_rules.not_excepted(exception, [kind], ())
                     if _is_of_controls(exception, form.rule):
                         exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
                 except translations.NotTranslated as error:
@@ -144,7 +137,7 @@ def _documents(
     rule = variant.rule
     matched = matching(policy, rule, catalog)
     kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
-    demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
+    demands: dict[str, tuple[validate_rules.Demand, list[GroupVersionKind]]] = {}
     unknown = [rule for rule in matched.rules if not rule.kinds]
     concerned = [
         exception
@@ -155,7 +148,9 @@ def _documents(
     whole = [exception for exception in concerned if exception not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
         rule_kinds = [kind] if kind else []
-        demand = _excepting(demand_of(policy, rule, rule_kinds, partial), whole, rule_kinds)
+        demand = _excepting(
+            validate_rules.demand_of(policy, rule, rule_kinds, partial), whole, rule_kinds
+        )
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
@@ -176,15 +171,18 @@ def _documents(
 
 
 def _excepting(
-    demand: Demand,
+    demand: validate_rules.Demand,
     exceptions: Sequence[policies.PolicyException],
     kinds: Sequence[GroupVersionKind],
-) -> Demand:
+) -> validate_rules.Demand:
     """Return a demand that is not made of what exceptions are for."""
     exempting = dict(
         zip(
             policies.condition_names(exceptions),
-            (not_excepted(exception, kinds, demand.operations) for exception in exceptions),
+            (
+                validate_rules.not_excepted(exception, kinds, demand.operations)
+                for exception in exceptions
+            ),
             strict=True,
         )
     )
@@ -196,7 +194,7 @@ def _document(
     policy: policies.Policy,
     rule: policies.Rule,
     matched: Matching,
-    demand: Demand,
+    demand: validate_rules.Demand,
     suffix: Sequence[str],
     kinds: Sequence[GroupVersionKind] | None,
 ) -> JsonObject:
@@ -318,7 +316,7 @@ def _missing(policy: policies.Policy, rule: policies.Rule, catalog: Catalog) -> 
     on elements of a list they only pass the element over."""
     matched = matching(policy, rule, catalog)
     kinds = kinds_of(matched.rules)
-    names = of_rule(rule, kinds)
+    names = validate_rules.of_rule(rule, kinds)
     always = set(frozenset.intersection(*map(always_set, kinds)) if kinds else ())
     if all(rule.has_namespace and rule.resource != "namespaces" for rule in matched.rules):
         always.add("metadata.namespace")
@@ -328,7 +326,7 @@ def _missing(policy: policies.Policy, rule: policies.Rule, catalog: Catalog) -> 
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
         for branch in jmespath_queries.element_branches(read(str(entry["list"]), names)):
-            inside = of_element(entry, names, branch)
+            inside = validate_rules.of_element(entry, names, branch)
             parts = [entry.get("deny"), entry.get("pattern")]
             yield from failing_variables(parts, inside, always)
 
