@@ -28,7 +28,20 @@ from cryptography import x509
 
 from celadon import private_files
 from celadon.admission import Request, Verdict
-from celadon.apiserver import HttpAnswer, HttpRequest, Workers, http, plain_text
+from celadon.apiserver import HttpAnswer, HttpRequest, Workers, plain_text
+from celadon.apiserver.http import (
+    Address,
+    ConnectionLimits,
+    CredentialsFolder,
+    HttpServer,
+    ServerTls,
+    StartError,
+    TlsSettings,
+    allow_many_connections,
+    open_listener,
+    server_tls,
+    settle_memory,
+)
 from celadon.apiserver.operation import CONTENT_TYPE, LIFE, Family, exposition, say
 from celadon.records import dataclass
 from celadon.webhook.review_decisions import PolicySource, described
@@ -67,7 +80,7 @@ class WebhookSettings:
     not ready and goes on; then it stops listening, waits `linger_seconds` for requests that are on
     their way, and what was begun may take `drain_seconds`."""
 
-    listen: http.Address
+    listen: Address
     certificate: Certificate | None
     audit_only: bool = False
     decision_log: DecisionLogSettings | None = None
@@ -252,7 +265,7 @@ def run_webhook(
     """Serve until SIGTERM or SIGINT; `ready` is called with the URL once connections are accepted.
     Raises StartError."""
     with contextlib.ExitStack() as stack:
-        listener = stack.enter_context(http.open_listener(settings.listen))
+        listener = stack.enter_context(open_listener(settings.listen))
         log = _log(settings, stack)
 
         async def serve() -> None:
@@ -264,7 +277,7 @@ def run_webhook(
 
 def run_loop(serving: Coroutine[None, None, None]) -> None:
     """All that the process does from now on."""
-    http.allow_many_connections()
+    allow_many_connections()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serving)
 
@@ -275,7 +288,7 @@ def _log(settings: WebhookSettings, stack: contextlib.ExitStack) -> DecisionLog 
     try:
         log = DecisionLog(settings.decision_log, time.time, random.random)
     except OSError as error:
-        raise http.StartError(f"`{settings.decision_log.path}`: {error.strerror}") from error
+        raise StartError(f"`{settings.decision_log.path}`: {error.strerror}") from error
     stack.callback(log.close)
     return log
 
@@ -292,7 +305,7 @@ async def serve_webhook(
     address = settings.listen
     scheme = "http" if settings.certificate is None else "https"
     url = type(address)(address.host, listener.getsockname()[1]).url(scheme)
-    http.settle_memory()
+    settle_memory()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, webhook.end)
     await webhook.serve(listener, lambda: ready(url))
@@ -307,11 +320,11 @@ class Webhook:
         self._loop = asyncio.get_running_loop()
         self.is_ending = False
         pages = OwnPages(answering, settings, lambda: self.is_ending)
-        self._server = http.HttpServer(
+        self._server = HttpServer(
             pages.handle,
             lambda: self._ready(),
             None if settings.certificate is None else settings.certificate.context,
-            http.ConnectionLimits(
+            ConnectionLimits(
                 body_bytes=settings.body_bytes,
                 linger_seconds=settings.linger_seconds,
                 drain_seconds=settings.drain_seconds,
@@ -366,7 +379,7 @@ class Webhook:
 class ServedCertificate:
     """Serves a `Certificate`; `pem` gives the one in use."""
 
-    def __init__(self, tls: http.ServerTls, pem: Callable[[], bytes]) -> None:
+    def __init__(self, tls: ServerTls, pem: Callable[[], bytes]) -> None:
         self._tls = tls
         self._pem = pem
         self._expires = _end_of(pem())
@@ -393,12 +406,12 @@ class ServedCertificate:
         return self._expires
 
 
-def certificate_of(settings: http.TlsSettings, listen: http.Address) -> ServedCertificate | None:
+def certificate_of(settings: TlsSettings, listen: Address) -> ServedCertificate | None:
     """Return the certificate of a server; None for plain HTTP. Raises StartError."""
-    folder = http.CredentialsFolder(None)
+    folder = CredentialsFolder(None)
     now = datetime.now(UTC)
     try:
-        tls = http.server_tls(settings, listen, folder, now)
+        tls = server_tls(settings, listen, folder, now)
         if tls is None:
             return None
         path = settings.certificate
@@ -408,7 +421,7 @@ def certificate_of(settings: http.TlsSettings, listen: http.Address) -> ServedCe
         pair = folder.server(names, now)
         return ServedCertificate(tls, lambda: pair.certificate)
     except OSError as error:
-        raise http.StartError(f"`{error.filename}`: {error.strerror}") from error
+        raise StartError(f"`{error.filename}`: {error.strerror}") from error
 
 
 def _end_of(pem: bytes) -> float:
@@ -420,4 +433,4 @@ def write_trusted(certificate: ServedCertificate, path: Path) -> None:
     try:
         path.write_bytes(certificate.trusted)
     except OSError as error:
-        raise http.StartError(f"`{path}`: {error.strerror}") from error
+        raise StartError(f"`{path}`: {error.strerror}") from error
