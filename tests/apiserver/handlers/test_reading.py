@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from celadon.apiserver.handlers.read import ObjectList
+from celadon.apiserver.handlers.read import COMPONENTS, ObjectList, probed
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.request_info import ContinueToken, list_options
 from celadon.kube import StatusError, metadata
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running
 from tests.apiserver.serving import Shelf, endpoint, resource
+from tests.apiserver.webhook_routes.loopback import certificate, http, server_context, serving
 
 
 async def listed(shelf: Shelf, query: str = "", namespace: str = "a") -> ObjectList:
@@ -394,3 +396,84 @@ def test_known_gets_are_counted_like_others(shop: Running) -> None:
     by_layers, *_, at_once = [grown("known") for _ in range(4)]
     assert by_layers == at_once
     assert {name.partition("{")[0] for name, more in at_once.items() if more} == set(names)
+
+
+# --- Components --------------------------------------------------------------
+
+
+def refused(url: str) -> str:
+    address = url.removeprefix("https://").removesuffix("/healthz")
+    return f'Get "{url}": dial tcp {address}: connect: connection refused'
+
+
+@pytest.fixture
+def components(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Ports that nobody listens at: the least one, which is a root's."""
+    urls = {name: f"https://127.0.0.1:{n + 1}/healthz" for n, name in enumerate(COMPONENTS)}
+    for name, url in urls.items():
+        if COMPONENTS[name]:
+            monkeypatch.setitem(COMPONENTS, name, url)  # type: ignore[arg-type]
+    return urls
+
+
+def test_components_are_asked_how_they_are(running: Running, components: dict[str, str]) -> None:
+    path = "/api/v1/componentstatuses"
+    unhealthy = [refused(components[name]) for name in ("scheduler", "controller-manager")]
+    conditions = [
+        *({"type": "Healthy", "status": "False", "message": message} for message in unhealthy),
+        {"type": "Healthy", "status": "True", "message": "ok"},
+    ]
+    found = read(ask(running, "GET", f"{path}?limit=1&resourceVersion=none"))
+    assert found["metadata"] == {}
+    assert found["items"] == [
+        {"metadata": {"name": name}, "conditions": [condition]}
+        for name, condition in zip(COMPONENTS, conditions, strict=True)
+    ]
+    query = "fieldSelector=metadata.name%3Detcd-0"
+    assert read(ask(running, "GET", f"{path}?{query}"))["items"] == found["items"][2:]
+    assert read(ask(running, "GET", f"{path}?labelSelector=a"))["items"] == []
+    assert read(ask(running, "GET", f"{path}/scheduler?resourceVersion=none")) == {
+        "kind": "ComponentStatus",
+        "apiVersion": "v1",
+        **found["items"][0],
+    }
+    table = read(ask(running, "GET", path, accept="application/json;as=Table;g=meta.k8s.io;v=v1"))
+    assert [row["cells"] for row in table["rows"]] == [
+        ["scheduler", "Unhealthy", unhealthy[0], ""],
+        ["controller-manager", "Unhealthy", unhealthy[1], ""],
+        ["etcd-0", "Healthy", "ok", ""],
+    ]
+
+
+@pytest.fixture(scope="module")
+def anybodys(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    """The context of a server with a certificate for somebody else."""
+    return server_context(certificate("elsewhere"), tmp_path_factory.mktemp("tls"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "message"),
+    [
+        (http(b"ok"), "True", "ok"),
+        (http(b"", 204), "True", ""),
+        (http(b"a" * 20_000), "True", "a" * 10_240),
+        (http(b"no", 503), "False", "HTTP probe failed with statuscode: 503"),
+        (http(b"there", 302), "Unknown", "Probe terminated redirects, Response body: there"),
+        (
+            b"junk\r\n\r\n",
+            "False",
+            'Get "URL": net/http: HTTP/1.x transport connection broken: malformed HTTP response '
+            '"junk"',
+        ),
+    ],
+)
+def test_what_components_answer(
+    anybodys: ssl.SSLContext, answer: bytes, state: str, message: str
+) -> None:
+    async def ask_for_health() -> tuple[str, tuple[str, str]]:
+        async with serving(lambda _: answer, anybodys) as server:
+            url = f"https://127.0.0.1:{server.port}/healthz"
+            return url, await probed(url)
+
+    url, found = asyncio.run(ask_for_health())
+    assert found == (state, message.replace("URL", url))

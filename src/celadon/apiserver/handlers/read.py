@@ -7,27 +7,32 @@ means by its options is the table in `_revision`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from operator import eq, itemgetter
-from typing import Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from celadon.admission import World
 from celadon.apiserver import object_store, request_info
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.handlers.resource_endpoints import Endpoint
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpRequest, NetworkFailure
 from celadon.apiserver.loop_offloading import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.crd import CustomKind
+from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.releases import is_since
+from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Resource
+from celadon.kube.schemas import round_trip
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.records import dataclass
 from celadon.storage import Compacted, FutureRevision
+
+if TYPE_CHECKING:
+    import httpcore
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,6 +58,96 @@ CONTINUE_TOO_OLD: Final = (
 )
 
 
+# --- Components --------------------------------------------------------------
+#
+# How the components of a control plane are, which is stored nowhere: who reads a ComponentStatus
+# has the component asked. The store of this server stands for etcd. As k8s.io/kubernetes
+# `pkg/registry/core/componentstatus` and `pkg/probe/http`.
+
+COMPONENTS: Final[Mapping[str, str]] = {
+    "scheduler": "https://127.0.0.1:10259/healthz",
+    "controller-manager": "https://127.0.0.1:10257/healthz",
+    "etcd-0": "",
+}
+"""Where each is asked; empty for what needs no question."""
+
+_COMPONENT_STATUS: Final = GroupVersionKind("", "v1", "ComponentStatus")
+_PROBE_SECONDS: Final = 20.0
+_PROBE_BYTES: Final = 10 * 1024
+"""So much of an answer is read and shown."""
+
+
+def _is_of_components(resource: Resource) -> bool:
+    return resource.gvk == _COMPONENT_STATUS
+
+
+async def component_status(name: str) -> JsonObject:
+    """Return the ComponentStatus of a component."""
+    url = COMPONENTS[name]
+    state, message = await probed(url) if url else ("True", "ok")
+    condition = {"type": "Healthy", "status": state, **({"message": message} if message else {})}
+    obj: JsonDict = {
+        "kind": _COMPONENT_STATUS.kind,
+        "apiVersion": _COMPONENT_STATUS.api_version,
+        "metadata": {"name": name},
+        "conditions": [condition],
+    }
+    return round_trip(obj, _COMPONENT_STATUS) or obj
+
+
+async def probed(url: str) -> tuple[str, str]:
+    """Return whether who is asked there is well, as a condition says it, and the answer."""
+    pool = await asyncio.to_thread(_probe_pool)
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS), pool:
+            code, text = await _answered(pool, url)
+    except TimeoutError:
+        reason = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+        return "False", f"Get {quote(url)}: {reason}"
+    except NetworkFailure as error:
+        return "False", f"Get {quote(url)}: {error}"
+    if not 200 <= code < 400:
+        return "False", f"HTTP probe failed with statuscode: {code}"
+    if code >= 300:
+        return "Unknown", f"Probe terminated redirects, Response body: {text}"
+    return "True", text
+
+
+async def _answered(pool: httpcore.AsyncConnectionPool, url: str) -> tuple[int, str]:
+    """Return the code of an answer and the beginning of its body. Raises NetworkFailure."""
+    import httpcore  # late: see `_probe_pool`
+
+    headers = [("User-Agent", f"kube-probe/{current_release()}"), ("Accept", "*/*")]
+    body = bytearray()
+    try:
+        async with pool.stream("GET", url, headers=headers) as answer:
+            async for part in answer.aiter_stream():
+                body += part
+                if len(body) >= _PROBE_BYTES:
+                    break
+            return answer.status, body[:_PROBE_BYTES].decode("utf-8", "replace")
+    except httpcore.ProtocolError as error:
+        text = f"net/http: HTTP/1.x transport connection broken: {error}"
+        raise NetworkFailure(text) from None
+
+
+def _probe_pool() -> httpcore.AsyncConnectionPool:
+    """Return connections to whoever answers, made in a thread: what speaks HTTP takes long to
+    import."""
+    # late: few ask for components
+    import ssl
+
+    import httpcore
+
+    from celadon.apiserver.go_network import GoNetwork
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    network = GoNetwork(lambda host, port: (host, port))
+    return httpcore.AsyncConnectionPool(ssl_context=context, network_backend=network)
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectList:
     """Objects in the version of the endpoint. `remaining` is None where it is not told."""
@@ -63,8 +158,8 @@ class ObjectList:
     remaining: int | None = None
 
     def meta(self) -> JsonDict:
-        """Return the list's `metadata`."""
-        meta: JsonDict = {"resourceVersion": str(self.revision)}
+        """Return the list's `metadata`; of what is not stored there is no revision (0)."""
+        meta: JsonDict = {"resourceVersion": str(self.revision)} if self.revision else {}
         if self.continue_token:
             meta["continue"] = self.continue_token
         if self.remaining:
@@ -90,6 +185,10 @@ class Reader:
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> object_store.StoredObject:
         """Return the object of a GET, as it is stored. Raises StatusError."""
+        if _is_of_components(endpoint.resource):
+            if endpoint.name not in COMPONENTS:
+                raise _not_found(endpoint)
+            return object_store.StoredObject(await component_status(endpoint.name), 0, 0)
         if is_true(request, "export"):
             message = "the export parameter, deprecated since v1.14, is no longer supported"
             raise status.bad_request(message)
@@ -208,6 +307,10 @@ class Reader:
     ) -> ObjectList:
         """Return the list of a collection. `work` takes long lists aside, and all that follows with
         them. Raises StatusError."""
+        if _is_of_components(endpoint.resource):
+            found = await asyncio.gather(*map(component_status, COMPONENTS))
+            selection = object_store.ObjectSelection.of(options)
+            return ObjectList(tuple(filter(selection.matches, found)), 0)
         if work is not None and (
             self.may_wait(endpoint.resource) or self._is_long(endpoint, options)
         ):
@@ -343,14 +446,11 @@ class Reader:
 
 
 def _not_found(endpoint: Endpoint) -> StatusError:
-    if endpoint.resource.gvr.group_resource != _COMPONENTS:
+    if not _is_of_components(endpoint.resource):
         return status.not_found(_missing(endpoint), endpoint.name)
     if not is_since("1.33"):
         return status.plain_error(f"Component not found: {endpoint.name}")
     return status.not_found(GroupResource("", "componentstatus"), endpoint.name)
-
-
-_COMPONENTS: Final = GroupResource("", "componentstatuses")
 
 
 def _missing(endpoint: Endpoint) -> GroupResource:
