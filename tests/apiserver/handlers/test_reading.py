@@ -412,7 +412,7 @@ def components(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     urls = {name: f"https://127.0.0.1:{n + 1}/healthz" for n, name in enumerate(COMPONENTS)}
     for name, url in urls.items():
         if COMPONENTS[name]:
-            monkeypatch.setitem(COMPONENTS, name, url)  # type: ignore[arg-type]
+            monkeypatch.setitem(COMPONENTS, name, url)
     return urls
 
 

@@ -134,12 +134,11 @@ async def _answered(pool: httpcore.AsyncConnectionPool, url: str) -> tuple[int, 
 def _probe_pool() -> httpcore.AsyncConnectionPool:
     """Return connections to whoever answers, made in a thread: what speaks HTTP takes long to
     import."""
-    # late: few ask for components
-    import ssl
+    import ssl  # late: few ask for components
 
-    import httpcore
+    import httpcore  # late: the same
 
-    from celadon.apiserver.go_network import GoNetwork
+    from celadon.apiserver.go_network import GoNetwork  # late: the same
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
