@@ -418,15 +418,19 @@ def test_a_watch_begins_now_or_later(store: Store) -> None:
 
 
 def test_prefixes_of_every_length(store: Store) -> None:
-    watches = {prefix: store.watch(prefix) for prefix in ("", "/", "/a", "/a/", "/a/b", "/b")}
+    # Some of the same length are folders, and some are none.
+    prefixes = ("", "/", "x", "/a", "/a/", "/a-", "/a/b", "/b")
+    watches = {prefix: store.watch(prefix) for prefix in prefixes}
     twin = store.watch("/a")
     write(store, "/a", "/a/b", "/b/c", "x")
     seen = {prefix: [e.key for e in watch.take().events] for prefix, watch in watches.items()}
     assert seen == {
         "": ["/a", "/a/b", "/b/c", "x"],
         "/": ["/a", "/a/b", "/b/c"],
+        "x": ["x"],
         "/a": ["/a", "/a/b"],
         "/a/": ["/a/b"],
+        "/a-": [],
         "/a/b": ["/a/b"],
         "/b": ["/b/c"],
     }

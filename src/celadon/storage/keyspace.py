@@ -460,8 +460,10 @@ class Watchers:
             self._above[folder] = above
         if not self._lengths:
             return above
-        lengths = (length for length in self._lengths if length <= len(key))
-        return [*above, *(self._by_prefix.get(key[:length], {}) for length in lengths)]
+        # What is a folder is among those above already, however long the others are.
+        prefixes = (key[:length] for length in self._lengths if length <= len(key))
+        others = (prefix for prefix in prefixes if not prefix.endswith(_SLASH))
+        return [*above, *(self._by_prefix.get(prefix, {}) for prefix in others)]
 
     def forget(self, revision: int) -> dict[Watcher, None]:
         """End watches, under the lock, that have not read what the history forgets up to a
