@@ -453,8 +453,8 @@ class Watchers:
         above = self._above.get(folder)
         if above is None:
             ends = (end for end, letter in enumerate(folder, 1) if letter == _SLASH)
-            prefixes = map(self._by_prefix.get, (folder[:end] for end in ends))
-            above = [same for same in prefixes if same is not None]
+            folders = map(self._by_prefix.get, (folder[:end] for end in ends))
+            above = [same for same in folders if same is not None]
             if len(self._above) >= _MOST_FOLDERS:
                 self._above.clear()
             self._above[folder] = above

@@ -33,8 +33,6 @@ from celadon.records import dataclass
 # What that is, `pod_lifecycle` says; here it is written, told, and done to pods that are deleted.
 
 KUBELET: Final = "kubelet"
-_MOST_REQUESTS: Final = 10_000
-"""Pods whose requests are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,9 @@ class Kubelets:
         )
         self._lacking: dict[str, set[str]] = {}
         """Pods that wait for a ConfigMap or a Secret, by namespace."""
-        self._requests: dict[tuple[str, int], Mapping[str, int]] = {}
+        self._taken: dict[str, node_filters.NodeState] = {}
+        """The nodes with the pods that they have taken, by name."""
+        self._pods.follow(self._pod_changed)
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -138,21 +138,26 @@ class Kubelets:
         time of their start."""
         if pod_facts.status_of(pod).get("startTime"):
             return None
-        state = node_filters.NodeState(node)
-        for other in self._pods.on_node(metadata.name(node)):
-            if pod_facts.status_of(other).get("startTime") and not pod_facts.has_ended(other):
-                state.take(other, self._needs(other))
-        return node_filters.rejection_of(pod, self._needs(pod), state)
+        self._pods.refresh()
+        name = metadata.name(node)
+        state = self._taken.get(name)
+        if state is None or state.node is not node:
+            state = self._taken[name] = node_filters.NodeState(node)
+            for other in filter(_is_taken, self._pods.on_node(name)):
+                state.take(other, node_filters.needs(other))
+        return node_filters.rejection_of(pod, node_filters.needs(pod), state)
 
-    def _needs(self, pod: JsonObject) -> Mapping[str, int]:
-        """Return what a pod requests, worked out once for each of its generations: all pods of a
-        node are asked when another comes."""
-        key = metadata.uid(pod), metadata.generation(pod)
-        if key not in self._requests:
-            if len(self._requests) >= _MOST_REQUESTS:
-                self._requests.clear()
-            self._requests[key] = node_filters.needs(pod)
-        return self._requests[key]
+    def _pod_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        """See who comes to a node and who goes, so that not all that it has are counted for each
+        that comes."""
+        pod = new or old
+        state = None if pod is None else self._taken.get(pod_facts.node_of(pod))
+        if state is None:
+            return
+        if old is not None and _is_taken(old):
+            state.leave(old)
+        if new is not None and _is_taken(new):
+            state.take(new, node_filters.needs(new))
 
     async def _fail(
         self,
@@ -221,6 +226,11 @@ class Kubelets:
 def _is_ready(node: JsonObject | None) -> bool:
     status = {} if node is None else node.get("status") or {}
     return is_true(status.get("conditions"), "Ready")
+
+
+def _is_taken(pod: JsonObject) -> bool:
+    """Return whether a pod has been taken by its node, and has not ended."""
+    return bool(pod_facts.status_of(pod).get("startTime")) and not pod_facts.has_ended(pod)
 
 
 def _address(node: JsonObject) -> str:
