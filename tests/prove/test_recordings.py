@@ -87,6 +87,10 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("optional.of(1).optMap(x, ip('10.0.0.1')).value().family()", {}),
         ("optional.of(1).optMap(x, ip('10.0.0.1')).hasValue()", {}),
         ("optional.of(true).optMap(c, bytes).value()", {}),
+        # One inside of another stays one where no name is between.
+        ("optional.ofNonZeroValue(object.l[?1]).value() <= 'x'", {"l": ["a", "b"]}),
+        ("optional.ofNonZeroValue(object.l[?1]).value().hasValue()", {"l": ["a", "b"]}),
+        ("optional.ofNonZeroValue(object.l[?2]).hasValue()", {"l": ["a", "b"]}),
         # A quantity can be compared with another one, if it stands on the left.
         ("quantity('1') == object.q", {"q": "1"}),
         ("object.q != quantity('1')", {"q": "1"}),

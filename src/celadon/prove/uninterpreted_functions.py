@@ -406,6 +406,13 @@ class Unmodelled:
             return FAILS
 
     def _run(self, function: str, arguments: Sequence[object], *, member: bool) -> object:
+        target = arguments[0] if member else None
+        # A name for an optional would open it, and so lose one that is inside of another.
+        if isinstance(target, cel.Optional) and target is not cel.NONE:
+            if function == "hasValue":
+                return True
+            if function == "value":
+                return target.value
         program = self._program(function, len(arguments), member=member)
         return program.evaluate({f"a{n}": argument for n, argument in enumerate(arguments)})
 
