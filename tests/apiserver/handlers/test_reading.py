@@ -458,6 +458,11 @@ def anybodys(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
         (http(b"", 204), "True", ""),
         (http(b"a" * 20_000), "True", "a" * 10_240),
         (http(b"no", 503), "False", "HTTP probe failed with statuscode: 503"),
+        (
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+            "False",
+            "HTTP probe failed with statuscode: 101",
+        ),
         (http(b"there", 302), "Unknown", "Probe terminated redirects, Response body: there"),
         (
             b"junk\r\n\r\n",

@@ -117,6 +117,8 @@ async def _answered(pool: httpcore.AsyncConnectionPool, url: str) -> tuple[int, 
     """Return the code of an answer and the beginning of its body. Raises NetworkFailure."""
     import httpcore  # late: see `_probe_pool`
 
+    from celadon.apiserver.go_network import ProtocolsSwitched  # late: the same
+
     headers = [("User-Agent", f"kube-probe/{current_release()}"), ("Accept", "*/*")]
     body = bytearray()
     try:
@@ -126,6 +128,8 @@ async def _answered(pool: httpcore.AsyncConnectionPool, url: str) -> tuple[int, 
                 if len(body) >= _PROBE_BYTES:
                     break
             return answer.status, body[:_PROBE_BYTES].decode("utf-8", "replace")
+    except ProtocolsSwitched:
+        return 101, ""
     except httpcore.ProtocolError as error:
         text = f"net/http: HTTP/1.x transport connection broken: {error}"
         raise NetworkFailure(text) from None

@@ -12,17 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from celadon.cel.syntax import (
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    LiteralValue,
-    MapLiteral,
-    Select,
-)
+from celadon.cel import syntax
 from celadon.cel.types import Type
 from celadon.cel.values.text import Uint
 
@@ -66,7 +56,7 @@ _ADDRESS: Final = hex(0xC0 << 32)
 """Where a node is; cel-go prints the address, which differs from run to run."""
 
 
-def shown_node(node: Expr, originals: Mapping[int, int], *, as_protobuf: bool) -> str:
+def shown_node(node: syntax.Expr, originals: Mapping[int, int], *, as_protobuf: bool) -> str:
     """Return a node as messages print it, with the ids that nodes have where nothing is copied."""
     copied = sorted(originals)
 
@@ -79,36 +69,36 @@ def shown_node(node: Expr, originals: Mapping[int, int], *, as_protobuf: bool) -
     return f"&{{{own_id} {_ADDRESS}}}({own_id})"
 
 
-def _protobuf_text(node: Expr, number: Callable[[int], int]) -> str:
+def _protobuf_text(node: syntax.Expr, number: Callable[[int], int]) -> str:
     """Return a node as protobuf's text of it."""
 
-    def inner(name: str, part: Expr | None) -> str:
+    def inner(name: str, part: syntax.Expr | None) -> str:
         return "" if part is None else f" {name}:{{{_protobuf_text(part, number)}}}"
 
     match node:
-        case Ident():
+        case syntax.Ident():
             body = f"ident_expr:{{name:{_quoted(node.name)}}}"
-        case Literal():
+        case syntax.Literal():
             body = f"const_expr:{{{_constant(node.value)}}}"
-        case Select():
+        case syntax.Select():
             field = f" field:{_quoted(node.field)}{' test_only:true' if node.test_only else ''}"
             body = f"select_expr:{{{inner('operand', node.operand)[1:]}{field}}}"
-        case Call():
+        case syntax.Call():
             args = "".join(inner("args", arg) for arg in node.args)
             function = f" function:{_quoted(node.function)}"
             body = f"call_expr:{{{(inner('target', node.target) + function + args)[1:]}}}"
-        case ListLiteral():
+        case syntax.ListLiteral():
             elements = "".join(inner("elements", element) for element in node.elements)
             optional = "".join(f" optional_indices:{index}" for index in node.optional)
             body = f"list_expr:{{{(elements + optional)[1:]}}}"
-        case MapLiteral():
+        case syntax.MapLiteral():
             entries = (
                 f"entries:{{id:{number(entry.id)}{inner('map_key', entry.key)}"
                 f"{inner('value', entry.value)}{' optional_entry:true' if entry.optional else ''}}}"
                 for entry in node.entries
             )
             body = f"struct_expr:{{{' '.join(entries)}}}"
-        case Comprehension():
+        case syntax.Comprehension():
             parts = (
                 f"iter_var:{_quoted(node.iter_var)}{inner('iter_range', node.iter_range)}",
                 f"accu_var:{_quoted(node.accu_var)}{inner('accu_init', node.accu_init)}",
@@ -128,7 +118,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _constant(value: LiteralValue) -> str:
+def _constant(value: syntax.LiteralValue) -> str:
     match value:
         case bool():
             return f"bool_value:{str(value).lower()}"
