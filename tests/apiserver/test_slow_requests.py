@@ -436,17 +436,17 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     (
         "a pod that is bound",
         bindings_and_evictions,
-        "in_order",
+        "in_message_order",
         of_a_large_pod("binding", target={"kind": "Node", "name": "n"}),
     ),
     (
         "a pod that is evicted",
         bindings_and_evictions,
-        "in_order",
+        "in_message_order",
         of_a_large_pod("eviction", apiVersion="policy/v1", kind="Eviction"),
     ),
     ("an object that goes", deletion, "marked", large_again("DELETE")),
-    ("an object that waits", deletion_handler, "in_order", held_by("example.com/a")),
+    ("an object that waits", deletion_handler, "in_message_order", held_by("example.com/a")),
     (
         "rules of roles",
         own_objects,

@@ -460,8 +460,8 @@ UNDONE = (
     Undone(
         "a small binding of a large pod",
         "apiserver/handlers/bindings_and_evictions.py",
-        "        ordered = await call.work.step(in_order, obj)\n",
-        "        ordered = in_order(obj)\n",
+        "        ordered = await call.work.step(in_message_order, obj)\n",
+        "        ordered = in_message_order(obj)\n",
         f"{SLOW}[a pod that is bound]",
     ),
     Undone(

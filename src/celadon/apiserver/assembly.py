@@ -69,7 +69,7 @@ from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.apiserver.handlers.watch import Watching
-from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
+from celadon.apiserver.handlers.write import FieldManagers, Writer
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
 from celadon.apiserver.loop_offloading import MANY_OBJECTS, RequestWork
@@ -88,6 +88,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_create
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import parse_version
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.resources import Catalog
@@ -443,7 +444,7 @@ def _first_object(obj: JsonObject, target: Target, context: DefaultingContext) -
     if target.resource.gvr == FLOW_SCHEMAS:
         consumer = FieldWriter(bootstrap_objects.FLOW_CONSUMER, context.now)
         document = with_applied_status(new, document["status"], target.resource, consumer)
-    return in_order({**new, **document})
+    return in_message_order({**new, **document})
 
 
 def _status(obj: JsonObject, now: str) -> JsonObject:

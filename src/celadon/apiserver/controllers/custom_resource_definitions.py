@@ -14,12 +14,12 @@ from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_serv
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.controllers import controller_loops as loops
-from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import JsonObject, metadata
 from celadon.kube.crd import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.json_types import JsonDict
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import Target, create, delete, stored_object
 from celadon.kube.resources import ESTABLISHED, Resource
 
@@ -431,7 +431,7 @@ class DefinitionApiServices:
             spec = custom_api_service(group, version)["spec"]
             result = {**stored.object, "spec": spec}
             if result != stored.object and not await self._objects.update(
-                self._services, "", item, in_order(result), stored.revision
+                self._services, "", item, in_message_order(result), stored.revision
             ):
                 raise loops.Stale
 
@@ -452,7 +452,7 @@ class DefinitionApiServices:
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()
         created = create.created(service, target, context)
-        result = in_order(stored_object(created, target, context))
+        result = in_message_order(stored_object(created, target, context))
         await self._objects.create(self._services, "", metadata.name(service), result)
 
 

@@ -13,12 +13,12 @@ from typing import Final
 
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.controllers import controller_loops
-from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_create
 from celadon.kube.go import json_text, parse_bool
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.rbac import role_selectors
 from celadon.kube.registry import Target, create, draft_of, stored_object
 from celadon.kube.resources import Resource
@@ -242,7 +242,7 @@ class AddressRecords:
             created = create.created(
                 bootstrap_objects.address_record(item, *owner), target, context
             )
-            result = in_order(stored_object(created, target, context))
+            result = in_message_order(stored_object(created, target, context))
             await self._objects.create(self._records, "", item, result)
 
 
@@ -301,5 +301,5 @@ class OwnService:
             draft = create.begin_create(draft_of(self._expected, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
             created = create.finish_create(draft)
-            result = in_order(stored_object(created, target, context))
+            result = in_message_order(stored_object(created, target, context))
             await self._objects.create(self._services, self._namespace, item, result)

@@ -11,7 +11,7 @@ from typing import Final
 from celadon.admission import Operation, World
 from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
-from celadon.apiserver.handlers.write import FieldManagers, WriteResult, in_order
+from celadon.apiserver.handlers.write import FieldManagers, WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, StoredObject
@@ -29,6 +29,7 @@ from celadon.kube import (
 )
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
 from celadon.kube.json_types import JsonDict
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import create, delete, require_version
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
@@ -129,7 +130,7 @@ class PodOperations:
         """Return whether it could be stored in place of what was there."""
         namespace, name = metadata.namespace(obj), metadata.name(obj)
         call.work.is_large |= stored.size > LARGE_BYTES
-        ordered = await call.work.step(in_order, obj)
+        ordered = await call.work.step(in_message_order, obj)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
     # As `setPodNodeAndMetadata` of `storage.go`: the checks are made on the pod that is written

@@ -15,12 +15,13 @@ from typing import TypeAlias
 from celadon.admission import Operation, World, write_requests
 from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.write import WriteResult, in_order
+from celadon.apiserver.handlers.write import WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
 from celadon.kube import JsonObject, StatusError, metadata, status
+from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import Target, delete
 from celadon.kube.registry.update import failed_precondition
 
@@ -136,7 +137,7 @@ class Deleter:
         if step is not None:
             at_once = delete.goes_at_once(step)
             code = 202 if options.orphan is False and not at_once else 200
-            step = await call.work.step(in_order, step)
+            step = await call.work.step(in_message_order, step)
             if dry_run or step == old:
                 return WriteResult(code, step)
             stored_form = await call.work.step(self._reader.stored, step, resource)
@@ -151,7 +152,7 @@ class Deleter:
                 return WriteResult(code, old)
             await self._remove_marked(target, old)
         elif dry_run and metadata.finalizers(old):
-            return WriteResult(200, in_order(delete.nothing(target)))
+            return WriteResult(200, in_message_order(delete.nothing(target)))
         elif not dry_run:
             if metadata.finalizers(old) and options.preconditions.get("resourceVersion"):
                 raise _unversioned(old, target)

@@ -28,7 +28,7 @@ from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.response_forms import Forms, has_blueprints
 from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
-from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
+from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.loop_offloading import LARGE_BYTES
@@ -38,7 +38,7 @@ from celadon.apiserver.operation.server_metrics import ServerMetrics
 from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import go_json, json_text
-from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
+from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event, in_message_order
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource, deprecation_of
@@ -101,7 +101,7 @@ class Reviewer:
             answer = await call.work.step(self._reviewed, call, typed_review, now)
         else:
             answer = self._reviewed(call, review, now)
-        return WriteResult(201, await call.work.step(in_order, dict(answer)))
+        return WriteResult(201, await call.work.step(in_message_order, dict(answer)))
 
     def _reviewed(self, call: Call, review: kube.JsonObject, now: datetime) -> kube.JsonObject:
         if call.target.subresource:

@@ -594,7 +594,7 @@ class Writer:
             warnings += valid_warnings(stored_form, old, parent)
             stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        ordered = in_order(with_old_times(stored_form, old), draft.run.shared)
+        ordered = in_message_order(with_old_times(stored_form, old), draft.run.shared)
         return new, ordered, stored_form is new
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
@@ -650,7 +650,7 @@ def _is_brief_registration(call: Call) -> bool:
 def _stored_new(draft: Draft, obj: JsonDict, call: Call) -> tuple[JsonDict, bool]:
     """Return what is stored of a new object, and whether it is known to read back as it is."""
     stored = create.stored_new(draft, obj, call.target, dry_run=call.dry_run)
-    return in_order(stored), stored is obj and call.target.group_resource != SERVICES
+    return in_message_order(stored), stored is obj and call.target.group_resource != SERVICES
 
 
 def _reads_back(
@@ -690,7 +690,3 @@ def _require_state(draft: Draft, before: JsonObject, target: Target) -> None:
 def _take_managers(scale: JsonDict) -> object:
     """Take the managers out of a scale and return them."""
     return scale["metadata"].pop("managedFields", None)
-
-
-in_order: Final = in_message_order
-"""Makes of an object what is stored and written out: the members as in the structs of its kind."""
