@@ -11,6 +11,7 @@ from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_
 from celadon.kube.go.go_text import (
     ADDRESS,
     MONTHS,
+    UTC_NOW,
     GoValue,
     client_json,
     int_or,
@@ -34,6 +35,7 @@ __all__ = [
     "MONTHS",
     "TOO_DEEP",
     "URL",
+    "UTC_NOW",
     "Document",
     "DurationError",
     "GoValue",

@@ -659,12 +659,18 @@ def data_syntax(data: GoData) -> str:
 
 
 def _date_syntax(text: str) -> str:
-    """Print a time, in the zone of the server if it was read, or the one that nobody has set."""
+    """Print a time: in the zone of the server if it was read, in UTC if it ends with `UTC_NOW`, or
+    the one that nobody has set."""
     if not text:
         return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
-    year, month, *rest = map(int, _NUMBERS.findall(text))
+    zone = "UTC" if text.endswith(UTC_NOW) else "Local"
+    year, month, *rest = map(int, _NUMBERS.findall(text.removesuffix(UTC_NOW)))
     numbers = ", ".join(map(str, rest))
-    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.Local)"
+    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.{zone})"
+
+
+UTC_NOW: Final = "+00:00"
+"""How a time ends that a server took from its clock: no time that was read has this zone."""
 
 
 MONTHS: Final = (
