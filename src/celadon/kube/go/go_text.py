@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import Quantity, parse, sent_as
+from celadon.kube.quantity import Quantity, parse_sent
 from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
@@ -737,13 +737,13 @@ def _printed_time(value: object) -> str:
 
 def _printed_quantity(value: str) -> str:
     """Print an amount as it was read: Go keeps a text that is surely in canonical form."""
-    amount = parse(sent_as(value))
+    amount = parse_sent(value)
     return _printed_amount(amount, amount.text)
 
 
 def _printed_shown_quantity(value: str) -> str:
     """Print an amount whose text somebody has asked for, which Go keeps."""
-    return _printed_amount(parse(sent_as(value)), value)
+    return _printed_amount(parse_sent(value), value)
 
 
 def _printed_amount(amount: Quantity, text: str) -> str:
