@@ -426,7 +426,7 @@ class EventReader:
                 raise yaml_scalars.NotQuick  # to libyaml `{}` is a key, to Go it hardly is
             container.awaits_key = False
             container.raw_key = value
-            container.key_mark = mark = event.start_mark
+            container.key_mark = event.start_mark
             container.key = value if value.__class__ is str else _key_text(value, event)
             return
         if container.raw_key is None:
@@ -555,7 +555,7 @@ def _is_merge(event: object) -> bool:
     )
 
 
-def _scalar(event: Any, *, is_key: bool) -> str | int | float | bool | None:
+def _scalar(event: Any, container: _Open | None) -> str | int | float | bool | None:
     tag = event.tag
     text: str = event.value
     if tag is None or tag == "!":
@@ -564,6 +564,7 @@ def _scalar(event: Any, *, is_key: bool) -> str | int | float | bool | None:
         try:
             return yaml_scalars.resolve_plain(text)
         except yaml_scalars.NotJsonError:
+            is_key = container is not None and container.awaits_key
             if is_key and _number_name(text) in _GO_NUMBERS:
                 return _number_name(text)
             raise _not_json(event) from None
