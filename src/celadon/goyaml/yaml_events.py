@@ -372,9 +372,7 @@ class EventReader:
                     event = self._next()
                     continue
                 self._values += 1
-                value: Any = _scalar(
-                    event, is_key=container is not None and bool(container.awaits_key)
-                )
+                value: Any = _scalar(event, container)
                 if event.anchor is not None:
                     self._anchors[event.anchor] = (value, 1)
             elif kind is _ALIAS:
