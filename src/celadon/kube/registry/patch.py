@@ -465,9 +465,11 @@ def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, 
     if result.is_strategic:
         return _of_kind(result.document, target)
     try:
-        _, read = request_bodies.interpreted(Document(result.document), target.kind)
+        sent_kind, read = request_bodies.interpreted(Document(result.document), target.kind)
     except request_bodies.Uninterpretable as error:
         raise result.refusal(str(error)) from None
+    if sent_kind.group and not sent_kind.version and target.schema is None:
+        raise result.refusal(f"Object 'apiVersion' is missing in '{result.show()}'")
     document: dict[str, object] = read.value
     if not document.get("kind"):
         if target.schema is not None:
