@@ -122,7 +122,7 @@ class FlowParser(yaml.SafeLoader):
             key = keys[level]
             if key.line == self.line and self.index - key.index <= _LONGEST_KEY:
                 return
-            if key.required:
+            if key.required and key.token_number not in self._let_go:
                 raise ScannerError(
                     "while scanning a simple key",
                     key.mark,
@@ -190,6 +190,9 @@ _MAPPING_END, _SEQUENCE_END = yaml.MappingEndEvent, yaml.SequenceEndEvent
 _LIBYAML_GIVES_UP: Final = ("exceeded maximum nesting depth", "found unknown escape character")
 """The words of libyaml 0.2.6 and later for more than 1000 open collections, where Go takes 10,000;
 and its words for escapes, of which Go knows `\\'`, too."""
+
+_NO_COLON: Final = "could not find expected ':'"
+"""What libyaml says of a key without a colon, which `{}` may be only to libyaml."""
 
 _SLASH: Final = "\\/"
 """An escape that libyaml knows, and Go does not."""
@@ -321,11 +324,8 @@ class EventReader:
 
     def _read_anew(self, error: ScannerError) -> Exception:
         """NotQuick where only libyaml cannot go on; else the error itself."""
-        return (
-            yaml_scalars.NotQuick()
-            if self._is_quick and error.problem in _LIBYAML_GIVES_UP
-            else error
-        )
+        is_doubtful = error.problem in _LIBYAML_GIVES_UP or error.problem == _NO_COLON
+        return yaml_scalars.NotQuick() if self._is_quick and is_doubtful else error
 
     def _documents(self) -> Iterator[tuple[int, Json]]:
         while (event := self._next()) is not None:

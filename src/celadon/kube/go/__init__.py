@@ -10,6 +10,7 @@ from celadon.kube.go import go_json
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
+    EACH_BYTE,
     MONTHS,
     UTC_NOW,
     GoValue,
@@ -32,6 +33,7 @@ from celadon.kube.go.go_url import parse as parse_url
 
 __all__ = [
     "ADDRESS",
+    "EACH_BYTE",
     "MONTHS",
     "TOO_DEEP",
     "URL",

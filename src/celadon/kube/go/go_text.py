@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -55,6 +56,16 @@ _TYPES: Final = {
     int: "int64",
     type(None): "<nil>",
 }
+
+
+def _instead_of_byte(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "\ufffd", error.start + 1
+
+
+EACH_BYTE: Final = "celadon.each-byte"
+"""How to decode UTF-8 as Go does: each byte that is none becomes a sign of its own."""
+codecs.register_error(EACH_BYTE, _instead_of_byte)
 
 
 def trim_space(text: str) -> str:

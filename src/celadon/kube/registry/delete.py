@@ -21,7 +21,7 @@ from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.go.go_json import Document
-from celadon.kube.go.go_text import parse_int
+from celadon.kube.go.go_text import EACH_BYTE, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
@@ -115,7 +115,7 @@ def read_delete_options(body: bytes | Document, sent: bytes = b"") -> JsonObject
     except request_bodies.Uninterpretable as error:
         raise unreadable(str(error)) from None
     if not sent_kind.version:
-        text = (body if isinstance(body, bytes) else sent).decode(errors="replace")
+        text = (body if isinstance(body, bytes) else sent).decode(errors=EACH_BYTE)
         raise unreadable(f"Object 'apiVersion' is missing in '{text}'")
     if sent_kind.kind != _EXPECTED.kind:
         raise _not_registered(sent_kind)
