@@ -194,6 +194,8 @@ and its words for escapes, of which Go knows `\\'`, too."""
 _NO_COLON: Final = "could not find expected ':'"
 """What libyaml says of a key without a colon, which `{}` may be only to libyaml."""
 
+_EMPTY_FLOW: Final = late_pattern(r"\{\s*\}|\[\s*\]")
+
 _SLASH: Final = "\\/"
 """An escape that libyaml knows, and Go does not."""
 
@@ -297,6 +299,7 @@ class EventReader:
         heeds_merges: bool = True,
         quick: bool = True,
     ) -> None:
+        self._text = text
         self._is_quick = quick and yaml.__with_libyaml__
         loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
@@ -324,8 +327,17 @@ class EventReader:
 
     def _read_anew(self, error: ScannerError) -> Exception:
         """NotQuick where only libyaml cannot go on; else the error itself."""
-        is_doubtful = error.problem in _LIBYAML_GIVES_UP or error.problem == _NO_COLON
+        is_doubtful = error.problem in _LIBYAML_GIVES_UP or self._is_empty_key(error)
         return yaml_scalars.NotQuick() if self._is_quick and is_doubtful else error
+
+    def _is_empty_key(self, error: ScannerError) -> bool:
+        """Return whether what lacks its colon is `{}` or `[]`."""
+        mark = error.context_mark
+        if error.problem != _NO_COLON or mark is None:
+            return False
+        text = self._text if isinstance(self._text, bytes) else self._text.encode()
+        line = text.split(b"\n")[mark.line].decode("utf-8", "replace")
+        return _EMPTY_FLOW.match(line, mark.column) is not None
 
     def _documents(self) -> Iterator[tuple[int, Json]]:
         while (event := self._next()) is not None:
@@ -348,9 +360,16 @@ class EventReader:
 
     def _finish_document(self) -> None:
         self._levels.closed_all()
+        anchors = {*self._anchors, *self._open_anchors}
         while (event := self._next()) is not None:
             kind = event.__class__
-            if kind is _MAPPING or kind is _SEQUENCE:
+            if kind is _ALIAS:
+                if event.anchor not in anchors:
+                    raise yaml_scalars.UnknownAnchor(event.start_mark.line + 1, event.anchor)
+            elif kind is _SCALAR:
+                anchors.add(event.anchor)
+            elif kind is _MAPPING or kind is _SEQUENCE:
+                anchors.add(event.anchor)
                 self._levels.opened(event)
             elif kind is _MAPPING_END or kind is _SEQUENCE_END:
                 self._levels.closed()
@@ -476,11 +495,7 @@ class EventReader:
                 upstream=f"yaml: anchor '{event.anchor}' value contains itself",
             )
         if event.anchor not in self._anchors:
-            raise yaml_scalars.UnreadableError(
-                line,
-                f"unknown anchor `{event.anchor}` referenced",
-                upstream=f"yaml: unknown anchor '{event.anchor}' referenced",
-            )
+            raise yaml_scalars.UnknownAnchor(line, event.anchor)
         value, size = self._anchors[event.anchor]
         self._values += size + 1
         self._aliased += size

@@ -298,6 +298,17 @@ class UnreadableError(Exception):
         self.upstream = upstream or f"yaml: {message}"
 
 
+class UnknownAnchor(UnreadableError):
+    """Says that there is no such anchor, which go-yaml finds before it looks further."""
+
+    def __init__(self, line: int, name: str) -> None:
+        super().__init__(
+            line,
+            f"unknown anchor `{name}` referenced",
+            upstream=f"yaml: unknown anchor '{name}' referenced",
+        )
+
+
 # --- Nesting -----------------------------------------------------------------
 #
 # How deep a YAML text may nest: go-yaml's limits while it scans, then those of its JSON.
