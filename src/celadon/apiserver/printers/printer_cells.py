@@ -54,6 +54,7 @@ from celadon.apiserver.printers.cell_texts import (
     joined,
     labels_text,
     number,
+    pointed_time,
     quantity_text,
     seconds,
     selector_text,
@@ -211,10 +212,10 @@ def _job_completions(job: JsonObject, row: Row) -> Cell:
 
 
 def _job_duration(job: JsonObject, row: Row) -> Cell:
-    start, end = text(job, "status", "startTime"), text(job, "status", "completionTime")
-    if not start:
+    start, end = (pointed_time(job, "status", name) for name in ("startTime", "completionTime"))
+    if start is None:
         return ""
-    return elapsed((seconds(end) if end else row.now) - seconds(start))
+    return elapsed((row.now if end is None else seconds(end)) - seconds(start))
 
 
 # Nodes, and what is kept in and said about them
@@ -430,7 +431,7 @@ def _pool_errors(request: JsonObject, row: Row) -> Cell:
     if at(request, "status") is None or is_true(request, "Failed"):
         return "-"
     pools = items(request, "status", "pools")
-    return str(sum(bool(text(pool, "validationError")) for pool in pools))
+    return str(sum(at(pool, "validationError") is not None for pool in pools))
 
 
 def _pool_state(request: JsonObject, row: Row) -> Cell:
@@ -679,10 +680,10 @@ def _age(path: str, unset: Json = None) -> ReadCell:
     steps, read_unset = _steps(path), None if unset is None else compiled(unset)
 
     def read_age(value: object, row: Row) -> Cell:
-        timestamp = text(value, *steps)
-        if not timestamp and read_unset is not None:
+        timestamp = pointed_time(value, *steps)
+        if timestamp is None and read_unset is not None:
             return read_unset(value, row)
-        return since(timestamp, row.now)
+        return since(timestamp or "", row.now)
 
     return read_age
 
