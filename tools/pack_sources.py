@@ -46,7 +46,7 @@ DETAILS: Final = ("zeros", "undescribed", "union")
 _FIRST: Final = frozenset({"number"})
 """Columns that stand before the type of a field."""
 
-FILES: Final = ("groups", "columns", "defaulting")
+FILES: Final = ("groups", "columns", "defaulting", "texts")
 FOLDERS: Final = ("resources", "defaults", "schemas", "unpublished", "messages")
 
 Sources = dict[str, Json]

@@ -267,6 +267,24 @@ ROWS: list[tuple[str, Any, Any]] = [
     ("poolErrors", {"status": {"pools": POOLS}}, "2"),
     ("poolState", {}, "Pending"),
     ("poolState", with_conditions("Failed", "Complete"), "Failed"),
+    ("poolState", with_conditions("Complete", "Failed"), "Complete"),
+    ("poolCompleted", {}, "<none>"),
+    ("poolCompleted", with_conditions("Failed"), "<none>"),
+    ("poolCompleted", with_conditions("Complete"), "<unknown>"),
+    (
+        "poolCompleted",
+        {
+            "status": {
+                "conditions": [{"type": "Complete", "status": "True", "lastTransitionTime": BEGUN}]
+            }
+        },
+        "2m",
+    ),
+    (
+        "poolCompleted",
+        {"status": {"conditions": [{"type": "Complete", "lastTransitionTime": BEGUN}]}},
+        "<none>",
+    ),
     ("poolState", with_conditions("Complete", status={"pools": POOLS}), "Complete"),
     (
         "poolState",

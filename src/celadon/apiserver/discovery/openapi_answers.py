@@ -8,6 +8,7 @@ k8s.io/kube-openapi `pkg/handler3` and `pkg/handler`.
 
 from __future__ import annotations
 
+import base64
 import datetime
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,13 +22,13 @@ from celadon.apiserver.discovery.discovery_documents import PublishedApis, Publi
 from celadon.apiserver.discovery.merged_openapi import DEFINITIONS, PARAMETERS, merged
 from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.discovery.openapi_paths import METHODS, SECURITY
+from celadon.apiserver.discovery.openapi_paths import METHODS, SECURITY, in_go_order
 from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, accept_header, media_clauses
 from celadon.kube import JsonObject
-from celadon.kube.go import json_text
+from celadon.kube.go import json_text, sorted_members
 from celadon.kube.json_types import JsonDict
-from celadon.kube.releases import is_since
 from celadon.kube.schemas import REFERENCE_PREFIX
+from celadon.memoization import remembering
 from celadon.records import dataclass, field, replace
 
 # --- The document of version 2 -----------------------------------------------
@@ -46,66 +47,13 @@ from celadon.records import dataclass, field, replace
 
 _NOT_IN_VERSION_2: Final = frozenset({"default", "oneOf", "anyOf", "allOf", "not", "nullable"})
 
-SHARED: Final[Mapping[str, str]] = {
-    "allowWatchBookmarks": "HC2hJt-J",
-    "command": "Py3eQybp",
-    "container": "1GeXxFDC",
-    "continue": "QfD61s0i",
-    "fieldManager": "Qy4HdaTW",
-    "fieldSelector": "xIcQKXFG",
-    "follow": "9OIXh_2R",
-    "force": "tOGGb0Yi",
-    "gracePeriodSeconds": "-K5HaBOS",
-    "ignoreStoreReadErrorWithClusterBreakingPotential": "QbNkfIqj",
-    "insecureSkipTLSVerifyBackend": "gM00jVbe",
-    "labelSelector": "5Zw57w4C",
-    "limit": "1NfNmdNH",
-    "limitBytes": "zwd1RXuc",
-    "logpath": "Noq7euwC",
-    "namespace": "vgWSWtn3",
-    "orphanDependents": "uRB25kX5",
-    "ports": "91KROJmm",
-    "pretty": "tJGM1-ng",
-    "previous": "1jxDPu3y",
-    "propagationPolicy": "6jk3prlO",
-    "resourceVersion": "5WAnf1kx",
-    "resourceVersionMatch": "t8XhRHeC",
-    "sendInitialEvents": "rLXlEK_k",
-    "shardSelector": "Kgyki_3_",
-    "sinceSeconds": "vE2NLdnP",
-    "stream": "l-48cgXv",
-    "tailLines": "9xQLWHMV",
-    "timeoutSeconds": "yvYezaOC",
-    "timestamps": "c17fW1w_",
-    "watch": "XNNPZGbK",
-}
-"""The endings of the names of shared parameters."""
-SHARED_BY: Final[Mapping[str, Mapping[str, str]]] = {
-    "patch": {"body": "78PwaGsr", "fieldManager": "7c6nTn1T"},
-    "delete": {"body": "2Y1dVQaQ"},
-    "deletecollection": {"body": "2Y1dVQaQ"},
-    "NodeProxyOptions": {"path": "rFDtV0x9"},
-    "PodAttachOptions": {
-        "container": "_Q-EJ3nR",
-        "stderr": "26jJhFUR",
-        "stdin": "sEFnN3IS",
-        "stdout": "005YMKE6",
-        "tty": "g7MlET_l",
-    },
-    "PodExecOptions": {
-        "container": "i5dOmRiM",
-        "stderr": "W_1TNlWc",
-        "stdin": "PSzNhyUC",
-        "stdout": "-EZLRwV1",
-        "tty": "s0flW37O",
-    },
-    "PodProxyOptions": {"path": "oPbzgLUj"},
-    "ServiceProxyOptions": {"path": "QCf0eosM"},
-}
-"""The same of those that have other texts in an action, or in the options of a connection."""
-_OLD_TAIL_LINES: Final = "2fRTNzbP"
-_PATH_BELOW: Final = "z6Ciiujn"
-"""The ending for the path after `proxy/`."""
+_PARAMETER_MEMBERS: Final = (
+    *("uniqueItems", "type", "description", "name", "in", "required", "schema"),
+)
+"""In the order in which Go writes them, of which the names of shared parameters are made."""
+_NEVER_SHARED: Final = frozenset({"name", "dryRun", "fieldValidation"})
+"""Old clients look for two of them where they are; the name is of one kind."""
+_OF_ALL_KINDS: Final = f"{DEFINITIONS}io.k8s.apimachinery"
 
 _CUSTOM_CONSUMED: Final = (http_messages.JSON, YAML)
 _PRODUCED: Final = ("text/plain", http_messages.JSON, YAML, PROTOBUF)
@@ -137,14 +85,14 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
         paths.update((path, writer.item(item)) for path, item in part.paths.items())
         for name, schema in part.schemas.items():
             if name not in definitions:
-                definitions[name] = swagger_schema(schema)
+                definitions[name] = in_go_order(swagger_schema(schema))
     return {
         "swagger": "2.0",
         "info": info,
         "paths": dict(sorted(paths.items())),
         "definitions": dict(sorted(definitions.items())),
         "parameters": dict(sorted(shared.items())),
-        "securityDefinitions": SECURITY,
+        "securityDefinitions": {name: sorted_members(way) for name, way in SECURITY.items()},
         "security": [{"BearerToken": []}],
     }
 
@@ -183,11 +131,8 @@ class _ItemWriter:
             method: self._operation(item[method]) for method in METHODS if method in item
         }
         if "parameters" in item:
-            # what all operations of a path share, they share whatever the action
-            any_of_them = next(item[method] for method in METHODS if method in item)
             result["parameters"] = [
-                self._mention(_plain_parameter(parameter), any_of_them)
-                for parameter in item["parameters"]
+                self._mention(_plain_parameter(parameter)) for parameter in item["parameters"]
             ]
         return result
 
@@ -195,19 +140,23 @@ class _ItemWriter:
         parameters = [*_body(operation.get("requestBody"))]
         parameters += map(_plain_parameter, operation.get("parameters", ()))
         produced = operation["responses"].get("200", {}).get("content", {})
+        about = operation.get("description")
         return {
-            "tags": operation["tags"],
-            "operationId": operation["operationId"],
+            **({} if about is None else {"description": about}),
             **_listed("consumes", self._consumed(operation, produced)),
             **_listed("produces", _in_order(produced)),
             "schemes": ["https"],
-            **_listed(
-                "parameters", [self._mention(parameter, operation) for parameter in parameters]
-            ),
+            "tags": operation["tags"],
+            "operationId": operation["operationId"],
+            **_listed("parameters", list(map(self._mention, parameters))),
             "responses": {
                 code: _answer(response) for code, response in operation["responses"].items()
             },
-            **{key: value for key, value in operation.items() if key.startswith("x-")},
+            **{
+                key: sorted_members(value)
+                for key, value in operation.items()
+                if key.startswith("x-")
+            },
         }
 
     def _consumed(self, operation: JsonObject, produced: JsonObject) -> list[str]:
@@ -221,25 +170,26 @@ class _ItemWriter:
         is_object = any("$ref" in member["schema"] for member in produced.values())
         return _in_order(produced) if is_object else []
 
-    def _mention(self, parameter: JsonDict, operation: JsonObject) -> JsonDict:
-        ending = _ending(parameter, operation)
-        if ending is None:
+    def _mention(self, parameter: JsonDict) -> JsonDict:
+        """Return the parameter, or where it stands among those that operations share. As
+        k8s.io/kube-openapi `pkg/builder/parameters.go`."""
+        is_own_body = (
+            not parameter.get("schema", {}).get("$ref", _OF_ALL_KINDS).startswith(_OF_ALL_KINDS)
+        )
+        if parameter["name"] in _NEVER_SHARED or is_own_body:
             return parameter
-        name = f"{parameter['name']}-{ending}"
+        name = f"{parameter['name']}-{_fowler_noll_vo(json_text(parameter))}"
         self.shared[name] = parameter
         return {"$ref": PARAMETERS + name}
 
 
-def _ending(parameter: JsonObject, operation: JsonObject) -> str | None:
-    """Return the ending of the shared name; None for a parameter that stands where it is used."""
-    name, action = parameter["name"], operation.get("x-kubernetes-action", "")
-    if name == "path" and parameter["in"] == "path":
-        return _PATH_BELOW
-    if name == "tailLines" and not is_since("1.32"):
-        return _OLD_TAIL_LINES
-    if action == "connect":
-        action = operation["x-kubernetes-group-version-kind"]["kind"]
-    return SHARED_BY.get(action, {}).get(name) or SHARED.get(name)
+@remembering(128)
+def _fowler_noll_vo(text: str) -> str:
+    """Return the first 48 bits of the hash FNV-1 of a text, in base64."""
+    digest = 0xCBF29CE484222325
+    for byte in text.encode():
+        digest = digest * 0x100000001B3 % 2**64 ^ byte
+    return base64.urlsafe_b64encode(digest.to_bytes(8)[:6]).decode()
 
 
 def _listed(key: str, values: list[Any]) -> JsonObject:
@@ -260,8 +210,9 @@ def _body(body: JsonObject | None) -> Iterable[JsonDict]:
 
 
 def _plain_parameter(parameter: JsonObject) -> JsonDict:
-    data = {key: value for key, value in parameter.items() if key != "schema"}
-    return {**data, **parameter["schema"]}
+    members = {**parameter, **parameter["schema"]}
+    del members["schema"]
+    return {key: members[key] for key in _PARAMETER_MEMBERS if key in members}
 
 
 def _answer(answer: JsonObject) -> JsonDict:
@@ -404,9 +355,8 @@ class OpenApi:
         return [version.swagger for version in ranked if version.swagger is not None]
 
     def _parts(self) -> Iterator[Part]:
-        for path, member in self._others.items():
-            if path != "logs":
-                yield Part(member["paths"], member["components"].get("schemas", {}))
+        for member in self._others.values():
+            yield Part(member["paths"], member["components"].get("schemas", {}))
         for version in self.apis.versions:
             document = Document(version, self.definitions, self.release, self.descriptions)
             yield Part(*document.version_2(), custom=version.custom)

@@ -418,9 +418,22 @@ def _claim_state(claim: JsonObject, row: Row) -> Cell:
     return ",".join(states)
 
 
+def _pool_end(request: JsonObject) -> JsonObject:
+    """Return the first condition that ends a request for pools; empty while it goes on."""
+    for ended in items(request, "status", "conditions"):
+        if ended.get("type") in ("Complete", "Failed") and ended.get("status") == "True":
+            end: JsonObject = ended
+            return end
+    return {}
+
+
+def _has_no_pools(request: JsonObject) -> bool:
+    return at(request, "status") is None or _pool_end(request).get("type") == "Failed"
+
+
 def _pool_sum(member: str) -> CellFunction:
     def pool_sum(request: JsonObject, row: Row) -> Cell:
-        if at(request, "status") is None or is_true(request, "Failed"):
+        if _has_no_pools(request):
             return "-"
         return str(sum(number(pool, member) for pool in items(request, "status", "pools")))
 
@@ -428,19 +441,25 @@ def _pool_sum(member: str) -> CellFunction:
 
 
 def _pool_errors(request: JsonObject, row: Row) -> Cell:
-    if at(request, "status") is None or is_true(request, "Failed"):
+    if _has_no_pools(request):
         return "-"
     pools = items(request, "status", "pools")
     return str(sum(at(pool, "validationError") is not None for pool in pools))
 
 
 def _pool_state(request: JsonObject, row: Row) -> Cell:
-    if is_true(request, "Failed"):
-        return "Failed"
-    if not is_true(request, "Complete"):
-        return "Pending"
+    state = text(_pool_end(request), "type") or "Pending"
+    if state != "Complete":
+        return state
     pools, count = len(items(request, "status", "pools")), number(request, "status", "poolCount")
-    return f"Complete ({pools}/{count} pools)" if pools < count else "Complete"
+    return f"Complete ({pools}/{count} pools)" if pools < count else state
+
+
+def _pool_completed(request: JsonObject, row: Row) -> Cell:
+    end = _pool_end(request)
+    return (
+        since(text(end, "lastTransitionTime"), row.now) if text(end, "type") == "Complete" else NONE
+    )
 
 
 def _group_resource(resource: JsonObject | None, row: Row) -> Cell:
@@ -543,6 +562,7 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "podStatus": cell_texts.pod_status,
     "poolAllocated": _pool_sum("allocatedDevices"),
     "poolAvailable": _pool_sum("availableDevices"),
+    "poolCompleted": _pool_completed,
     "poolErrors": _pool_errors,
     "poolState": _pool_state,
     "poolTotal": _pool_sum("totalDevices"),
