@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -28,7 +29,6 @@ from celadon.kube import JsonObject
 from celadon.kube.go import json_text, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.schemas import REFERENCE_PREFIX
-from celadon.memoization import remembering
 from celadon.records import dataclass, field, replace
 
 # --- The document of version 2 -----------------------------------------------
@@ -80,19 +80,22 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
     paths: JsonDict = {}
     definitions: JsonDict = {}
     shared: JsonDict = {}
+    names: dict[tuple[str, ...], str] = {}
     for part in parts:
-        writer = _ItemWriter(part.custom, shared)
+        writer = _ItemWriter(part.custom, shared, names)
         paths.update((path, writer.item(item)) for path, item in part.paths.items())
         for name, schema in part.schemas.items():
             if name not in definitions:
-                definitions[name] = in_go_order(swagger_schema(schema))
+                definitions[name] = swagger_schema(schema)
     return {
         "swagger": "2.0",
         "info": info,
         "paths": dict(sorted(paths.items())),
         "definitions": dict(sorted(definitions.items())),
         "parameters": dict(sorted(shared.items())),
-        "securityDefinitions": {name: sorted_members(way) for name, way in SECURITY.items()},
+        "securityDefinitions": {
+            name: {"description": way["description"], **way} for name, way in SECURITY.items()
+        },
         "security": [{"BearerToken": []}],
     }
 
@@ -105,10 +108,10 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
     mention = schema.get("allOf", ())
     if len(mention) == 1 and "$ref" in mention[0]:
         rest = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
-        return {**swagger_schema(mention[0]), **rest}
+        return in_go_order({**swagger_schema(mention[0]), **rest})
     result = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
     if "oneOf" in schema and "type" not in result:
-        result["type"] = "string"
+        result = in_go_order({**result, "type": "string"})
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), Mapping):
             result[key] = swagger_schema(result[key])
@@ -121,10 +124,12 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
 
 @dataclass(frozen=True, slots=True)
 class _ItemWriter:
-    """Writes paths; parameters that operations share are added to `shared`."""
+    """Writes paths; parameters that operations share are added to `shared`, and their names to
+    `names`, by what they say."""
 
     custom: bool
     shared: JsonDict
+    names: dict[tuple[str, ...], str]
 
     def item(self, item: JsonObject) -> JsonDict:
         result: JsonDict = {
@@ -173,17 +178,19 @@ class _ItemWriter:
     def _mention(self, parameter: JsonDict) -> JsonDict:
         """Return the parameter, or where it stands among those that operations share. As
         k8s.io/kube-openapi `pkg/builder/parameters.go`."""
-        is_own_body = (
-            not parameter.get("schema", {}).get("$ref", _OF_ALL_KINDS).startswith(_OF_ALL_KINDS)
-        )
-        if parameter["name"] in _NEVER_SHARED or is_own_body:
+        taken = parameter.get("schema", {}).get("$ref", "")
+        is_of_a_kind = taken and not taken.startswith(_OF_ALL_KINDS)
+        if is_of_a_kind or parameter["name"] in _NEVER_SHARED:
             return parameter
-        name = f"{parameter['name']}-{_fowler_noll_vo(json_text(parameter))}"
-        self.shared[name] = parameter
+        meaning = (parameter["name"], parameter["in"], taken, parameter.get("description", ""))
+        name = self.names.get(meaning)
+        if name is None:
+            name = f"{parameter['name']}-{_fowler_noll_vo(json_text(parameter))}"
+            self.names[meaning] = name
+            self.shared[name] = parameter
         return {"$ref": PARAMETERS + name}
 
 
-@remembering(128)
 def _fowler_noll_vo(text: str) -> str:
     """Return the first 48 bits of the hash FNV-1 of a text, in base64."""
     digest = 0xCBF29CE484222325
@@ -234,6 +241,7 @@ class DocumentCache:
     definitions by their names, each with the object that it is of."""
 
     documents: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Compressed: what they say of parameters, they say again for each operation."""
     definitions: dict[str, tuple[JsonObject, str]] = field(default_factory=dict, repr=False)
 
 
@@ -297,10 +305,11 @@ class OpenApi:
     def document(self, path: str) -> bytes:
         """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
-        document = self.document_cache.documents.get(digest)
-        if document is None:
-            document = _written(self._content(path), levels=3)
-            self.document_cache.documents[digest] = document
+        compressed = self.document_cache.documents.get(digest)
+        if compressed is not None:
+            return zlib.decompress(compressed)
+        document = _written(self._content(path), levels=3)
+        self.document_cache.documents[digest] = zlib.compress(document, zlib.Z_BEST_SPEED)
         return document
 
     def document_protobuf(self, path: str) -> bytes:

@@ -468,7 +468,7 @@ def plain_item(
     return {"get": operation}
 
 
-def _listed(key: str, values: list[JsonDict]) -> JsonDict:
+def _listed(key: str, values: list[JsonObject]) -> JsonDict:
     return {key: values} if values else {}
 
 
@@ -501,10 +501,15 @@ def path_parameter(name: str, about: str) -> JsonDict:
     return {"name": name, "in": "path", "description": about, "required": True, "schema": schema}
 
 
-def _query_parameter(name: str, operation: Operation) -> JsonDict:
-    action = operation.action
-    about = document_text(name, operation.kind.kind if action == "connect" else action)
+def _query_parameter(name: str, operation: Operation) -> JsonObject:
+    is_connection = operation.action == "connect"
+    return _parameter_of(name, operation.kind.kind if is_connection else operation.action)
+
+
+@per_release()
+def _parameter_of(name: str, owner: str) -> JsonObject:
     schema = {"type": QUERY.get(name, "string"), "uniqueItems": True}
+    about = document_text(name, owner)
     return {"name": name, "in": "query", "description": about, "schema": schema}
 
 
